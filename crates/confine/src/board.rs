@@ -6,14 +6,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-/// The places of a board. Each has one process that posts.
+/// The places of a board. Only one process posts at each place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Post {
     /// Init: the number of the guards, or 0 while they may be outdated.
     Guards,
     /// The gate: how many refusals it has recorded.
     Refusals,
-    /// A listener: how many calls it has recorded something about, or that may be known to the gate.
+    /// A listener: the number of calls that it has recorded, or that the gate may know of.
     Records,
     /// Init: 1 while it has no descriptors for another shim.
     Full,
@@ -44,7 +44,7 @@ impl Board {
         self.0.write_all_at(&number.to_ne_bytes(), (place as usize * NUMBER) as u64)
     }
 
-    /// Reads a number. It was posted before whatever its process did afterwards.
+    /// Reads a number. The process posted it before anything that it did afterwards.
     pub fn read(&self, place: Post) -> io::Result<u64> {
         let mut number = [0; NUMBER];
         self.0.read_exact_at(&mut number, (place as usize * NUMBER) as u64)?;

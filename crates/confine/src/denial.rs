@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Denials that a result lists at most. Further ones are only counted.
+/// The most denials that a result lists. Further denials are only counted.
 pub const LISTED: usize = 50;
 
 /// The kind of a denied operation.
@@ -40,18 +40,18 @@ pub struct Denial {
     pub target: String,
     /// The basename of the executable that tried.
     pub program: String,
-    /// How often.
+    /// Number of attempts.
     pub count: u64,
-    /// The change of the options that would allow the operation. `None`: no change does.
+    /// The change of the options that would allow the operation. `None`: no change would.
     pub grant: Option<Grant>,
 }
 
 /// The denials of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denials {
-    /// The first [`LISTED`] that differ.
+    /// The first [`LISTED`] different denials.
     pub listed: Vec<Denial>,
-    /// All attempts, also those that are not listed.
+    /// Number of all attempts, including unlisted ones.
     pub total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The result of a confinement: the parts that were held, and their denials.
+//! The result of a confinement: the parts that were held, and its denials.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use super::{Denials, Missing, Part, Profile, WorldError};
 /// The facts about a world, known once the world is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldFacts {
-    /// The parts that it holds, in the order of [`Part::ALL`].
+    /// The parts that the world holds, in the order of [`Part::ALL`].
     pub held: Vec<Part>,
     /// Parts that were not required and cannot be held.
     pub missing: Vec<Missing>,
     /// The path of the private `/tmp` on the host.
     pub tmp: Option<PathBuf>,
-    /// The directory of its private files on the host, by which another supervisor joins it.
+    /// The directory of the world's private files on the host, by which another supervisor joins it.
     pub home: Option<PathBuf>,
-    /// Variables of its commands: new values, and `None` for those that they must not have.
+    /// Variables of the world's commands: new values, and `None` for variables that are removed.
     pub environment: Vec<(String, Option<String>)>,
     /// Facts for the notes of each command.
     pub notes: Vec<String>,
@@ -46,10 +46,10 @@ impl From<WorldError> for NoWorld {
     }
 }
 
-/// The confinement of one command, as its result tells it.
+/// The confinement of one command, as its result reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// The starting point of its policy.
+    /// The starting point of the policy.
     pub profile: Profile,
     /// The parts that were held, in the order of [`Part::ALL`].
     pub held: Vec<Part>,

@@ -1,4 +1,4 @@
-//! The parts of a confinement, and why one cannot be held.
+//! The parts of a confinement, and why a part cannot be held.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// A part of a confinement, as the caller may require it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Part {
-    /// Which files can be read and written.
+    /// Limits on files that can be read and written.
     Files,
-    /// Which hosts can be reached.
+    /// Limits on hosts that can be reached.
     Network,
-    /// Which processes can be seen, signalled and traced.
+    /// Limits on processes that can be seen, signalled and traced.
     Processes,
-    /// Which system calls are refused.
+    /// Limits on system calls.
     Syscalls,
 }
 
@@ -21,7 +21,7 @@ impl Part {
     /// All parts, in the order of results.
     pub const ALL: [Self; 4] = [Self::Files, Self::Network, Self::Processes, Self::Syscalls];
 
-    /// The public name.
+    /// Returns the public name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Files => "files",
@@ -31,7 +31,7 @@ impl Part {
         }
     }
 
-    /// The part with this public name.
+    /// Returns the part with this public name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
@@ -42,14 +42,14 @@ impl Part {
 pub struct Missing {
     /// The part.
     pub part: Part,
-    /// Why it cannot be held, as a sentence without its full stop.
+    /// Why the part cannot be held, as a sentence without its full stop.
     pub why: String,
     /// A remedy for the user of this machine, as a sentence without its full stop.
     pub remedy: String,
 }
 
 impl Missing {
-    /// One message for all missing parts, with the reason and the remedy of each.
+    /// Returns one message for all missing parts, with the reason and the remedy of each.
     pub fn all(missing: &[Self]) -> String {
         let each = missing.iter().map(|Self { part, why, remedy }| format!("{}: {why} ({remedy})", part.name()));
         let list = each.collect::<Vec<_>>().join("; ");

@@ -1,4 +1,4 @@
-//! Reads of hidden files, as the messages of programs tell them.
+//! Reads of hidden files, as reported by the messages of programs.
 //!
 //! Mounts refuse such a read. Noticing the read itself would need a question for each file that any program opens,
 //! which costs more than all the rest of confinement. But programs name the files that they could not open. So an
@@ -14,9 +14,9 @@ const ERRORS: [&str; 6] = ["denied", "eacces", "no such file", "enoent", "errno 
 /// The longest line that is searched, bytes.
 const LONGEST: usize = 4096;
 
-/// The hidden paths that an output names in its messages, each as a denial.
+/// Returns the hidden paths that an output names in its messages, each as a denial.
 ///
-/// `cwd` is the directory that paths are relative to.
+/// `cwd` is the directory to which paths are relative.
 pub fn refused_reads(output: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
     let mut denials = Denials::default();
     if hidden.is_empty() {
@@ -39,7 +39,7 @@ fn is_message(line: &str) -> bool {
     ERRORS.iter().any(|error| lower.contains(error))
 }
 
-/// Characters around a path in a message.
+/// Returns whether a character can be next to a path in a message.
 fn is_border(character: char) -> bool {
     character.is_whitespace() || ":'\"`‘’“”,()".contains(character)
 }
@@ -64,7 +64,7 @@ fn path_of(word: &str, line: &str, cwd: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The program that says a line: `cat: PATH: Permission denied`. The name of an error is not a program.
+/// Returns the program in a line: `cat: PATH: Permission denied`. The name of an error is not a program.
 fn program(line: &str) -> &str {
     let name = line.split_once(": ").map_or("", |(name, _)| name);
     let name = name.rsplit('/').next().unwrap_or_default();

@@ -15,9 +15,9 @@ pub enum BlockedOn {
     Writer(String),
     /// A reader that opens this FIFO.
     Reader(String),
-    /// A signal that continues it. `true` if it was stopped in the background of its terminal.
+    /// A signal that continues the process. `true` if it was stopped in the background of its terminal.
     Continue(bool),
-    /// Unknown: only its last output can tell.
+    /// Unknown: only the last output can tell.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ pub struct BlockedProcess {
 /// Characters of a line or a path that are shown.
 const QUOTED: usize = 100;
 
-/// Returns text for a single line: control characters and those that change its direction become blanks.
+/// Returns text for a single line: control characters and characters that change its direction become blanks.
 pub fn plain(text: &str) -> String {
     let hides = |c: char| {
         c.is_control()
@@ -49,7 +49,7 @@ pub fn plain(text: &str) -> String {
 }
 
 impl BlockedProcess {
-    /// Returns whether it is blocked on input and can be reported as a prompt.
+    /// Returns whether the process is blocked on input and can be reported as a prompt.
     pub fn is_for_input(&self) -> bool {
         !matches!(self.on, BlockedOn::Continue(_) | BlockedOn::Reader(_))
     }

@@ -1,4 +1,4 @@
-//! Decides when to stop reading the pipes of a command that has exited, if its survivors hold them.
+//! Decides when to stop reading the pipes of an exited command whose survivors hold them.
 
 use std::time::{Duration, Instant};
 

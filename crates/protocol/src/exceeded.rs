@@ -27,17 +27,17 @@ pub struct ExceededLimit {
 }
 
 impl ExceededLimit {
-    /// Whether SIGKILL comes without a grace: memory and processes may grow faster than processes exit.
+    /// Returns whether SIGKILL comes without a grace: memory and processes may grow faster than processes exit.
     pub fn at_once(&self) -> bool {
         self.limit != LimitKind::Cpu
     }
 
-    /// The first signal that the tree receives.
+    /// Returns the first signal that the tree receives.
     pub fn signal(&self) -> i32 {
         if self.at_once() { libc::SIGKILL } else { libc::SIGTERM }
     }
 
-    /// The note for the caller.
+    /// Returns the note for the caller.
     pub fn note(&self) -> String {
         let Self { limit, used, allowed } = *self;
         match limit {

@@ -10,13 +10,13 @@ use crate::task::TaskSpec;
 
 /// The addon's ends of the pipes of one command.
 pub struct Pipes {
-    /// The write end of its standard input, if the plan has one.
+    /// The write end of standard input, if the plan has one.
     pub stdin: Option<OwnedFd>,
-    /// The read end of its standard output.
+    /// The read end of standard output.
     pub stdout: OwnedFd,
-    /// The read end of its standard error. `None` if merged.
+    /// The read end of standard error. `None` if merged.
     pub stderr: Option<OwnedFd>,
-    /// The program side of its terminal. Held open so that the terminal does not report its end while the shell runs.
+    /// The program side of the terminal. Held open so that the terminal does not report its end while the shell runs.
     pub other_end: Option<OwnedFd>,
 }
 
@@ -34,13 +34,13 @@ pub struct Order {
     pub input: Option<Arc<OwnedFd>>,
     /// The program side of the terminal in which the command runs.
     pub terminal: Option<Arc<OwnedFd>>,
-    /// The form of the command for a warm shell, if one can run it.
+    /// The form of the command for a warm shell, if a warm shell can run it.
     pub warm: Option<WarmCommand>,
 }
 
 /// A command for a warm shell.
 pub struct WarmCommand {
-    /// The shell kind that can run it.
+    /// The kind of shells that can run the command.
     pub kind: Arc<ShellKind>,
     /// The text of the command.
     pub command: Vec<u8>,

@@ -13,7 +13,7 @@ pub enum SilenceWatch {
     Counting {
         /// The longest silence that is allowed.
         most: Duration,
-        /// When it began, or last wrote.
+        /// Time of the start or of the last output.
         since: Instant,
     },
     /// The command was silent for this long.
@@ -47,14 +47,14 @@ impl SilenceWatch {
         self.due_at().is_some_and(|at| now >= at)
     }
 
-    /// The silence was too long. Nothing is counted from here on.
+    /// Records that the silence was too long, and stops counting.
     pub fn on_reached(&mut self) {
         if let Self::Counting { most, .. } = self {
             *self = Self::Reached(*most);
         }
     }
 
-    /// Counts no more: the command is over, or is terminated for another reason.
+    /// Stops counting, because the command is over or is terminated for another reason.
     pub fn stop(&mut self) {
         if matches!(self, Self::Counting { .. }) {
             *self = Self::Off;

@@ -18,7 +18,7 @@ impl Listeners {
     /// Reads the servers of this process's network.
     ///
     /// # Errors
-    /// If the system does not tell them.
+    /// If the system does not list them.
     pub fn read() -> io::Result<Self> {
         Ok(Self::of(sys::listeners()?))
     }
@@ -58,13 +58,13 @@ fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> Port {
 
 impl Ports {
     /// Keeps only ports that are known to be the command's own: opened ports that its tree holds. The owners of closed
-    /// ports are not known.
+    /// ports are unknown.
     pub fn keep_owned(&mut self) {
         self.opened.retain(|port| port.pid.is_some());
         self.closed.clear();
     }
 
-    /// Adds the ports that a tree holds in a network of its own, as a confined command has.
+    /// Adds the ports that a tree holds in a network of its own, like the network of a confined command.
     pub fn add_own_network(&mut self, tree: &[Pid]) {
         let Some(first) = tree.first().filter(|pid| has_own_network(**pid)) else { return };
         let mut own = Listeners::read_of(*first).since(&Listeners::default(), tree);
@@ -73,7 +73,7 @@ impl Ports {
     }
 }
 
-/// Whether a process has another network than this one.
+/// Returns whether a process is in another network than this process.
 fn has_own_network(pid: Pid) -> bool {
     let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     of(&pid.to_string()).is_some_and(|other| of("self").is_some_and(|own| own != other))

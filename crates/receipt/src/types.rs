@@ -1,4 +1,4 @@
-//! A receipt: what changed while a command ran.
+//! A receipt: the changes that were made while a command ran.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use protocol::plan::bytes;
 
-/// Changes that each list of a receipt holds at most. Further ones are only counted.
+/// The most changes that each list of a receipt holds. Further changes are only counted.
 pub const LISTED: usize = 100;
 
-/// How much a receipt knows, from best to worst.
+/// Completeness of a receipt, from best to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Completeness {
-    /// Every change is in it.
+    /// The receipt has every change.
     #[default]
     Known,
     /// Changes may be missing, or equal files listed as modified. `Receipt::why` says which.
@@ -46,18 +46,18 @@ pub enum Kind {
 /// A file that was created, modified or deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// The absolute path: of a deleted file before the command, of others after it.
+    /// The absolute path: before the command for a deleted file, after it for all others.
     #[serde(with = "bytes::path")]
     pub path: PathBuf,
-    /// The size after the command. `None`: it has none, or the file was deleted.
+    /// The size after the command. `None`: the file has no size, or was deleted.
     pub bytes: Option<u64>,
-    /// The size before the command. `None`: it had none, or the file was created.
+    /// The size before the command. `None`: the file had no size, or was created.
     pub bytes_before: Option<u64>,
-    /// The kind: of a deleted file before the command, of others after it.
+    /// The kind: before the command for a deleted file, after it for all others.
     pub kind: Kind,
 }
 
-/// A file or directory that has another path now. The contents of a renamed directory are not listed.
+/// A file or directory whose path has changed. The contents of a renamed directory are not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rename {
     /// The absolute path before the command.
@@ -68,7 +68,7 @@ pub struct Rename {
     pub to: PathBuf,
 }
 
-/// The numbers of all changes, also of those that are not listed.
+/// The numbers of all changes, including unlisted changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Created files and directories.
@@ -94,7 +94,7 @@ impl Counts {
 pub struct Port {
     /// The number.
     pub port: u16,
-    /// The address of the listening socket. An unspecified one stands for every address of the host.
+    /// The address of the listening socket. An unspecified address stands for every address of the host.
     pub address: String,
     /// The process that holds the socket. `None`: it was not found.
     pub pid: Option<i32>,
@@ -103,9 +103,9 @@ pub struct Port {
 /// Ports that differ after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ports {
-    /// Ports with a server now, and without one before.
+    /// Ports with a server now and without a server before.
     pub opened: Vec<Port>,
-    /// Ports without a server now, and with one before.
+    /// Ports without a server now and with a server before.
     pub closed: Vec<Port>,
 }
 
@@ -115,11 +115,11 @@ pub struct GitChange {
     /// The top of the work tree.
     #[serde(with = "bytes::path")]
     pub repository: PathBuf,
-    /// The id of the commit. `None`: there is none.
+    /// The id of the commit. `None`: there is no commit.
     pub head: [Option<String>; 2],
     /// The short name of the branch. `None`: HEAD is detached.
     pub branch: [Option<String>; 2],
-    /// Whether the entries of the index changed. A refresh of their times is no change.
+    /// Whether the entries of the index changed. A refresh of the entries' times is no change.
     pub index: bool,
     /// Whether the stash changed.
     pub stash: bool,
@@ -159,9 +159,9 @@ impl GitState {
 /// The changes made while a command ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// How much it knows.
+    /// Completeness of the receipt.
     pub state: Completeness,
-    /// Why it is not [`Completeness::Known`], in a sentence. `None` if it is.
+    /// Why the receipt is not [`Completeness::Known`], in a sentence. `None` if it is.
     pub why: Option<String>,
     /// The origin of the changes.
     pub attribution: Attribution,
@@ -173,14 +173,14 @@ pub struct Receipt {
     pub deleted: Vec<Change>,
     /// The first [`LISTED`] renamed files, by their new path.
     pub renamed: Vec<Rename>,
-    /// How many changes there are.
+    /// The numbers of all changes.
     pub counts: Counts,
     /// Large ignored directories that changed and are not listed file by file.
     #[serde(with = "bytes::paths")]
     pub directories: Vec<PathBuf>,
     /// Ports that were opened and closed.
     pub ports: Ports,
-    /// Repositories below whose `.git` anything changed.
+    /// Repositories whose `.git` changed.
     pub git: Vec<GitChange>,
 }
 
@@ -211,14 +211,14 @@ impl Receipt {
         }
     }
 
-    /// Returns whether it reports no change of any sort.
+    /// Returns whether the receipt reports no change of any kind.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let ports = self.ports.opened.is_empty() && self.ports.closed.is_empty();
         self.counts.is_empty() && self.directories.is_empty() && ports && self.git.is_empty()
     }
 
-    /// Returns all paths that it lists.
+    /// Returns all paths that the receipt lists.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let changes = self.created.iter().chain(&self.modified).chain(&self.deleted).map(|change| &*change.path);
         changes.chain(self.renamed.iter().flat_map(|rename| [&*rename.from, &*rename.to]))

@@ -1,4 +1,4 @@
-//! Why nothing could be run. A command that ran is never an error.
+//! Why no command could be run. A command that ran is never an error.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use protocol::plan::{EnvironmentError, ShellNotFound};
 use safety::Finding;
 use undo::UndoError;
 
-/// Why nothing could be run. Each variant has a stable code.
+/// Why no command could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option has a value that it cannot have.
+    /// An option has an impossible value.
     #[error("{0}")]
     InvalidArg(String),
     /// Options that cannot be run as they are.
@@ -27,7 +27,7 @@ pub enum Error {
     /// Required parts of a confinement cannot be held.
     #[error("{}", Missing::all(.0))]
     Confinement(Vec<Missing>),
-    /// The caller's `env` holds what no environment can hold.
+    /// The caller's `env` has an entry that no environment can hold.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// A pattern is no regular expression.
@@ -47,7 +47,7 @@ pub enum Error {
     Spawn {
         /// The step that failed.
         what: String,
-        /// Why it failed, if anything says so.
+        /// Why the step failed, if anything reports a reason.
         source: Option<SpawnCause>,
         /// The first 80 characters of the command.
         command: String,
@@ -58,10 +58,10 @@ pub enum Error {
     /// The session was closed.
     #[error("the session was closed")]
     SessionClosed,
-    /// Nothing can be undone.
+    /// No run can be undone.
     #[error("nothing was undone: {0}")]
     Undo(#[from] UndoError),
-    /// An undo of the command is required, and cannot be had.
+    /// An undo of the command is required, and is impossible.
     #[error("the command cannot be undone as required, and nothing was started: {0}")]
     NotUndoable(String),
     /// The terminal is not in the state that was expected.
@@ -83,10 +83,10 @@ pub enum Error {
 /// Why a step of a start failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnCause {
-    /// The system refused it.
+    /// The system refused the step.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// No helper process was there for it.
+    /// No helper process was available.
     #[error(transparent)]
     Helper(#[from] HelperError),
 }
@@ -106,7 +106,7 @@ fn suffix(source: Option<&SpawnCause>) -> String {
 }
 
 impl Error {
-    /// The stable code.
+    /// Returns the stable code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Request(RequestError::TreeLimits)
@@ -136,7 +136,7 @@ impl Error {
         }
     }
 
-    /// The name of the system's error (`EAGAIN`), if the system refused something.
+    /// Returns the name of the system's error (`EAGAIN`), if the system refused the step.
     pub fn errno(&self) -> Option<String> {
         match self {
             Self::Spawn { source: Some(source), .. } => source.errno().map(|errno| format!("{errno:?}")),
@@ -144,17 +144,17 @@ impl Error {
         }
     }
 
-    /// A start that failed at this step, with as much of the command as helps to recognise it.
+    /// Returns the error of a start that failed at this step, with as much of the command as helps to recognise it.
     pub fn spawn(what: impl Into<String>, command: &str) -> Self {
         Self::failed(what.into(), None, command)
     }
 
-    /// The same, with the answer of the system.
+    /// Like [`Self::spawn`], with the answer of the system.
     pub fn system(what: impl Into<String>, error: io::Error, command: &str) -> Self {
         Self::failed(what.into(), Some(error.into()), command)
     }
 
-    /// A start for which there was no helper process.
+    /// Returns the error of a start for which there was no helper process.
     pub fn helper(error: HelperError, command: &str) -> Self {
         Self::failed(error.to_string(), Some(error.into()), command)
     }

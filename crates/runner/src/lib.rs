@@ -1,6 +1,6 @@
 //! Runs commands: from the options of a caller to the result, through the helpers of the host.
 //!
-//! Runs in the host, on the threads of a tokio runtime of its own, and never on a thread of JavaScript. Begin with
+//! Runs in the host, on the threads of its own tokio runtime, and never on a thread of JavaScript. Begin with
 //! `run/mod.rs`, which names each stage of a command.
 
 pub mod error;

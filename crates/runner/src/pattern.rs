@@ -1,4 +1,4 @@
-//! A regular expression over output that comes in pieces.
+//! A regular expression that is searched in output as it arrives.
 //!
 //! Patterns come from JavaScript and mean the same here, lookbehind and back references included. So regress matches
 //! them, and not the crate regex, which has neither.
@@ -10,7 +10,7 @@ use regress::Regex;
 
 use protocol::task::Text;
 
-/// The most that a match may reach back over, bytes.
+/// The longest distance that a match may reach back, bytes.
 pub const WINDOW: usize = 64 * 1024;
 
 /// An ECMAScript regular expression.
@@ -26,7 +26,7 @@ pub struct PatternError {
 }
 
 impl PatternError {
-    /// The pattern and its fault, without the name of an option.
+    /// Returns the pattern and its fault, without the name of an option.
     pub fn reason(&self) -> String {
         format!("{:?} is not a regular expression: {}", self.pattern, self.source)
     }
@@ -44,7 +44,7 @@ impl Pattern {
         Regex::with_flags(source, flags.as_str()).map(Self).map_err(invalid)
     }
 
-    /// The first match in a text, as a range of bytes.
+    /// Returns the first match in a text, as a range of bytes.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
         self.0.find(text).map(|found| found.range())
@@ -55,7 +55,7 @@ impl Pattern {
 pub(super) struct Search {
     pattern: Pattern,
     window: String,
-    /// The window begins after the output does: its first character only serves as context.
+    /// Whether the window begins after the start of the output. Its first character then only serves as context.
     cut: bool,
     /// The end of the part of the log that was searched.
     pub at: u64,
@@ -66,7 +66,7 @@ impl Search {
         Self { pattern, window: String::new(), cut: false, at: start }
     }
 
-    /// Whether the pattern matches in the log up to `end`.
+    /// Returns whether the pattern matches in the log up to `end`.
     pub fn in_log(&mut self, file: File, end: u64) -> io::Result<bool> {
         if self.at >= end {
             return Ok(self.at == 0 && self.is_in(""));

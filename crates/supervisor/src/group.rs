@@ -45,12 +45,12 @@ const PREFIX: &str = "agent-bash.";
 const BEYOND: u64 = 4096;
 /// Attempts to create a cgroup anew.
 const TRIES: u32 = 20;
-/// Time between them, in which killed processes exit.
+/// Time between two attempts, in which killed processes exit.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The most that is read of a file of a cgroup.
+/// The most bytes that are read of a cgroup's file.
 const READ: usize = 4096;
 
-/// The cgroup of a supervisor, below which its shims have theirs.
+/// The cgroup of a supervisor, which contains the cgroups of its shims.
 pub struct Groups {
     directory: PathBuf,
     controllers: Controllers,
@@ -70,7 +70,7 @@ impl Groups {
         let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id);
         let directory = place.directory.join(format!("{PREFIX}{}.{namespace}", name_of(getpid())?));
         fs::create_dir(&directory).ok()?;
-        // Before it passes controllers on: such a cgroup may contain no process.
+        // The test comes before the cgroup passes controllers on, because it may contain no process after that.
         if !File::open(&directory).is_ok_and(|group| sys::can_start_in(group.as_fd())) {
             let _ = fs::remove_dir(&directory);
             return None;
@@ -90,17 +90,18 @@ impl Groups {
         std::mem::take(&mut self.killed)
     }
 
-    /// The cgroup of a shim.
+    /// Returns the path of a shim's cgroup.
     pub fn path_of(&self, shim: Pid) -> Option<PathBuf> {
         Some(self.directory.join(name_of(shim)?))
     }
 
-    /// Creates the cgroup of this process, a shim. `None` if the system refuses, as for a limit on cgroups.
+    /// Creates the cgroup of this process, a shim. `None` if the system refuses, for example because of a limit on
+    /// cgroups.
     pub fn own(&self) -> Option<Group> {
         Group::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
     }
 
-    /// Removes the cgroup of this supervisor, unless shims have theirs in it.
+    /// Removes the cgroup of this supervisor, unless it contains cgroups of shims.
     pub fn remove(&self) {
         let _ = fs::remove_dir(&self.directory);
     }
@@ -112,7 +113,7 @@ pub struct Group {
     directory: File,
     cpu: File,
     controllers: Controllers,
-    /// CPU time of all processes before the command.
+    /// CPU time that all processes used before the command.
     before: Cell<Usage>,
     /// Processes that the kernel had killed for their memory before the command.
     killed_before: Cell<u64>,
@@ -183,7 +184,7 @@ impl Group {
         let set = |file: &str, text: &str| put(&self.path.join(file), text).is_ok();
         self.spent.set(true);
         if let Some(most) = limits.memory.filter(|_| self.controllers.memory) {
-            // All processes are killed together, and none is spared by moving its memory to a disk.
+            // The kernel kills all processes together, and does not move their memory to a disk instead.
             self.bounds_memory.set(set("memory.oom.group", "1") && set("memory.max", &most.to_string()));
             set("memory.swap.max", "0");
         }
@@ -192,12 +193,12 @@ impl Group {
         }
     }
 
-    /// The directory, for a child that starts in it.
+    /// Returns the directory, for a child that starts in it.
     pub fn descriptor(&self) -> RawFd {
         self.directory.as_fd().as_raw_fd()
     }
 
-    /// The path of the directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -213,7 +214,8 @@ impl Group {
         remove_with_parent(&self.path);
     }
 
-    /// CPU time of the command: of all its processes, alive or not, reaped or not. `None` if it cannot be read.
+    /// Returns the CPU time of the command: of all its processes, alive or not, reaped or not. `None` if it cannot be
+    /// read.
     pub fn usage(&self) -> Option<Usage> {
         let (now, before) = (self.cpu()?, self.before.get());
         Some(Usage {
@@ -230,12 +232,12 @@ impl Group {
         Some(Usage { user_us: value(text, "user_usec")?, system_us: value(text, "system_usec")?, max_rss: 0 })
     }
 
-    /// Whether the kernel bounds the memory of the command.
+    /// Returns whether the kernel bounds the memory of the command.
     pub fn bounds_memory(&self) -> bool {
         self.bounds_memory.get()
     }
 
-    /// Returns the most memory that the command had if the kernel has killed it for that.
+    /// Returns the peak memory of the command, if the kernel has killed the command for its memory.
     pub fn exceeded_memory(&self) -> Option<u64> {
         let killed = self.bounds_memory.get() && self.killed_for_memory() > self.killed_before.get();
         killed.then(|| get(&self.path.join("memory.peak")).and_then(|text| text.trim().parse().ok()).unwrap_or(0))
@@ -246,31 +248,32 @@ impl Group {
     }
 }
 
-/// Returns the variable that turns cgroups off, for the supervisor, if the user has set it when this is first called.
+/// Returns the variable that turns cgroups off, for the supervisor, if the user had set it at the first call.
 pub fn switch() -> Option<(&'static str, &'static str)> {
     static IS_OFF: LazyLock<bool> = LazyLock::new(|| std::env::var_os(SWITCH).is_some_and(|value| value == "0"));
     IS_OFF.then_some((SWITCH, "0"))
 }
 
-/// Returns the name of the cgroup of a supervisor or shim, which tells it from later processes with the same pid.
+/// Returns the name of the cgroup of a supervisor or shim, which distinguishes it from later processes with the same
+/// pid.
 fn name_of(process: Pid) -> Option<String> {
     sys::identity_on_host(process).map(|identity| format!("{process}.{}", identity.started))
 }
 
-/// Returns whether the process that is named like this lives.
+/// Returns whether the process with this name lives.
 fn is_alive(pid: &str, started: &str) -> bool {
     let identity = pid.parse().ok().and_then(|pid| sys::identity_on_host(Pid::from_raw(pid)));
     identity.is_some_and(|identity| !identity.zombie && identity.started.to_string() == started)
 }
 
 /// Removes the cgroups of dead supervisors. A shim may outlive its supervisor, with its command. If the shim is dead,
-/// too, its processes belong to no host, and are killed. Returns the cgroups of those that are still exiting.
+/// too, its processes belong to no host, and are killed. Returns the cgroups with processes that are still exiting.
 fn sweep(place: &Path) -> Vec<PathBuf> {
     let mut killed = Vec::new();
     let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id).to_string();
     for supervisor in directories(place) {
         let Some([pid, started, theirs]) = supervisor_of(&supervisor) else { continue };
-        // Pids of another namespace mean other processes here.
+        // Pids of another namespace name other processes here.
         if theirs != namespace || is_alive(pid, started) {
             continue;
         }
@@ -311,8 +314,8 @@ pub fn kill(path: &Path) {
     }
 }
 
-/// Removes a shim's cgroup, with those that its command has left in it. Returns whether it is gone. A cgroup with a
-/// process stays.
+/// Removes a shim's cgroup, with the cgroups that its command has left in it. Returns whether it is gone. A cgroup with
+/// a process stays.
 pub fn remove(path: &Path) -> bool {
     match fs::remove_dir(path) {
         Ok(()) => true,
@@ -337,7 +340,7 @@ pub fn remove_with_parent(path: &Path) -> bool {
     removed
 }
 
-/// Returns the processes in a shim's cgroup, and in those that its command has created in it.
+/// Returns the processes in a shim's cgroup, and in the cgroups that its command has created in it.
 pub fn members(path: &Path) -> Vec<Pid> {
     let listed = get(&path.join("cgroup.procs")).unwrap_or_default();
     // A process of another pid namespace is listed as 0.
@@ -354,7 +357,7 @@ fn get(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// Writes a value in one system call, as these files require, and creates none.
+/// Writes a value in one system call, as these files require. Creates no file.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }

@@ -21,7 +21,7 @@ pub struct Prepared {
     /// The read ends of the output pipes, shared with the addon. Because they are open here too, no write of the
     /// command fails if the host dies.
     pub pipes: Vec<OwnedFd>,
-    /// The command's own ends, closed once it has them.
+    /// The command's ends of the pipes, which are closed once the command has them.
     pub theirs: Vec<OwnedFd>,
     /// The rest of a task's input.
     pub input: Option<TaskInput>,
@@ -84,7 +84,8 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
     Ok(Prepared { launch, script, pipes, theirs, input })
 }
 
-/// Starts a program in a cgroup. If that cannot be entered, the program starts without it, and it is given up.
+/// Starts a program in a cgroup. If the cgroup cannot be entered, the program starts without it, and the cgroup is
+/// given up.
 pub fn launch_in(launch: &mut Launch, group: &mut Option<Rc<Group>>) -> Result<Pid, LaunchError> {
     launch.group = group.as_ref().map(|group| group.descriptor());
     match sys::launch(launch) {
@@ -97,7 +98,7 @@ pub fn launch_in(launch: &mut Launch, group: &mut Option<Rc<Group>>) -> Result<P
     }
 }
 
-/// The mark that a command's processes carry, out of its environment.
+/// Returns the mark that a command's processes carry, from its environment.
 pub fn mark_of(env: &[u8]) -> Option<String> {
     let prefix = format!("{MARK}=");
     env.split(|byte| *byte == 0)

@@ -31,7 +31,7 @@ const CPU: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 /// Pauses after measurements that may count the memory of a parent again for its child. A child takes less time from
 /// vfork to exec.
 const UNTIL_EXEC: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(10), Duration::ZERO];
-/// Most processes whose usage is added up when the shell has exited and they have not.
+/// The most processes whose usage is added up after the exit of the shell.
 const ADDED_UP: usize = 200;
 /// Number of checks of which one searches the list of all processes for orphans, on systems without subreapers.
 const SEARCH: u32 = 16;
@@ -93,7 +93,7 @@ impl LimitWatch {
         })
     }
 
-    /// When the next check is due.
+    /// Returns when the next check is due.
     pub fn wake_at(&self) -> Instant {
         self.next
     }
@@ -122,7 +122,7 @@ impl LimitWatch {
         Some(ExceededLimit { limit: LimitKind::Memory, used, allowed })
     }
 
-    /// Whether the kernel bounds the memory, so that it need not be measured.
+    /// Returns whether the kernel bounds the memory, so that it need not be measured.
     fn kernel_bounds_memory(&self) -> bool {
         self.group.as_ref().is_some_and(|group| group.bounds_memory())
     }
@@ -135,7 +135,7 @@ impl LimitWatch {
         Some(broken)
     }
 
-    /// Visits the processes below this one, and stops as soon as there are too many.
+    /// Visits the processes below this process, and stops as soon as there are too many.
     fn visit(&mut self, mark: Option<&str>) -> (usize, Vec<(Pid, Sample)>) {
         if !sys::ORPHANS_COME_BACK && self.checks.is_multiple_of(SEARCH) {
             self.strays = mark.map(tree::marked_pids).unwrap_or_default();
@@ -195,13 +195,13 @@ impl LimitWatch {
     }
 }
 
-/// Time in which the fastest growth takes memory a little over its limit.
+/// Returns the time in which the fastest growth takes memory a little over its limit.
 fn until_over(used: u64, allowed: u64) -> Duration {
     let left = (allowed + allowed / 20).saturating_sub(used);
     Duration::from_secs_f64(left as f64 / FASTEST as f64).max(SHORTEST)
 }
 
-/// Usage of the living processes of a tree, and of the children that they have waited for.
+/// Returns the usage of the living processes of a tree, and of the children that they have waited for.
 pub fn used_by_living(mark: Option<&str>) -> Usage {
     // The survivors may be a fork bomb, which grows while it is counted.
     let _realtime = sys::RealtimeGuard::begin();
@@ -213,7 +213,7 @@ pub fn used_by_living(mark: Option<&str>) -> Usage {
     usage
 }
 
-/// Samples the processes below this one and below `strays`, zombies included. Returns at most one more than `most`.
+/// Samples the processes below this process and below `strays`, zombies included. Returns at most one more than `most`.
 fn samples(strays: &[Pid], most: usize) -> Vec<(Pid, Sample)> {
     walk(strays, most, sys::sample)
 }
@@ -239,8 +239,8 @@ fn walk<T>(strays: &[Pid], most: usize, ask: impl Fn(Pid) -> Option<T>) -> Vec<(
     }
 }
 
-/// Memory of processes, bytes. Each of n processes that share a page counts an nth of it. A child between vfork and
-/// exec shares all memory of its parent and would count it again. If the system does not report that sharing, a sum
+/// Returns the memory of processes, bytes. If n processes share a page, each counts an nth of it. A child between vfork
+/// and exec shares all memory of its parent and would count it again. If the system does not report that sharing, a sum
 /// over the limit is measured again.
 fn proportional(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
     let mut least = u64::MAX;
@@ -261,7 +261,7 @@ fn held((pid, sample): &(Pid, Sample), sure: &mut bool) -> u64 {
         Some(false) => {}
         None => *sure = false,
     }
-    // This memory cannot be read for another user's process. Its resident memory counts instead.
+    // The exact memory of another user's process cannot be read. Its resident memory counts instead.
     sys::memory(*pid).or_else(|| sys::sample(*pid).map(|sample| sample.resident)).unwrap_or(0)
 }
 

@@ -1,4 +1,4 @@
-//! The process between a host and the commands that it runs; started by the addon, see ARCHITECTURE.md.
+//! The process between a host and its commands. The addon starts it, see ARCHITECTURE.md.
 
 fn main() -> std::io::Result<()> {
     supervisor::main()

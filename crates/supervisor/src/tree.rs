@@ -1,4 +1,4 @@
-//! All processes that a command has started: how to find and to terminate them.
+//! All processes that a command has started: how to find and terminate them.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -8,21 +8,22 @@ use nix::unistd::{Pid, getpgid, getpid};
 use protocol::plan::MARK;
 use sys::{Identity, Signal};
 
-/// Longest time that one strike follows processes that start others.
+/// Time limit of one strike against processes that start others.
 const STRIKE: Duration = Duration::from_millis(50);
 
 /// Number of visited processes after which a strike turns to the new children of this process.
 const BETWEEN: usize = 16;
 
-/// Number of visited processes after which a strike stops the whole world of a command. They may be a fork bomb, which
-/// starts others faster than they are found, and in a world this process has no realtime priority.
+/// Number of visited processes after which a strike stops the whole world of a command. The processes may be a fork
+/// bomb, which starts others faster than they are found, and in a world this process has no realtime priority.
 const MANY: usize = 64;
 
-/// The same for a search among processes that may go on. Only a fork bomb has as many, and without a pause the search
-/// would never end. Fewer are left in peace: a pause interrupts system calls of all.
+/// Number of found processes after which a search among processes that may go on stops the whole world. Only a fork
+/// bomb has as many, and without a pause the search would never end. Smaller trees are not paused, because a pause
+/// interrupts the system calls of all processes.
 const BOMB: usize = 1024;
 
-/// A process below this one, with its identity: another process may have its pid by now.
+/// A process below this process, with its identity, since another process may have its pid by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
     /// The pid of the process.
@@ -36,27 +37,27 @@ impl Member {
         sys::living(pid).map(|identity| Self { pid, identity })
     }
 
-    /// The process group. `None` if the process is gone.
+    /// Returns the process group. `None` if the process is gone.
     pub fn group(&self) -> Option<Pid> {
         getpgid(Some(self.pid)).ok()
     }
 
-    /// The start time, which tells the older of two processes.
+    /// Returns the start time, which shows the older of two processes.
     pub fn started(&self) -> u64 {
         self.identity.started
     }
 
-    /// The pid of the parent.
+    /// Returns the pid of the parent.
     pub fn parent(&self) -> Pid {
         self.identity.parent
     }
 
-    /// Whether this very process is alive.
+    /// Returns whether this very process is alive.
     pub fn lives(&self) -> bool {
         Self::of(self.pid).is_some_and(|now| now.started() == self.started())
     }
 
-    /// A process that does not exist.
+    /// Returns a process that does not exist.
     #[cfg(test)]
     pub fn imagined(pid: Pid, parent: Pid) -> Self {
         Self { pid, identity: Identity { parent, started: 1, zombie: false, stopped: false } }
@@ -68,8 +69,8 @@ impl Member {
     }
 }
 
-/// Returns the living descendants of this process, except for `spared` children and all below them. Processes that left
-/// their session are included, and on systems without subreapers those with the mark.
+/// Returns the living descendants of this process, except for `spared` children and all below them. Includes processes
+/// that left their session, and on systems without subreapers also processes with the mark.
 pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     let mut found = below(getpid(), |child| !spared.contains(&child));
     if !sys::ORPHANS_COME_BACK {
@@ -78,8 +79,9 @@ pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     found
 }
 
-/// Returns the same processes from two walks. One alone can lack a process whose parent exits meanwhile: it moves to a
-/// place where the walk has been, or its siblings move up in the list of children that the kernel is just writing.
+/// Returns the same processes from two walks. A single walk can lack a process whose parent exits meanwhile: the
+/// process moves to a place that the walk has passed, or its siblings move up in the list of children that the kernel
+/// is just writing.
 pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     let mut found = members(mark, spared);
     let known: HashSet<Pid> = found.iter().map(|member| member.pid).collect();
@@ -111,12 +113,12 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
 }
 
 /// Returns every process with this mark. Reads the environment of all processes, so it is only for a tree that cannot
-/// be walked, as when the helpers that knew it were killed.
+/// be walked, such as when the helpers that knew it were killed.
 pub fn marked(mark: &str) -> Vec<Member> {
     marked_pids(mark).into_iter().filter_map(Member::of).collect()
 }
 
-/// Returns the pids of the same processes, including those that have exited.
+/// Returns the pids of all processes with this mark, including processes that have exited.
 pub fn marked_pids(mark: &str) -> Vec<Pid> {
     sys::processes_with(&format!("{MARK}={mark}")).into_iter().filter(|pid| *pid != getpid()).collect()
 }
@@ -138,9 +140,10 @@ pub fn kill(members: &[Member]) {
     }
 }
 
-/// Kills all processes below this one, and on systems without subreapers those with the mark, even if they start others
-/// faster than a check of each could follow. `reap` reaps children that have exited. The caller repeats this until no
-/// process is left. Of many processes in a world, all others of that world stop for the moment.
+/// Kills all processes below this process, and on systems without subreapers all processes with the mark, even if they
+/// start others faster than a check of each could follow. `reap` reaps children that have exited. The caller repeats
+/// this until no process is left. If a world has many of these processes, all others of that world are stopped for the
+/// moment.
 pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
     let _realtime = sys::RealtimeGuard::begin();
     let until = Instant::now() + STRIKE;
@@ -181,8 +184,8 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
 }
 
 /// Kills the children of this process without a check of their identity. No other process reaps them, so their pids
-/// cannot have been reused. A killed process leaves its children to this one, and every moment counts among hundreds of
-/// processes that fork: many are stopped before the first of them is killed.
+/// cannot have been reused. A killed process leaves its children to this process, and every moment counts among
+/// hundreds of processes that fork. So many are stopped before the first of them is killed.
 fn strike_children(pause: &mut Option<sys::WorldPause>) -> Vec<Pid> {
     let mut children = sys::first_children(getpid());
     if children.len() > MANY && pause.is_none() {

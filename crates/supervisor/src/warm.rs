@@ -1,4 +1,4 @@
-//! The shim's side of a warm shell, which reports when it has started up, and then waits until it is resumed.
+//! The shim's side of a warm shell. The shell reports when it has started up, and then waits until it is resumed.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -18,11 +18,11 @@ use sys::{Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage
 pub struct WarmShell {
     pub shell: Pid,
     pub plan: Plan,
-    /// The read ends of its output pipes.
+    /// The read ends of the shell's output pipes.
     pub pipes: Vec<OwnedFd>,
     /// The descriptors of the start, until the shell is ready.
     start: Option<Start>,
-    /// How the shell exited, if it was ready. It may have run its command already.
+    /// How the shell exited, if it was ready. The shell may have run its command already.
     pub ended: Option<(Exit, Usage, Instant)>,
 }
 
@@ -34,13 +34,13 @@ struct Start {
     _files: Vec<OwnedFd>,
     /// The pipe on which the shell waits. Closing it resumes the shell.
     resume: OwnedFd,
-    /// The write end of its standard input, if it has one.
+    /// The write end of the shell's standard input, if it has one.
     stdin: Option<OwnedFd>,
 }
 
 /// The paths by which a warm shell opens descriptors of its shim.
 struct Paths {
-    /// The descriptors that it inherits, if it is confined.
+    /// The descriptors that the shell inherits, if it is confined.
     inherits: Option<Vec<(RawFd, Inherited)>>,
 }
 
@@ -110,12 +110,12 @@ impl WarmShell {
         Ok(Self { shell, plan, pipes, start: Some(Start { ready, _files: files, resume, stdin }), ended: None })
     }
 
-    /// The mark of the shell.
+    /// Returns the mark of the shell.
     pub fn mark(&self) -> Option<String> {
         mark_of(&self.plan.env)
     }
 
-    /// The pipe on which the shell reports that it is ready. `None` once it is.
+    /// Returns the pipe on which the shell reports that it is ready. `None` once it is ready.
     pub fn ready(&self) -> Option<BorrowedFd<'_>> {
         self.start.as_ref().map(|start| start.ready.as_fd())
     }
@@ -134,7 +134,7 @@ impl WarmShell {
         (command + ROOM < end).then_some((place, ends))
     }
 
-    /// Whether its command is still the blanks that it was started with, so that no command was given.
+    /// Returns whether the command is still the blanks that the shell was started with, so that no command was given.
     pub fn is_blank(&self) -> bool {
         sys::command_line(self.shell).is_some_and(|line| line.ends_with(&" ".repeat(ROOM)))
     }

@@ -19,10 +19,10 @@ pub const MAX_FDS: usize = 16;
 
 /// Bytes that a pipe holds by default. A read that fills as much means that the writer is waiting.
 pub const PIPE_BYTES: usize = 64 * 1024;
-/// Room that the pipe of a writer gets that is ahead of its reader, bytes.
+/// The capacity in bytes that the pipe of a writer gets which is ahead of its reader.
 pub const LARGE_PIPE_BYTES: i32 = 1024 * 1024;
 
-/// A connected pair of stream sockets, both closed on exec.
+/// Creates a connected pair of stream sockets, both closed on exec.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (a, b) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
     if SOCKET_FLAGS == 0 {
@@ -32,7 +32,7 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((a, b))
 }
 
-/// A connected pair of sockets that keep the borders of messages, both closed on exec.
+/// Creates a connected pair of sockets that keep the borders of messages, both closed on exec.
 pub fn message_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (a, b) = socketpair(AddressFamily::Unix, MESSAGES, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
     if SOCKET_FLAGS == 0 {
@@ -42,7 +42,7 @@ pub fn message_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((a, b))
 }
 
-/// A pipe: (read end, write end), both closed on exec and blocking.
+/// Creates a pipe: (read end, write end), both closed on exec and blocking.
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     super::pipe_cloexec()
 }

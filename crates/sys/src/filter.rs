@@ -62,12 +62,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// An argument that the kernel reads as `int`.
+    /// Returns an argument that the kernel reads as `int`.
     pub fn int(&self, at: usize) -> i32 {
         self.args[at] as u32 as i32
     }
 
-    /// An argument that the kernel reads as `unsigned int`.
+    /// Returns an argument that the kernel reads as `unsigned int`.
     pub fn unsigned(&self, at: usize) -> u32 {
         self.args[at] as u32
     }

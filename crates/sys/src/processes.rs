@@ -18,13 +18,13 @@ pub struct Launch {
     pub argv: Vec<CString>,
     /// The environment: `NAME=VALUE`, each terminated by a NUL.
     pub env: Vec<u8>,
-    /// The directory it starts in.
+    /// The directory in which the program starts.
     pub cwd: CString,
     /// The file mode creation mask.
     pub umask: u32,
     /// Standard input, output and error. Each is at least 3, or the child's own number.
     pub stdio: [RawFd; 3],
-    /// Whether they are a terminal that becomes the child's controlling terminal.
+    /// Whether the standard streams are a terminal that becomes the child's controlling terminal.
     pub terminal: bool,
     /// Limit on open files, if it is below the inherited one.
     pub open_files: Option<u64>,

@@ -3,18 +3,18 @@
 /// The events to report about a descriptor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interest {
-    /// That it can be read.
+    /// Whether to report that the descriptor can be read.
     pub readable: bool,
-    /// That it can be written.
+    /// Whether to report that the descriptor can be written.
     pub writable: bool,
 }
 
 impl Interest {
-    /// That it can be read.
+    /// Reports that the descriptor can be read.
     pub const READ: Self = Self { readable: true, writable: false };
-    /// That it can be written.
+    /// Reports that the descriptor can be written.
     pub const WRITE: Self = Self { readable: false, writable: true };
-    /// Nothing but failures.
+    /// Reports nothing but failures.
     pub const NONE: Self = Self { readable: false, writable: false };
 }
 

@@ -105,7 +105,7 @@ impl Scene {
         }
     }
 
-    /// The names of all that is in the directory.
+    /// Returns the names of all that is in the directory.
     pub fn names(&self) -> Vec<PathBuf> {
         let mut names = Vec::new();
         walk(&self.root, &mut |path| names.push(path.to_owned()));

@@ -1,4 +1,4 @@
-//! Rules to instructions of the kernel's packet filter.
+//! Translates rules into instructions of the kernel's packet filter.
 
 use std::collections::BTreeMap;
 
@@ -47,12 +47,13 @@ const fn step(code: u16, value: u32) -> Instruction {
     Instruction { code, yes: 0, no: 0, value }
 }
 
-/// Arguments have eight bytes, and both machines have the lower half first.
+/// Returns the offset of an argument's lower half. Arguments have eight bytes, and both machines have the lower half
+/// first.
 fn lower(argument: usize) -> u32 {
     ARGUMENTS + 8 * argument as u32
 }
 
-/// The name of a machine in the description of a call.
+/// Returns the name of a machine in the description of a call.
 fn audit(machine: Machine) -> u32 {
     match machine {
         Machine::X86 => AUDIT_X86,
@@ -66,13 +67,13 @@ pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
     of == audit(machine) && number < X32
 }
 
-/// The answer to calls of other kinds of machines in the same process (32 bits, x32). Few programs make them, so a
-/// filter that only records asks the listener about every one.
+/// Returns the answer to calls of other kinds of machines in the same process (32 bits, x32). Few programs make such
+/// calls, so a filter that only records asks the listener about each of them.
 fn other(variant: Variant) -> u32 {
     if variant == Variant::Recorded { NOTIFY } else { ERRNO | EPERM }
 }
 
-/// The program for a machine.
+/// Returns the program for a machine.
 pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
     let mut program = vec![
         step(LOAD, MACHINE),
@@ -87,7 +88,7 @@ pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
 /// The first number of a range of calls, and what happens to them.
 type Range = (u32, Vec<Instruction>);
 
-/// All calls as ranges, in their order. The last range has no end.
+/// Returns all calls as ranges, in their order. The last range has no end.
 fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
     let blocks = calls::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
@@ -95,7 +96,7 @@ fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
     let mut ranges = vec![(0, allowed.clone())];
     for (number, block) in blocks {
         match ranges.last_mut() {
-            // The end of the call before.
+            // The range that ends the call before.
             Some((begin, rest)) if *begin == number => *rest = block,
             _ => ranges.push((number, block)),
         }
@@ -115,9 +116,9 @@ enum Target {
     Block(usize),
 }
 
-/// Finds the range of a number by halves, and then does what its block says. Equal blocks are there once.
+/// Finds the range of a number by binary search, and then does what its block says. Equal blocks exist once.
 ///
-/// Each command installs the program. The kernel translates it then, and runs it for every number to learn which calls
+/// Each command installs the program. The kernel then translates it, and runs it for every number to learn which calls
 /// are always allowed. With a list of all calls that took 0.2 ms.
 fn search(ranges: Vec<Range>) -> Vec<Instruction> {
     let mut blocks: Vec<Vec<Instruction>> = Vec::new();
@@ -146,7 +147,7 @@ fn search(ranges: Vec<Range>) -> Vec<Instruction> {
     branches.iter().enumerate().map(branch).chain(blocks.iter().flatten().copied()).collect()
 }
 
-/// Adds the comparisons that lead to the blocks of these ranges. Each leads to later ones only.
+/// Adds the comparisons that lead to the blocks of these ranges. Each comparison leads only to later instructions.
 fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [Target; 2])>) -> Target {
     let (lower, upper) = ranges.split_at(ranges.len() / 2);
     let [(first, block), ..] = upper else { return Target::Block(0) };
@@ -160,7 +161,7 @@ fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [Target; 2])>) -> Tar
     Target::Branch(at)
 }
 
-/// The number of a call on a machine.
+/// Returns the number of a call on a machine.
 pub fn number(entry: &Entry, machine: Machine) -> u32 {
     match machine {
         Machine::X86 => entry.x86,
@@ -193,7 +194,7 @@ fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
     }
 }
 
-/// All decisions about a call. The accumulator has no known value in it.
+/// Returns the instructions for all decisions about a call. The accumulator has no known value at the start.
 fn block(cases: &[Decision], variant: Variant) -> Vec<Instruction> {
     let mut block = Vec::new();
     for (tests, action) in cases {
@@ -204,7 +205,7 @@ fn block(cases: &[Decision], variant: Variant) -> Vec<Instruction> {
         for test in tests {
             for mut instruction in test {
                 left -= 1;
-                // Every comparison that fails goes on with the next case.
+                // A comparison that fails goes on with the next case.
                 if matches!(instruction.code, EQUAL | ANY_BIT) {
                     instruction.no = u8::try_from(left).expect("cases are short");
                 }

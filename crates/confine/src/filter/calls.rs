@@ -7,8 +7,8 @@
 //! | deny | rare calls that only attacks need; the listener records them | one question |
 //! | ask | calls whose answer depends on memory, such as a path | one question |
 //!
-//! Calls that would only be recorded are asked about only where the registers show that they change something, and not
-//! with a directory descriptor: `rm -r` and the like use those, thousands of times.
+//! Calls that would only be recorded are asked about only where the registers show that they change something. They are
+//! not asked about with a directory descriptor, which `rm -r` and similar programs use thousands of times.
 
 use super::rule::{Action, CREATES, Case, Rule, Test, WRITES};
 use Action::{Allow, Ask, Deny, Refuse};
@@ -29,9 +29,9 @@ pub const NONE: u32 = u32::MAX;
 /// The handling of a call that the filter passes on to the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
-    /// Record it and let it fail.
+    /// Records the call and lets it fail.
     Denied,
-    /// `open`, and `creat` as one.
+    /// `open`, also for `creat`.
     Open,
     /// `creat`
     Creat,
@@ -75,9 +75,10 @@ pub enum Question {
     Truncate,
     /// A change of the file whose path is this argument.
     File(usize),
-    /// The same, where a symbolic link at the end is not followed.
+    /// A change of the file whose path is this argument. A symbolic link at the end is not followed.
     Itself(usize),
-    /// The same, where it is not followed with `AT_SYMLINK_NOFOLLOW` in the second argument here.
+    /// A change of the file whose path is this argument. A symbolic link at the end is not followed if the flags in the
+    /// second argument here have `AT_SYMLINK_NOFOLLOW`.
     FileAt(usize, usize),
     /// A change of the directory of the path that is this argument.
     Entry(usize),
@@ -91,7 +92,7 @@ pub enum Question {
     OpenAt2,
 }
 
-/// A call, and what happens to it.
+/// A call, and its handling.
 #[derive(Debug)]
 pub struct Entry {
     /// Name of the call.
@@ -122,9 +123,9 @@ pub const ASK: Rule = &[Case(&[Always], Ask)];
 const NO: Rule = &[Case(&[Always], Refuse(EPERM))];
 pub const ABSENT: Rule = &[Case(&[Always], Refuse(ENOSYS))];
 
-/// Flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write. With
-/// `O_NONBLOCK` they open a device or a FIFO, as every bash does with its terminal when it starts: such a write to a
-/// file fails as any other, and is only not recorded.
+/// Tests the flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write. With
+/// `O_NONBLOCK` they open a device or a FIFO, as every bash does with its terminal when it starts. Such a write to a
+/// file still fails, and is only not recorded.
 const fn opening<const AT: usize>() -> Rule {
     const {
         &[
@@ -140,16 +141,16 @@ pub const O_PATH: u32 = 0o10_000_000;
 const O_TRUNC: u32 = 0o1000;
 const O_NONBLOCK: u32 = 0o4000;
 
-/// Set-user-id bits cannot be set, and set-group-id bits on directories only, which the listener does. In argument `at`
-/// is the mode.
+/// Refuses set-user-id bits, and asks about set-group-id bits, which the listener sets on directories only. Argument
+/// `at` is the mode.
 const fn privileged<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
 }
-/// The same in a call with a directory descriptor.
+/// Like [`privileged`], for a call with a directory descriptor.
 const fn privileged_at<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[AtCurrent], Ask)] }
 }
-/// A mode of a new file.
+/// Tests the mode of a new file.
 const fn plain_mode<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, PRIVILEGED)], Refuse(EPERM)), Case(&[Always], Ask)] }
 }
@@ -157,7 +158,7 @@ const fn plain_mode<const AT: usize>() -> Rule {
 const SET_USER: u32 = 0o4000;
 /// `S_ISGID`
 pub const SET_GROUP: u32 = 0o2000;
-/// Both.
+/// Both bits.
 pub const PRIVILEGED: u32 = SET_USER | SET_GROUP;
 
 const AT_CURRENT: Rule = &[Case(&[AtCurrent], Ask)];
@@ -168,7 +169,7 @@ const CLONE_NEWTIME: u32 = 0x80;
 const CLONE_FILES_AND_THREAD: u32 = 0x0001_0400;
 const CLONE_FILES: u32 = 0x400;
 
-/// Creating calls and writes.
+/// Calls that create or write files.
 const FILES: &[Entry] = &[
     entry("openat", 257, 56, Question::OpenAt, opening::<2>()),
     entry("open", 2, NONE, Question::Open, opening::<1>()),
@@ -219,7 +220,7 @@ const FILES: &[Entry] = &[
     entry("removexattrat", 466, 466, Question::FileAt(1, 2), AT_CURRENT),
 ];
 
-/// Families that commands may use.
+/// Address families that commands may use.
 const UNIX: Test = Is(0, 1);
 /// Neither `AF_INET`, 2, nor `AF_INET6`, 10.
 const NOT_INTERNET: [Test; 2] = [Bits(0, !10), Masked(0, 2, 0)];
@@ -233,25 +234,25 @@ const ROUTE: Test = Is(2, 0);
 const SOCKETS: &[Entry] = &[
     entry("connect", 42, 203, Question::Connect, ASK),
     entry("bind", 49, 200, Question::Bind, ASK),
-    // Without a name it is a plain send.
+    // Without a name, the call is a plain send.
     entry("sendto", 44, 206, Question::SendTo, &[Case(&[Null(4)], Allow), Case(&[Always], Ask)]),
     entry(
         "socket",
         41,
         198,
         Question::Denied,
-        // `sendmsg` has its name in memory, and is hot. So there is no socket with which it could reach a name.
+        // `sendmsg` has its name in memory, and is hot. So no socket exists with which it could reach a name.
         &[
             Case(&[UNIX, DATAGRAM], Deny),
             Case(&[UNIX, RAW], Deny),
             Case(&[UNIX], Allow),
             Case(&[NETLINK, ROUTE], Allow),
-            // Many programs try others, and know this answer.
+            // Many programs try other families, and know this answer.
             Case(&[NETLINK], Refuse(EPROTONOSUPPORT)),
             Case(&[NOT_INTERNET[0]], Deny),
             Case(&[NOT_INTERNET[1]], Deny),
-            // The default and ICMP, TCP with one path and with several, UDP, ICMP. The kernel loads modules for others,
-            // such as SCTP.
+            // The default and ICMP, TCP with one path and with several, UDP, ICMP. The kernel loads modules for other
+            // protocols, such as SCTP.
             Case(&[Bits(1, 0xc)], Refuse(EPROTONOSUPPORT)),
             Case(&[Masked(2, !1, 0)], Allow),
             Case(&[Masked(2, !0x100, 6)], Allow),
@@ -276,7 +277,7 @@ const PROCESSES: &[Entry] = &[
         220,
         &[
             Case(&[Bits(0, NAMESPACES)], Deny),
-            // The listener takes a process with one thread for the only owner of its descriptors.
+            // The listener assumes that a process with one thread is the only owner of its descriptors.
             Case(&[Masked(0, CLONE_FILES_AND_THREAD, CLONE_FILES)], Refuse(EPERM)),
         ],
     ),
@@ -284,20 +285,21 @@ const PROCESSES: &[Entry] = &[
     refused("clone3", 435, 435, ABSENT),
     refused("unshare", 272, 97, &[Case(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
     refused("kill", 62, 129, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
-    // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for lines that no program here has.
+    // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program here
+    // has.
     refused(
         "ioctl",
         16,
         29,
         &[Case(&[Is(1, 0x5412)], Deny), Case(&[Is(1, 0x541c)], Deny), Case(&[Is(1, 0x5423)], Deny)],
     ),
-    // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses like this as well.
+    // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses with the same error.
     refused("seccomp", 317, 277, &[Case(&[Is(0, 1), Bits(1, 8)], Refuse(EBUSY))]),
     refused(
         "personality",
         135,
         92,
-        // Linux, Linux for 32 bits, both without random addresses, and the question.
+        // Linux, Linux for 32 bits, both without random addresses, and the query.
         &[
             Case(&[Masked(0, !0x0004_0008, 0)], Allow),
             Case(&[Masked(0, !0x0002_0008, 0)], Allow),
@@ -357,7 +359,7 @@ const KERNEL: &[Entry] = &[
     denied("ioperm", 173, NONE),
     refused("name_to_handle_at", 303, 264, NO),
     refused("syslog", 103, 116, NO),
-    // Programs probe it, and do without.
+    // Programs probe io_uring, and work without it.
     refused("io_uring_setup", 425, 425, ABSENT),
     refused("io_uring_enter", 426, 426, ABSENT),
     refused("io_uring_register", 427, 427, ABSENT),
@@ -378,7 +380,7 @@ const RIGHTS: &[Entry] = &[
     entry("landlock_restrict_self", 446, 446, Question::Denied, &[]),
 ];
 
-/// All calls of the table.
+/// Returns all calls of the table.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL].into_iter().flatten()
 }

@@ -1,5 +1,5 @@
 //! The filter of system calls: a program that the kernel runs for each call of a command. It confines the command, or
-//! asks about all that the command changes, or both.
+//! asks about all changes of the command, or both.
 //!
 //! The filter kills no process. A refused call fails with `EPERM`, or with the error number of a kernel that lacks the
 //! call. The kernel remembers which calls it always allows, so that these cost nothing.
@@ -24,7 +24,7 @@ pub use rule::{CREATES, Variant, WRITES};
 
 use sys::{Filter, Machine};
 
-/// The filter for commands on a machine.
+/// Returns the filter for commands on a machine.
 ///
 /// The process that installs a filter with a listener sends the filter's descriptor to the listener:
 /// [`super::listener`], or the shim.
@@ -34,7 +34,7 @@ pub fn program(machine: Machine, variant: Variant) -> Filter {
     Filter { program: assemble::program(machine, variant), listener: variant.has_listener() }
 }
 
-/// The calls of a machine, indexed by their numbers.
+/// Returns the calls of a machine, indexed by their numbers.
 pub fn by_number(machine: Machine) -> Vec<Option<&'static Entry>> {
     let mut table = Vec::new();
     for entry in calls::all() {

@@ -1,14 +1,14 @@
 //! The calls that can change a file by its path or its descriptor, for a command whose changes are recorded.
 //!
 //! Writing, shortening and mapping a file need a descriptor that was opened for writing, so only the opening is asked
-//! about. Calls after which paths mean something else for the caller are asked about as well.
+//! about. Calls that change the meaning of paths for the caller are asked about as well.
 
 use super::calls::{ABSENT, ASK, CREATES_OR_WRITES, O_PATH};
 use super::rule::{Action, Case, Rule, Test, WRITES};
 use Action::{Allow, Ask};
 use Test::Bits;
 
-/// Flags of `open` in argument `at`.
+/// Tests the flags of `open` in argument `at`.
 const fn opening<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
 }
@@ -62,7 +62,8 @@ pub const ALWAYS: &[&str] = &[
     "setns",
 ];
 
-/// Calls after which a process has other rights. They are asked about where the listener acts in the place of callers.
+/// Calls after which a process has other rights. The filter asks about them where the listener acts in the place of
+/// callers.
 pub const RIGHTS: &[&str] = &[
     "setuid",
     "setgid",
@@ -77,20 +78,20 @@ pub const RIGHTS: &[&str] = &[
     "landlock_restrict_self",
 ];
 
-/// The decisions about a call of a command that is not confined.
+/// Returns the decisions about a call of a command that is not confined.
 pub fn rule_alone(name: &str) -> Rule {
-    // The listener has the directories of changes open, so that a file system with one would be busy.
+    // The listener has the directories of changes open, so that a file system with such a directory would be busy.
     if name == "umount2" || RIGHTS.contains(&name) { ASK } else { rule(name) }
 }
 
-/// The decisions about a call. A call without a decision is allowed.
+/// Returns the decisions about a call. A call without a decision is allowed.
 pub fn rule(name: &str) -> Rule {
     match name {
         "openat" => opening::<2>(),
         "open" => opening::<1>(),
         "open_by_handle_at" => const { &[Case(&[Bits(2, WRITES)], Ask)] },
         "unshare" => const { &[Case(&[Bits(0, OTHER_PATHS)], Ask)] },
-        // Programs do without. Its operations would not be seen.
+        // Programs work without io_uring. Its operations would not be seen.
         "io_uring_setup" => ABSENT,
         name if ALWAYS.contains(&name) => ASK,
         _ => &[],

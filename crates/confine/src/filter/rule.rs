@@ -8,14 +8,14 @@ pub const WRITES: u32 = 0o1003;
 /// The purpose of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// To confine, without a listener: calls that depend on memory are only bounded by mounts and Landlock, and no
-    /// denial is recorded.
+    /// Confines without a listener: calls that depend on memory are only bounded by mounts and Landlock, and no denial
+    /// is recorded.
     Silent,
-    /// To confine, with a listener: it answers calls that depend on memory, such as a path or the name of a socket.
+    /// Confines with a listener: it answers calls that depend on memory, such as a path or the name of a socket.
     Confined,
-    /// The same, and the listener is asked about each call that can change a file.
+    /// Like `Confined`, and the listener is asked about each call that can change a file.
     ConfinedAndRecorded,
-    /// To ask about each call that can change a file, and to refuse nothing.
+    /// Asks about each call that can change a file, and refuses nothing.
     Recorded,
 }
 
@@ -33,13 +33,13 @@ pub enum Action {
     Allow,
     /// Lets the call fail with this error number.
     Refuse(u16),
-    /// Asks the listener, which records the call and lets it fail. Without a listener it just fails.
+    /// Asks the listener, which records the call and lets it fail. Without a listener the call fails.
     Deny,
     /// Asks the listener. Without a listener the kernel performs the call.
     Ask,
 }
 
-/// A fact that the registers of a call show. Arguments that the kernel reads as `int` count with their lower half.
+/// A fact that the registers of a call show. For arguments that the kernel reads as `int`, only the lower half counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// No condition.
@@ -60,5 +60,5 @@ pub enum Test {
 #[derive(Debug)]
 pub struct Case(pub &'static [Test], pub Action);
 
-/// The first case whose tests hold decides. If there is none, the call is allowed.
+/// The first case whose tests hold decides. If no case holds, the call is allowed.
 pub type Rule = &'static [Case];

@@ -1,8 +1,8 @@
-//! Addresses that a name of the internet may not mean.
+//! Addresses that a name of the internet must not resolve to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// Networks of IPv4 that no host of the internet has: what RFC 6890 and its successors reserve.
+/// Networks of IPv4 that no host of the internet has, as reserved by RFC 6890 and its successors.
 const RESERVED_V4: [([u8; 4], u32); 16] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -48,7 +48,7 @@ fn in_v6(address: Ipv6Addr, ([high, low], prefix): ([u16; 2], u32)) -> bool {
     ((address.to_bits() >> 96) as u32 ^ network) >> (32 - prefix) == 0
 }
 
-/// Returns whether this machine itself has an address: a name that means it would reach servers of the host.
+/// Returns whether this machine itself has an address. A name with such an address would reach servers of the host.
 pub(super) fn is_own(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }

@@ -14,9 +14,9 @@ use super::dns::Queries;
 use super::handshake::{Dialled, Inspector, Mismatch};
 use super::relay::{End, Relay, Side, reset};
 
-/// Time that a name may take to be resolved.
+/// Time limit for the resolution of a name.
 const RESOLVING: Duration = Duration::from_secs(30);
-/// Time that a server may take to accept, while there are other addresses to try.
+/// Time that a server may take to accept, if there are other addresses to try.
 const TRYING: Duration = Duration::from_secs(5);
 /// Time that the last address of a server may take to accept.
 const DIALLING: Duration = Duration::from_secs(60);
@@ -31,12 +31,12 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// An address of the host's network.
+    /// Returns an address of the host's network.
     pub fn outside(address: SocketAddr) -> Self {
         Self { address, inside: false }
     }
 
-    /// The loopback of the world.
+    /// Returns the loopback addresses of the world.
     pub fn loopback(port: u16) -> Vec<Self> {
         let inside = |address| Self { address, inside: true };
         vec![inside((Ipv4Addr::LOCALHOST, port).into()), inside((Ipv6Addr::LOCALHOST, port).into())]
@@ -60,13 +60,13 @@ pub(super) enum Need {
     Dial,
     /// Answers to its queries.
     Answers,
-    /// Nothing any more.
+    /// The end of the connection.
     End,
     /// A refusal.
     Refuse(Mismatch),
 }
 
-/// How far a connection is.
+/// The stage of a connection.
 #[derive(Debug)]
 enum Stage {
     /// The destination is not known yet.
@@ -86,9 +86,9 @@ enum Stage {
 pub(super) struct Connection {
     /// The socket of the program.
     pub from: SocketAddr,
-    /// The address that it has dialled.
+    /// The address that the program has dialled.
     pub to: SocketAddr,
-    /// The meaning of that address. `None`: nothing is checked.
+    /// The meaning of the dialled address. `None`: nothing is checked.
     pub dialled: Option<Dialled>,
     stage: Stage,
     deadline: Option<Instant>,
@@ -97,18 +97,18 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A connection that was accepted.
+    /// Returns a connection that was accepted.
     pub fn new(client: TcpStream, from: SocketAddr, to: SocketAddr) -> Self {
         let deadline = Some(Instant::now() + RESOLVING);
         Self { from, to, dialled: None, stage: Stage::Waiting(client), deadline, watched: [None; 2] }
     }
 
-    /// When it has waited long enough.
+    /// Returns when the connection has waited long enough.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Bytes that it keeps.
+    /// Returns the number of bytes that the connection keeps.
     pub fn kept(&self) -> usize {
         match &self.stage {
             Stage::Open(relay) => relay.kept(),
@@ -130,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Makes it a connection to the resolver.
+    /// Turns this into a connection to the resolver.
     pub fn ask(&mut self) -> Need {
         self.deadline = None;
         match std::mem::replace(&mut self.stage, Stage::Over) {
@@ -146,13 +146,13 @@ impl Connection {
         asking.read(buffer, queries).is_ok()
     }
 
-    /// Answers the queries that were read.
+    /// Sends the answers to the queries that were read.
     pub fn answer(&mut self, answers: Vec<Vec<u8>>) -> Need {
         let Stage::Asking(asking) = &mut self.stage else { return Need::End };
         if matches!(asking.answer(answers), Ok(true)) { Need::Event } else { Need::End }
     }
 
-    /// Sets where it goes.
+    /// Sets the destination.
     pub fn go_to(&mut self, mut candidates: Vec<Candidate>, dialled: Option<Dialled>) -> Need {
         candidates.reverse();
         self.dialled = dialled;
@@ -168,7 +168,7 @@ impl Connection {
         }
     }
 
-    /// Takes the next address to dial, and forgets the last one. `None`: there is none left.
+    /// Takes the next address to dial, and forgets the last one. `None`: no address is left.
     pub fn next_candidate(&mut self) -> Option<Candidate> {
         let Stage::Dialling { server, rest, .. } = &mut self.stage else { return None };
         *server = None;
@@ -178,7 +178,7 @@ impl Connection {
         next
     }
 
-    /// Waits for a server to accept.
+    /// Starts to wait for a server to accept.
     pub fn dial(&mut self, socket: TcpStream) -> Need {
         if let Stage::Dialling { server, .. } = &mut self.stage {
             *server = Some(socket);
@@ -189,7 +189,7 @@ impl Connection {
     /// Handles an event of a socket of this connection.
     pub fn on_event(&mut self, side: Side, event: Readiness, buffer: &mut [u8]) -> Need {
         match &mut self.stage {
-            // Only its failure is reported.
+            // A waiting client reports only a failure.
             Stage::Waiting(_) => Need::End,
             Stage::Dialling { .. } if side == Side::Client => {
                 self.reset();
@@ -231,7 +231,7 @@ impl Connection {
         }
     }
 
-    /// Has waited long enough.
+    /// Handles the end of the waiting time.
     pub fn on_late(&mut self) -> Need {
         match &self.stage {
             Stage::Dialling { .. } => Need::Dial,
@@ -242,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Lets its end be a reset for both sides.
+    /// Makes the end of the connection a reset for both sides.
     pub fn reset(&self) {
         for side in [Side::Client, Side::Server] {
             self.socket(side).iter().for_each(|(socket, _)| reset(&socket.as_fd()));
@@ -250,8 +250,8 @@ impl Connection {
     }
 }
 
-/// Whether a server has accepted. Without one, a socket may connect to itself: the kernel may have given it the very
-/// port that it dials.
+/// Returns whether a server has accepted. Without a server, a socket may connect to itself, because the kernel may have
+/// given it the very port that it dials.
 fn is_reached(socket: &TcpStream) -> bool {
     let ends = || Ok::<_, io::Error>((socket.local_addr()?, socket.peer_addr()?));
     if ends().is_ok_and(|(own, other)| own == other) {

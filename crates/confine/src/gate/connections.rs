@@ -10,15 +10,15 @@ use sys::Poller;
 use super::connection::Connection;
 use super::relay::Side;
 
-/// Connections at the same time, if the machine allows as many descriptors.
+/// The most connections at the same time, if the machine allows as many descriptors.
 const MOST: usize = 4096;
-/// Descriptors that are used otherwise, or by others in a hurry.
+/// Descriptors that are kept free for other uses and processes.
 const RESERVED: u64 = 256;
 /// Length of a read.
 const LARGE: usize = 64 * 1024;
-/// Length of a read when many receivers are slow, because each may keep as much.
+/// Length of a read when many receivers are slow, because each connection may keep as many bytes.
 const SMALL: usize = 4 * 1024;
-/// Bytes that all connections keep before reads become small.
+/// Total of kept bytes from which reads become small.
 const KEPT: usize = 16 * 1024 * 1024;
 /// Bytes that all connections keep at most. A connection that would exceed them ends.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
@@ -36,7 +36,7 @@ pub(super) struct Connections {
     most: usize,
     serial: u64,
     kept: usize,
-    /// No connection has waited long enough before this. `None`: no connection waits.
+    /// The earliest time at which a connection has waited long enough. `None`: no connection waits.
     earliest: Option<Instant>,
     buffer: Vec<u8>,
     /// The kind of tokens.
@@ -44,7 +44,7 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// No connections yet. `kind` is the kind of their tokens.
+    /// Creates an empty list. `kind` is the kind of the connections' tokens.
     pub fn new(kind: u64) -> Self {
         let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
         let most = usize::try_from(descriptors.saturating_sub(RESERVED) / 2).unwrap_or(MOST).clamp(16, MOST);
@@ -52,7 +52,7 @@ impl Connections {
         Self { places, free, most, serial: 0, kept: 0, earliest: None, buffer: vec![0; LARGE], kind }
     }
 
-    /// Whether there is no place for another one.
+    /// Returns whether there is no place for another connection.
     pub fn is_full(&self) -> bool {
         self.places.len() - self.free.len() >= self.most
     }
@@ -69,14 +69,14 @@ impl Connections {
         self.places.len() - 1
     }
 
-    /// The connection at a place, with a buffer for its reads.
+    /// Returns the connection at a place, with a buffer for its reads.
     pub fn at(&mut self, slot: usize) -> Option<(&mut Connection, &mut [u8])> {
         let length = if self.kept > KEPT { SMALL } else { LARGE };
         let place = self.places.get_mut(slot)?.as_mut()?;
         Some((&mut place.connection, &mut self.buffer[..length]))
     }
 
-    /// The number of the connection at a place, which no later one there has.
+    /// Returns the number of the connection at a place. No later connection has the number.
     pub fn serial_of(&self, slot: usize) -> Option<u64> {
         Some(self.places.get(slot)?.as_ref()?.serial)
     }
@@ -122,7 +122,7 @@ impl Connections {
         done
     }
 
-    /// Places whose connections have waited long enough.
+    /// Returns the places whose connections have waited long enough.
     pub fn late(&mut self, now: Instant) -> Vec<usize> {
         if self.earliest.is_none_or(|at| at > now) {
             return Vec::new();
@@ -134,13 +134,13 @@ impl Connections {
         late.into_iter().map(|(slot, _)| slot).collect()
     }
 
-    /// Time until one may have waited long enough.
+    /// Returns the time until a connection may have waited long enough.
     pub fn timeout(&self, now: Instant) -> Option<Duration> {
         self.earliest.map(|at| at.saturating_duration_since(now))
     }
 }
 
-/// A side of a connection, from the index in a token.
+/// Returns the place and the side of a connection, from the index in a token.
 pub(super) fn place_of(index: usize) -> (usize, Side) {
     (index / 2, if index.is_multiple_of(2) { Side::Client } else { Side::Server })
 }

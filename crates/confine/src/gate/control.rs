@@ -1,4 +1,4 @@
-//! Questions to a gate. Each travels with a socket of its own for the answer, so that several processes may ask.
+//! Questions to a gate. Each question travels with a socket for its answer, so that several processes may ask.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -60,7 +60,7 @@ impl GateControl {
         Self(fd)
     }
 
-    /// Waits until the gate listens. An error says why it cannot.
+    /// Waits until the gate listens. An error says why the gate cannot listen.
     pub fn started(&self) -> io::Result<()> {
         match self.ask(&Request::Started)? {
             Answer::Started => Ok(()),
@@ -118,7 +118,7 @@ fn answered(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// Receives the next question with the socket for its answer. `None`: there is none now, or it makes no sense.
+/// Receives the next question with the socket for its answer. `None`: no question is there now, or it makes no sense.
 pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(Request, OwnedFd)> {
     let (mut buffer, mut sockets) = ([0; 1024], Vec::new());
     let length = sys::receive(control, &mut buffer, &mut sockets).ok()?;

@@ -16,29 +16,29 @@ use super::rules::Rules;
 pub(super) enum Destination {
     /// The gate dials one of these addresses.
     Dial(Vec<SocketAddr>, Dialled),
-    /// The addresses of this name, which are not known yet.
+    /// The gate resolves this name first.
     Resolve(String),
-    /// None: the connection is refused.
+    /// The gate refuses the connection.
     Refuse(Refusal),
 }
 
-/// A refusal, as a result names it.
+/// A refusal, as a result reports it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// `host:port`.
     pub target: String,
-    /// The change that would allow it.
+    /// The change of the options that would allow the connection.
     pub grant: Option<Grant>,
 }
 
 impl Refusal {
-    /// The refusal of a host that no entry has, and that an entry would allow.
+    /// Returns the refusal of a host without an entry, which an entry would allow.
     fn of_stranger(target: String) -> Self {
         let grant = Some(Grant::Host(target.clone()));
         Self { target, grant }
     }
 
-    /// The refusal of a packet without a listener. Datagrams are never allowed, also where connections are.
+    /// Returns the refusal of a packet without a listener. Datagrams are never allowed, even where connections are.
     pub fn by_kernel(rules: &Rules, names: &Names, transport: Transport, to: SocketAddr) -> Self {
         let target = target(names, to);
         if transport == Transport::Tcp {
@@ -50,7 +50,8 @@ impl Refusal {
         Self { target: if allowed { format!("{target}/udp") } else { target }, grant: None }
     }
 
-    /// The refusal of a connection whose handshake names another host, or none. No entry allows that.
+    /// Returns the refusal of a connection whose handshake names another host, or no host. No entry allows such a
+    /// connection.
     pub fn of_handshake(dialled: Option<&Dialled>, to: SocketAddr, mismatch: Mismatch) -> Self {
         let host = match (mismatch.claimed, dialled) {
             (Some(claimed), _) => claimed,
@@ -89,7 +90,7 @@ pub(super) fn check(rules: &Rules, name: &str, port: u16, addresses: &[IpAddr]) 
     let all: Vec<IpAddr> = addresses.iter().map(IpAddr::to_canonical).collect();
     let checked: Vec<SocketAddr> = all.iter().copied().filter(may).map(|ip| SocketAddr::new(ip, port)).collect();
     match (checked.is_empty(), all.first()) {
-        // An entry with the address itself would allow it.
+        // An entry with the address itself would allow the connection.
         (true, Some(ip)) => {
             let grant = Some(Grant::Host(SocketAddr::new(*ip, port).to_string()));
             Destination::Refuse(Refusal { target: format!("{name}:{port}"), grant })

@@ -10,18 +10,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub const WORLD_V4: Ipv4Addr = Ipv4Addr::new(198, 19, 255, 254);
 /// The gate's end of the link: the default route of the world and its resolver.
 pub const GATE_V4: Ipv4Addr = Ipv4Addr::new(198, 19, 255, 253);
-/// The length of the prefix of both.
+/// The length of the prefix of both addresses.
 pub const PREFIX_V4: u8 = 30;
 
 /// The world's end of the link.
 pub const WORLD_V6: Ipv6Addr = Ipv6Addr::new(0xfd61, 0x6762, 0x7368, 0, 0, 0, 0, 2);
 /// The gate's end of the link.
 pub const GATE_V6: Ipv6Addr = Ipv6Addr::new(0xfd61, 0x6762, 0x7368, 0, 0, 0, 0, 1);
-/// The length of the prefix of both.
+/// The length of the prefix of both addresses.
 pub const PREFIX_V6: u8 = 64;
 
-/// The contents of the world's `/etc/resolv.conf`. An unanswered query would be a fault of ours, so programs need not
-/// be patient.
+/// The contents of the world's `/etc/resolv.conf`. An unanswered query would be a fault of ours, so programs need no
+/// long timeout.
 pub const RESOLV_CONF: &str = "nameserver 198.19.255.253\noptions timeout:2 attempts:2\n";
 
 /// The port of resolvers.
@@ -34,7 +34,7 @@ pub fn is_resolver(to: SocketAddr) -> bool {
 
 /// The first address that stands for a name.
 const FIRST: u32 = u32::from_be_bytes([198, 18, 0, 1]);
-/// Addresses that stand for names.
+/// Number of addresses that stand for names.
 pub(super) const NAMES: u32 = u32::from_be_bytes([198, 19, 255, 0]) - FIRST;
 /// The IPv6 network of addresses that stand for names. The last four bytes are the IPv4 address.
 const NAMES_V6: [u16; 6] = [0xfd61, 0x6762, 0x7368, 1, 0, 0];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::link;
 
-/// Names that are remembered. The oldest one gives its address away beyond that.
+/// The most names that are remembered. Beyond that, the oldest name gives its address away.
 const MOST: u32 = 65_536;
 
 /// Names and their addresses.
@@ -14,7 +14,7 @@ const MOST: u32 = 65_536;
 pub(super) struct Names {
     by_name: HashMap<Arc<str>, u32>,
     by_number: Vec<Arc<str>>,
-    /// The number that the next name gets, once all have been given.
+    /// The number that the next name gets, once all numbers are in use.
     oldest: u32,
 }
 

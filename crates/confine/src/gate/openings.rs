@@ -1,5 +1,5 @@
-//! Packets that open a connection, as they arrive from a world. The kernel refuses those that no listener of the gate
-//! accepts, and they are recorded here.
+//! Packets that open a connection, as they arrive from a world. The kernel refuses the packets that no listener of the
+//! gate accepts, and they are recorded here.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -11,21 +11,21 @@ use sys::Transport;
 
 use super::refusals::{Log, Refusals, Refused};
 
-/// Seconds that the search for programs may take in a row, and per second. While it takes place nothing else is served,
-/// and a world that is refused all the time must cost the host little.
+/// Seconds that the search for programs may take in a row, and per second. A search blocks everything else, and a world
+/// whose attempts are refused all the time must cost the host little.
 const SEARCH: f64 = 0.25;
 const SEARCH_PER_SECOND: f64 = 0.05;
 
-/// The longest mark of a command. A process may give itself any.
+/// The longest mark of a command. A process may give itself any mark.
 const LONGEST_MARK: usize = 256;
 
 /// An attempt that is refused.
 pub(super) struct Attempted {
     /// The name of the host in results, with its port.
     pub target: String,
-    /// The change that would allow it.
+    /// The change of the options that would allow the attempt.
     pub grant: Option<Grant>,
-    /// How it was tried.
+    /// Transport of the attempt.
     pub transport: Transport,
     /// The socket of the program.
     pub from: SocketAddr,
@@ -38,23 +38,23 @@ pub(super) struct Recorder {
     log: Log,
     /// The network namespace of the world.
     world: OwnedFd,
-    /// The variable that tells to which command a process belongs.
+    /// The variable whose value tells to which command a process belongs.
     variable: String,
-    /// The place for the number of refusals.
+    /// The board for the number of refusals.
     board: Option<Board>,
     refused: u64,
-    /// Seconds that searches may take now.
+    /// Seconds that searches may take at the moment.
     allowance: f64,
     counted: Instant,
 }
 
 impl Recorder {
-    /// An empty record.
+    /// Returns an empty record.
     pub fn new(world: OwnedFd, variable: String, board: Option<Board>) -> Self {
         Self { log: Log::default(), world, variable, board, refused: 0, allowance: SEARCH, counted: Instant::now() }
     }
 
-    /// Records an attempt. The program is still there while it waits for the answer to it.
+    /// Records an attempt. The program still exists while it waits for the answer.
     pub fn refuse(&mut self, attempted: Attempted) {
         let Attempted { target, grant, transport, from, to } = attempted;
         let (program, mark) = self.search(transport, from).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Recorder {
         let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
         self.log.add(mark, Refused { target, program, count: 1, grant, address: to });
         self.refused += 1;
-        // A shim can only fail to see a record.
+        // If this fails, a shim misses a record, and nothing else is lost.
         let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(Post::Refusals, self.refused));
     }
 

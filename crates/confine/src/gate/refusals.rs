@@ -15,20 +15,20 @@ const COMMANDS: usize = 64;
 pub struct Refused {
     /// `host:port`, or a name that was looked up.
     pub target: String,
-    /// The basename of the executable that tried, or an empty text if it was gone already.
+    /// The basename of the executable that tried, or an empty text if the process was gone already.
     pub program: String,
-    /// How often.
+    /// Number of attempts.
     pub count: u64,
-    /// The entry of the list that would allow it.
+    /// The entry of the list that would allow the attempt.
     pub grant: Option<Grant>,
     /// The address that the program tried to reach, which may stand for a name.
     pub address: Option<SocketAddr>,
 }
 
-/// Refused attempts: the first [`LISTED`] that differ.
+/// Refused attempts: the first [`LISTED`] different ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusals {
-    /// Those that are listed.
+    /// The listed attempts.
     pub listed: Vec<Refused>,
     /// The number of all attempts.
     pub total: u64,
@@ -82,7 +82,7 @@ impl Refusals {
     }
 }
 
-/// The same address, without the form that sockets of both families have.
+/// Returns the address without the IPv4-in-IPv6 form that sockets of both families report.
 pub(super) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -92,7 +92,7 @@ pub(super) fn plain(address: SocketAddr) -> SocketAddr {
 pub(super) struct Log(Vec<(Option<String>, Refusals)>);
 
 impl Log {
-    /// Counts an attempt of the command with this mark. `None`: it is not known which.
+    /// Counts an attempt of the command with this mark. `None`: the command is unknown.
     pub fn add(&mut self, mark: Option<String>, refused: Refused) {
         if let Some((_, refusals)) = self.0.iter_mut().find(|(of, _)| *of == mark) {
             return refusals.add(refused);
@@ -120,7 +120,7 @@ impl Log {
     }
 }
 
-/// As much as one answer can hold.
+/// Returns refusals as large as one answer can hold.
 #[cfg(test)]
 pub(super) fn largest() -> Refusals {
     let mut refusals = Refusals::default();

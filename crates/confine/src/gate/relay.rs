@@ -10,15 +10,15 @@ use sys::Interest;
 
 use super::handshake::{Flow, Inspector, Mismatch};
 
-/// Reads of one direction in a row, after which other connections have their turn.
+/// Reads of one direction in a row, after which other connections get their turn.
 const TURNS: usize = 8;
 
 /// Why a connection ends.
 #[derive(Debug)]
 pub(super) enum End {
-    /// Both sides have closed it.
+    /// Both sides have closed the connection.
     Closed,
-    /// One side has reset it, or cannot be reached.
+    /// A side has reset the connection, or cannot be reached.
     Reset,
     /// The handshake names another host.
     Refused(Mismatch),
@@ -36,7 +36,7 @@ impl From<Mismatch> for End {
     }
 }
 
-/// Which side of a connection something concerns.
+/// A side of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The program.
@@ -45,14 +45,14 @@ pub(super) enum Side {
     Server,
 }
 
-/// One direction of a connection. It holds what one read has delivered and the receiver has not taken yet.
+/// A direction of a connection. It holds the bytes of one read that the receiver has not taken yet.
 #[derive(Debug, Default)]
 struct Direction {
     pending: Vec<u8>,
     taken: usize,
-    /// The sender has closed it.
+    /// The sender has closed its side.
     ended: bool,
-    /// That was passed on.
+    /// The close was passed on.
     closed: bool,
 }
 
@@ -79,7 +79,7 @@ impl Direction {
     }
 }
 
-/// Writes as much as the receiver takes now.
+/// Writes as many bytes as the receiver takes now.
 fn write(mut to: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     let mut written = 0;
     while written < bytes.len() {
@@ -113,7 +113,7 @@ impl Relay {
         Self { client, server, up: Direction::default(), down: Direction::default(), inspector }
     }
 
-    /// The socket of a side.
+    /// Returns the socket of a side.
     pub fn socket(&self, side: Side) -> &TcpStream {
         match side {
             Side::Client => &self.client,
@@ -121,12 +121,14 @@ impl Relay {
         }
     }
 
-    /// Bytes that are kept, because a receiver is slow or the client has not said enough.
+    /// Returns the number of kept bytes. Bytes are kept if a receiver is slow, or the client's bytes do not suffice for
+    /// a decision.
     pub fn kept(&self) -> usize {
         self.up.pending.len() + self.down.pending.len() + self.inspector.as_ref().map_or(0, Inspector::kept)
     }
 
-    /// The events to report about a side. `None`: none, not even its close, which would be reported all the time.
+    /// Returns the events to report about a side. `None`: no events, not even the close, which would be reported all
+    /// the time.
     pub fn interest(&self, side: Side) -> Option<Interest> {
         let (from, to) = match side {
             Side::Client => (&self.up, &self.down),
@@ -187,7 +189,7 @@ fn next<'a>(
         }
         if direction.ended {
             if !direction.closed {
-                // A receiver that is gone already shows by its own end.
+                // A receiver that is gone already shows this by its own end.
                 let _ = to.shutdown(Shutdown::Write);
                 direction.closed = true;
             }

@@ -1,4 +1,4 @@
-//! Names are resolved by the host, in a bounded number of threads, because its resolver blocks.
+//! Resolves names on the host, in a bounded number of threads, because the host's resolver blocks.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
@@ -8,16 +8,16 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Names that are resolved at the same time.
+/// The most names that are resolved at the same time.
 const THREADS: usize = 8;
 /// The stack of a thread. Resolvers of some hosts load modules.
 const STACK: usize = 512 * 1024;
-/// Time for which an answer is used again.
+/// Time for which an answer is reused.
 const LIFETIME: Duration = Duration::from_secs(10);
-/// Answers that are remembered.
+/// The most answers that are remembered.
 const REMEMBERED: usize = 1024;
 
-/// A name with its addresses. No addresses: it could not be resolved.
+/// A name with its addresses. Without addresses, it could not be resolved.
 pub(super) type Resolved = (String, Vec<IpAddr>);
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub(super) fn by_host(name: &str) -> Vec<IpAddr> {
 }
 
 impl Pool {
-    /// A pool without threads, which it starts as they are needed.
+    /// Returns a pool without threads, which starts threads as they are needed.
     pub fn new(resolve: fn(&str) -> Vec<IpAddr>) -> io::Result<Self> {
         let (woken, wake) = sys::pipe()?;
         sys::set_nonblocking(&woken)?;
@@ -69,14 +69,14 @@ impl Pool {
         (at.elapsed() < LIFETIME).then(|| addresses.clone())
     }
 
-    /// Has a name resolved. Its addresses come out of [`Pool::take`].
+    /// Starts the resolution of a name. Its addresses are returned by [`Pool::take`].
     pub fn ask(&mut self, name: String) -> io::Result<()> {
         let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.waiting.push_back(name);
         if queue.idle < queue.waiting.len() && self.threads < THREADS {
             let shared = self.shared.clone();
             let started = thread::Builder::new().stack_size(STACK).spawn(move || shared.work());
-            // One thread is enough to go on.
+            // One thread suffices to continue.
             if started.is_err() && self.threads == 0 {
                 queue.waiting.pop_back();
                 return started.map(drop);
@@ -87,7 +87,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Takes the names that were resolved since.
+    /// Takes the names that were resolved since the last call.
     pub fn take(&mut self) -> Vec<Resolved> {
         let _ = (&self.woken).read(&mut [0; 64]);
         let done = std::mem::take(&mut *self.shared.done.lock().unwrap_or_else(PoisonError::into_inner));
@@ -102,14 +102,14 @@ impl Pool {
 }
 
 impl AsFd for Pool {
-    /// Readable when a name was resolved.
+    /// Returns a descriptor that is readable when a name was resolved.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.woken.as_fd()
     }
 }
 
 impl Shared {
-    /// The life of a thread, which ends with the process.
+    /// Runs a thread, which ends with the process.
     fn work(&self) {
         loop {
             let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,7 +124,7 @@ impl Shared {
             drop(queue);
             let addresses = (self.resolve)(&name);
             self.done.lock().unwrap_or_else(PoisonError::into_inner).push((name, addresses));
-            // A full pipe wakes, too.
+            // A full pipe wakes the reader as well.
             let _ = (&self.wake).write(&[0]);
         }
     }

@@ -1,4 +1,4 @@
-//! Which hosts a world may reach.
+//! The hosts that a world may reach.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use crate::policy::{AllowEntry, AllowHost};
 
 use super::addresses::is_public;
 
-/// The ports of an entry that names none.
+/// The ports of an entry without a port.
 const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 /// The list of allowed hosts. Names are in lower case and have no final dot.
@@ -19,7 +19,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The list of a policy. It is empty where a policy has none.
+    /// Returns the list of a policy, which is empty if the policy has no list.
     pub fn new(network: &Network) -> Self {
         match network {
             Network::None | Network::Full => Self::default(),
@@ -37,8 +37,8 @@ impl Rules {
         self.entries.iter().any(|entry| matches_name(&entry.host, name) && has_port(entry, port))
     }
 
-    /// Returns whether this address may be reached at this port by itself, without a name. An address that is not of
-    /// the internet needs an entry that means such addresses: the whole internet does not include them.
+    /// Returns whether this address may be reached at this port by itself, without a name. An address outside the
+    /// internet needs an entry that includes such addresses: the whole internet does not include them.
     pub fn allows_address(&self, address: IpAddr, port: u16) -> bool {
         let means = |host: &AllowHost| {
             is_public(address) || matches!(host, AllowHost::Net(network, prefix) if is_private(*network, *prefix))
@@ -53,7 +53,7 @@ impl Rules {
         self.hosts.get(name).copied()
     }
 
-    /// Returns all ports that some host may be reached at.
+    /// Returns all ports at which some host may be reached.
     pub fn ports(&self) -> BTreeSet<u16> {
         self.entries.iter().flat_map(|entry| entry.port.map_or(DEFAULT_PORTS.to_vec(), |port| vec![port])).collect()
     }
@@ -74,7 +74,7 @@ fn matches_name(host: &AllowHost, name: &str) -> bool {
     }
 }
 
-/// Returns whether a network is private as a whole. The largest private networks have prefixes of 7 and 8 bits.
+/// Returns whether a network is wholly private. The largest private networks have prefixes of 7 and 8 bits.
 fn is_private(network: IpAddr, prefix: u8) -> bool {
     prefix >= if network.is_ipv4() { 8 } else { 7 } && !is_public(network)
 }

@@ -11,11 +11,11 @@ use super::setup::{GateError, GateNamespaces, GateSetup};
 use super::sockets::{Sockets, wait_for};
 use super::spring::{Spring, give_up_privileges};
 
-/// Descriptors that a gate may open at most, if the machine allows as many.
+/// The most descriptors that a gate may open, if the machine allows as many.
 const DESCRIPTORS: u64 = 16 * 1024;
 
-/// Runs a gate in this process, which has just been forked and has one thread. Closes all other descriptors. Returns
-/// never: the process exits with its world.
+/// Runs a gate in this process, which has just been forked and has one thread. Closes all other descriptors. Never
+/// returns: the process exits with its world.
 pub fn serve(setup: GateSetup) -> ! {
     sys::close_all_but(&setup.descriptors());
     let _ = sys::reset_signals();
@@ -31,7 +31,7 @@ pub fn serve(setup: GateSetup) -> ! {
     sys::exit_now(i32::from(done.is_err()));
 }
 
-/// Tells the supervisor why there is no gate. It asks first.
+/// Reports to the supervisor why there is no gate. The supervisor asks first.
 fn report(control: &OwnedFd, error: &GateError) {
     let (step, source) = match error {
         GateError::Step { step, source } => ((*step).to_owned(), source),
@@ -44,20 +44,20 @@ fn report(control: &OwnedFd, error: &GateError) {
     }
 }
 
-/// Opens all that a gate listens with. This process has one thread.
+/// Opens all sockets on which a gate listens. This process has one thread.
 fn open(setup: GateSetup) -> Result<Gate, GateError> {
     let GateNamespaces { user, gate, world } = &setup.namespaces;
     let with_user = |network| user.iter().chain([network]).map(AsFd::as_fd).collect::<Vec<BorrowedFd<'_>>>();
     let sockets = match gate {
         Some(gate) => Sockets::open_in(&with_user(gate), || Sockets::open(&setup.rules.ports()))
             .map_err(GateError::at("the gate cannot listen in the network of its world"))?,
-        // Without a resolver no name resolves either. It is only not recorded which.
+        // Without a resolver no name resolves either. Only the record of the names is missing then.
         None if setup.isolated => Sockets::open_in(&with_user(world), Sockets::open_resolver).unwrap_or_default(),
         None => Sockets::default(),
     };
     let spring = (!setup.exposed.is_empty()).then(|| Spring::start(&with_user(world))).transpose();
     let spring = spring.map_err(GateError::at("the gate cannot enter the network of its world"))?;
-    // From here on it reads what programs of the world send. It needs no more than to dial.
+    // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
     let pool = Pool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
     Gate::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))

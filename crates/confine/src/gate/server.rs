@@ -30,13 +30,13 @@ use super::setup::GateSetup;
 use super::sockets::Sockets;
 use super::spring::Spring;
 
-/// Connections, queries or packets that are taken in a row, after which others have their turn.
+/// Connections, queries or packets that are taken in a row, after which others get their turn.
 const TURNS: usize = 32;
 /// Turns for the arrivals of a command that has ended: as many connections as may wait for a listener.
 const ROUNDS: usize = 4096 / TURNS;
 /// The longest query over UDP that a program sends.
 const QUERY: usize = 4096;
-/// Time after which listeners are tried again that could not accept.
+/// Time after which listeners that could not accept are tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Kinds of tokens. The lower half of a token is an index.
@@ -53,7 +53,7 @@ fn token(kind: u64, index: usize) -> u64 {
     kind << 32 | index as u64
 }
 
-/// Where connections and queries come in.
+/// The sockets on which connections and queries arrive.
 struct Entrances {
     /// Listeners at every address of the world's link.
     listeners: Vec<(u16, TcpListener)>,
@@ -83,7 +83,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Waits for all that a gate listens with.
+    /// Registers all sockets on which a gate listens.
     pub fn new(setup: GateSetup, sockets: Sockets, spring: Option<Spring>, pool: Pool) -> io::Result<Self> {
         let GateSetup { rules, exposed, namespaces, lifeline, control, variable, board, .. } = setup;
         let listeners = sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
@@ -156,7 +156,7 @@ impl Gate {
 
     fn on_request(&mut self) {
         let Some((request, asker)) = control::receive(self.control.as_fd()) else {
-            // All that could ask are gone. The world may live on.
+            // All processes that could ask are gone. The world may live on.
             if !sys::peer_alive(self.control.as_fd()) {
                 self.poller.remove(self.control.as_fd());
             }
@@ -262,7 +262,7 @@ impl Gate {
                 Some((self.connections.add(Connection::new(client, plain(from), plain(to))), plain(to)))
             }
             Err(error) => {
-                // Without descriptors the listener would be reported again at once.
+                // Without free descriptors the listener would be reported again at once.
                 let exhausted = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
                 if error.raw_os_error().is_some_and(|errno| exhausted.contains(&errno)) {
                     self.pause(true);
@@ -272,7 +272,7 @@ impl Gate {
         }
     }
 
-    /// Stops accepting, or begins again.
+    /// Stops accepting, or starts again.
     fn pause(&mut self, pause: bool) {
         let interest = if pause { Interest::NONE } else { Interest::READ };
         for (index, (_, listener)) in self.entrances.listeners.iter().enumerate() {
@@ -284,7 +284,7 @@ impl Gate {
         self.entrances.paused = pause;
     }
 
-    /// Has a name resolved. Its connection waits.
+    /// Starts the resolution of a name. The connection waits.
     fn resolve(&mut self, slot: usize, port: u16, name: String) {
         if let Some(addresses) = self.pool.remembered(&name) {
             return self.go_to(slot, destination::check(&self.rules, &name, port, &addresses));
@@ -325,7 +325,7 @@ impl Gate {
         }
     }
 
-    /// Records and ends a connection. Its program still waits, so it can be found.
+    /// Records the refusal and ends a connection. Its program still waits, so it can be found.
     fn refuse(&mut self, slot: usize, Refusal { target, grant }: Refusal) {
         let Some((connection, _)) = self.connections.at(slot) else { return };
         let (from, to) = (connection.from, Some(connection.to));
@@ -334,7 +334,7 @@ impl Gate {
         self.connections.remove(slot);
     }
 
-    /// Lets a connection take a step, and meets its next need.
+    /// Lets a connection take a step, and serves its next need.
     fn step(&mut self, slot: usize, step: impl FnOnce(&mut Connection, &mut [u8]) -> Need) {
         let Some((connection, buffer)) = self.connections.at(slot) else { return };
         let before = connection.kept();
@@ -358,7 +358,7 @@ impl Gate {
         }
     }
 
-    /// Resets a connection. That is no denial.
+    /// Resets a connection. This is no denial.
     fn give_up(&mut self, slot: usize) {
         if let Some((connection, _)) = self.connections.at(slot) {
             connection.reset();

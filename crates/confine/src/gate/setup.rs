@@ -42,7 +42,7 @@ impl GateError {
 /// The namespaces of a world, as the gate enters them.
 #[derive(Debug)]
 pub struct GateNamespaces {
-    /// The user namespace that owns the others. `None`: this process has its capabilities already.
+    /// The user namespace that owns the others. `None`: this process has the capabilities of the owner already.
     pub user: Option<OwnedFd>,
     /// The network namespace at the other end of the world's link, in which the gate listens. `None`: the world has no
     /// link, and the gate exposes ports. If no host is allowed, it answers queries, to record their names.
@@ -51,7 +51,7 @@ pub struct GateNamespaces {
     pub world: OwnedFd,
 }
 
-/// All that a gate needs. Made by the supervisor, which then forks the process of the gate and calls
+/// The parts that a gate needs. The supervisor makes them, forks the process of the gate and calls
 /// [`serve`](super::serve) there.
 pub struct GateSetup {
     pub(super) rules: Rules,
@@ -62,14 +62,14 @@ pub struct GateSetup {
     pub(super) variable: String,
     /// Whether no host is allowed at all.
     pub(super) isolated: bool,
-    /// The place for the number of refusals.
+    /// The board for the number of refusals.
     pub(super) board: Option<Board>,
 }
 
 impl GateSetup {
     /// Prepares a gate, and binds the ports that it exposes. `lifeline` is the read end of the world's lifeline: the
-    /// gate ends when no process holds a write end any more. `variable` is the name of the environment variable whose
-    /// value tells to which command a process belongs.
+    /// gate ends when no process holds a write end. `variable` is the name of the environment variable whose value
+    /// tells to which command a process belongs.
     pub fn new(
         network: &Network,
         expose: &[u16],
@@ -91,7 +91,7 @@ impl GateSetup {
         ))
     }
 
-    /// Lets the gate post how many refusals it has recorded.
+    /// Lets the gate post the number of refusals that it has recorded.
     #[must_use]
     pub fn posting_on(self, board: Board) -> Self {
         Self { board: Some(board), ..self }
@@ -99,7 +99,7 @@ impl GateSetup {
 }
 
 impl GateSetup {
-    /// The descriptors that the process of the gate keeps.
+    /// Returns the descriptors that the process of the gate keeps.
     pub(super) fn descriptors(&self) -> Vec<RawFd> {
         let Self { exposed, namespaces: GateNamespaces { user, gate, world }, lifeline, control, board, .. } = self;
         let some = [user, gate].into_iter().flatten().chain([world, lifeline, control]);

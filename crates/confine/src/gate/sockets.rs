@@ -17,17 +17,17 @@ use super::link::{DNS_PORT, GATE_V4, GATE_V6};
 /// The sockets of the gate at its end of the link.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
-    /// Listeners at every address, with their port. They accept whatever address a program dials.
+    /// Listeners at every address, with their ports. They accept connections to any address.
     pub listeners: Vec<(u16, OwnedFd)>,
     /// The resolver.
     pub resolvers: Vec<UdpSocket>,
-    /// Copies of packets that open connections. `None`: they may not be seen here, and refusals of
-    /// the kernel are not recorded.
+    /// Copies of packets that open connections. `None`: such packets may not be seen here, and refusals of the kernel
+    /// are not recorded.
     pub openings: Option<OwnedFd>,
 }
 
 impl Sockets {
-    /// Opens them in the network namespace of this thread.
+    /// Opens the sockets in the network namespace of this thread.
     pub fn open(ports: &BTreeSet<u16>) -> io::Result<Self> {
         let with_dns: BTreeSet<u16> = ports.iter().copied().chain([DNS_PORT]).collect();
         let listeners =
@@ -47,7 +47,7 @@ impl Sockets {
         Ok(Self { listeners: vec![(DNS_PORT, listener.into())], resolvers: vec![resolver], openings: None })
     }
 
-    /// Opens them in another network namespace, by way of a child. This process has one thread.
+    /// Opens sockets in another network namespace, through a child. This process has one thread.
     pub fn open_in(namespaces: &[BorrowedFd<'_>], open: impl FnOnce() -> io::Result<Self>) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;
         let Fork::Parent(child) = sys::fork()? else {
@@ -145,7 +145,7 @@ pub(super) fn wait_for(socket: BorrowedFd<'_>, what: PollFlags) -> io::Result<()
     }
 }
 
-/// Listens at a port of every address, of both families where the machine has both.
+/// Listens at a port of every address, in both families where the machine has both.
 fn listen_everywhere(port: u16) -> io::Result<OwnedFd> {
     let listener = match sys::stream_socket(true) {
         Ok(v6) => {

@@ -11,7 +11,7 @@ use sys::Fork;
 
 use super::sockets::{enter, wait_for};
 
-/// Time that a socket may take to be made.
+/// Time limit for making a socket.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The gate's end.
@@ -19,12 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Spring(OwnedFd);
 
 impl Spring {
-    /// Starts the process. This one has one thread.
+    /// Starts the process. This process has one thread.
     pub fn start(namespaces: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;
         let Fork::Parent(_) = sys::fork()? else {
             if enter(namespaces).is_ok() {
-                // Nothing of the gate stays open here: its ports would stay taken.
+                // No descriptor of the gate may stay open here, or its ports would stay taken.
                 sys::close_all_but(&[theirs.as_raw_fd()]);
                 give_up_privileges();
                 flow(&theirs);
@@ -34,7 +34,7 @@ impl Spring {
         Ok(Self(ours))
     }
 
-    /// A spring whose other end is served by a caller of [`flow`].
+    /// Returns a spring whose other end is served by a caller of [`flow`].
     #[cfg(test)]
     pub fn at(end: OwnedFd) -> Self {
         Self(end)
@@ -53,7 +53,7 @@ impl Spring {
     }
 }
 
-/// Gives up all capabilities. A process of an ordinary user has none, and may not even do that.
+/// Gives up all capabilities. An ordinary user's process has none, and may not even give them up.
 pub(super) fn give_up_privileges() {
     if sys::give_up_privileges(None).is_err() {
         let _ = sys::set_no_new_privileges();

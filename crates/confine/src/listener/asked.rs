@@ -1,4 +1,4 @@
-//! One call that waits for its answer.
+//! A call that waits for its answer.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub paths: Paths,
     pub callers: Callers,
     pub threads: Threads,
-    /// The mask for new files that this process has now.
+    /// The umask that this process has now.
     pub umask: u32,
 }
 
@@ -40,34 +40,34 @@ impl Asked<'_> {
         self.shared.callers.get(self.call.thread)
     }
 
-    /// An argument that the kernel reads as `int`.
+    /// Returns an argument that the kernel reads as `int`.
     pub fn int(&self, at: usize) -> i32 {
         self.call.int(at)
     }
 
-    /// An argument that the kernel reads as `unsigned int`.
+    /// Returns an argument that the kernel reads as `unsigned int`.
     pub fn unsigned(&self, at: usize) -> u32 {
         self.call.unsigned(at)
     }
 
-    /// A copy of a string of the caller. Checks and later steps must use this same copy.
+    /// Copies a string of the caller. Checks and later steps must use this same copy.
     pub fn text(&self, at: usize) -> Result<CString, Errno> {
         read_text(self.call.thread, self.call.args[at])
     }
 
-    /// The place of a path in argument `at`, relative to a descriptor of the caller.
+    /// Returns the place of a path in argument `at`, relative to a descriptor of the caller.
     pub fn place(&mut self, descriptor: i32, at: usize) -> Result<Place, Errno> {
         let path = self.text(at)?;
         Place::of(self.caller()?, descriptor, path)
     }
 
-    /// Makes sure that all that was read of the caller is its own: its pid has not got another owner meanwhile. Nothing
-    /// is done before this.
+    /// Makes sure that everything read from the caller is the caller's: its pid has not got another owner meanwhile. No
+    /// change is made before this check.
     pub fn check(&self) -> Result<(), Errno> {
         if sys::still_waits(self.listener.as_fd(), self.call.id) { Ok(()) } else { Err(Errno::ESRCH) }
     }
 
-    /// Takes the caller's mask for new files.
+    /// Sets the umask of this process to the caller's.
     pub fn take_umask(&mut self) -> Result<(), Errno> {
         let umask = self.caller()?.umask;
         if self.shared.umask != umask {
@@ -103,7 +103,7 @@ impl Asked<'_> {
         Err(Errno::EACCES)
     }
 
-    /// Notes that a change failed with this error, if confinement is the reason, and returns the error.
+    /// Records that a change failed with this error, if confinement is the reason, and returns the error.
     pub fn refused(&mut self, base: &Base, path: &CStr, errno: Errno) -> Errno {
         if matches!(errno, Errno::EROFS | Errno::EACCES | Errno::EPERM) {
             let path = self.absolute(base, path);
@@ -121,12 +121,12 @@ impl Asked<'_> {
         self.record.write(path, &program, grant);
     }
 
-    /// The basename of the caller's executable.
+    /// Returns the basename of the caller's executable.
     pub fn program(&mut self) -> String {
         self.caller().map(Caller::program).unwrap_or_default()
     }
 
-    /// The absolute path of a file, as far as its directories exist.
+    /// Returns the absolute path of a file, as far as its directories exist.
     pub fn absolute(&self, base: &Base, path: &CStr) -> PathBuf {
         let (begin, name) = last(path);
         let name = OsStr::from_bytes(name);
@@ -147,7 +147,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Opens a file of ours again, with other flags.
+    /// Opens a file of this process again, with other flags.
     pub fn reopen(file: BorrowedFd<'_>, flags: i32) -> Result<OwnedFd, Errno> {
         sys::open_path(nix::fcntl::AT_FDCWD, &link_of(file)?, flags, 0, Follow::Everything)
     }

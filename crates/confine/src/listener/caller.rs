@@ -1,4 +1,4 @@
-//! The threads that wait for answers, as `/proc` and the memory of their processes show them.
+//! The threads that wait for answers, as seen through `/proc` and the memory of their processes.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -14,7 +14,7 @@ use super::own::OwnMounts;
 use super::rights::Rights;
 use sys::{Follow, Process};
 
-/// Threads that are remembered. Beyond that all are forgotten.
+/// The most threads that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 256;
 /// The longest path with its NUL, bytes.
 const PATH_MAX: usize = 4096;
@@ -34,7 +34,7 @@ pub(super) struct Caller {
     pub umask: u32,
     /// The number of the last call at which the thread was known to exist.
     seen_at: u64,
-    /// `None`: the mounts of any world are fine.
+    /// The mounts of the caller's world. `None`: the mounts of any world are allowed.
     own: Option<Rc<OwnMounts>>,
     /// Whether the thread sees the same files at the same paths as this process. `None`: not checked yet.
     sees_same: Option<bool>,
@@ -106,7 +106,7 @@ impl Caller {
         sys::has_one_thread(self.directory.as_fd())
     }
 
-    /// The basename of its executable, or an empty text if it is gone.
+    /// Returns the basename of the executable, or an empty text if the executable is gone.
     pub fn program(&self) -> String {
         let path = sys::link_text(self.directory.as_fd(), c"exe").unwrap_or_default();
         let path = path.to_string_lossy();
@@ -120,27 +120,27 @@ pub(super) struct Callers {
     /// The number of the current call.
     call: u64,
     own: Option<Rc<OwnMounts>>,
-    /// Of the changes of callers that a journal in this process takes note of.
+    /// The directories of callers' changes that a journal in this process records.
     pub directories: Directories,
 }
 
 impl Callers {
-    /// The callers in one world.
+    /// Returns the callers in one world.
     pub fn of_world() -> Self {
         Self { known: HashMap::new(), call: 0, own: Some(Rc::default()), directories: Directories::default() }
     }
 
-    /// The callers without a world.
+    /// Returns the callers without a world.
     pub fn of_host() -> Self {
         Self { known: HashMap::new(), call: 0, own: None, directories: Directories::default() }
     }
 
-    /// Begins the next call. Until its end no other thread has the number of its caller.
+    /// Begins the next call. Until its end, no other thread has the number of its caller.
     pub fn on_call(&mut self) {
         self.call += 1;
     }
 
-    /// Returns a thread that waits for an answer. Another one may have had its number at the last call.
+    /// Returns a thread that waits for an answer. At the last call, another thread may have had its number.
     pub fn get(&mut self, thread: i32) -> Result<&Caller, Errno> {
         let call = self.call;
         let exists = |known: &mut Caller| {
@@ -158,12 +158,12 @@ impl Callers {
         self.known.get(&thread).ok_or(Errno::ESRCH)
     }
 
-    /// Whether a thread has asked before.
+    /// Returns whether a thread has asked before.
     pub fn is_known(&self, thread: i32) -> bool {
         self.known.contains_key(&thread)
     }
 
-    /// The remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`.
+    /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`.
     pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Arc<OwnedFd>> {
         if self.own.is_some() {
             return None;
@@ -183,14 +183,14 @@ impl Callers {
         self.directories.find(caller.directory.as_fd(), path)
     }
 
-    /// Notes that a thread is about to create a file where nothing is.
+    /// Records that a thread is about to create a file where nothing exists.
     pub fn creates(&mut self, thread: i32, directory: &Arc<OwnedFd>, name: &CStr) {
         if let Some(caller) = self.known.get_mut(&thread) {
             caller.created = Some((Arc::clone(directory), name.to_owned()));
         }
     }
 
-    /// Whether directories are remembered.
+    /// Returns whether directories are remembered.
     pub fn remembers(&self) -> bool {
         self.own.is_none()
     }
@@ -207,12 +207,13 @@ impl Callers {
         self.directories.clear()
     }
 
-    /// Forgets facts that may have changed until this command.
+    /// Forgets facts that may have changed before this command.
     pub fn on_command(&self) {
         self.own.iter().for_each(|own| own.forget());
     }
 
-    /// Whether a thread sees the same files by the same paths as this process, whose namespace of mounts has this name.
+    /// Returns whether a thread sees the same files at the same paths as this process, whose mount namespace has this
+    /// name.
     pub fn sees_same(&mut self, thread: i32, mounts: &CStr) -> Result<bool, Errno> {
         let known = self.get(thread)?.sees_same;
         let same = known.map_or_else(|| Ok(self.get(thread)?.has_mounts(mounts)), Ok)?;
@@ -222,7 +223,7 @@ impl Callers {
         Ok(same)
     }
 
-    /// Whether a thread has these rights of this process.
+    /// Returns whether a thread has these rights of this process.
     pub fn is_equal(&mut self, thread: i32, rights: &Rights) -> bool {
         let Some(caller) = self.known.get_mut(&thread) else { return false };
         let directory = caller.directory.as_fd();
@@ -237,7 +238,7 @@ impl Callers {
         Some(pid)
     }
 
-    /// The process of a thread that has just asked.
+    /// Returns the process of a thread that has just asked.
     pub fn pid(&self, thread: i32) -> Option<i32> {
         self.known.get(&thread).map(|caller| caller.pid)
     }
@@ -247,7 +248,7 @@ impl Callers {
         self.known.remove(&thread);
     }
 
-    /// Notes the mask that a process is about to set.
+    /// Records the umask that a process is about to set.
     pub fn set_umask(&mut self, thread: i32, umask: u32) {
         if let Ok(pid) = self.get(thread).map(|caller| caller.pid) {
             self.known.values_mut().filter(|known| known.pid == pid).for_each(|known| known.umask = umask);
@@ -255,7 +256,7 @@ impl Callers {
     }
 }
 
-/// Makes a C string of a text of ours.
+/// Makes a C string from a text of this process.
 pub(super) fn text(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {
     CString::new(text).map_err(|_| Errno::EINVAL)
 }
@@ -294,7 +295,7 @@ fn read_long(thread: i32, at: u64) -> Result<CString, Errno> {
     Err(Errno::ENAMETOOLONG)
 }
 
-/// Reads exactly so many bytes of a thread, once.
+/// Reads exactly this many bytes of a thread, once.
 pub(super) fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
     let mut bytes = vec![0; count];
     if count > 0 && sys::read_foreign(thread, at, &mut bytes)? < count {
@@ -303,12 +304,12 @@ pub(super) fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-/// The path that a descriptor of ours has now.
+/// Returns the current path of a descriptor of this process.
 pub(super) fn path_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
     sys::link_text(AT_FDCWD, &link_of(file)?)
 }
 
-/// The path in `/proc` that stands for a descriptor of ours.
+/// Returns the path in `/proc` that stands for a descriptor of this process.
 pub(super) fn link_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
     use std::os::fd::AsRawFd;
     text(format!("/proc/self/fd/{}", file.as_raw_fd()))

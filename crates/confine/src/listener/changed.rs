@@ -1,4 +1,4 @@
-//! From a call to the change that it may make: the thing, at the place that the caller means.
+//! Translates a call into the change that it may make: the file, at the place that the caller means.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,7 +17,7 @@ use super::skip::{Skip, to_path};
 use crate::filter::{Entry, Question};
 use sys::{Call, Follow};
 
-/// Symbolic links that are followed in a row, as the kernel does.
+/// The most symbolic links that are followed in a row, as the kernel does.
 const LINKS: usize = 40;
 /// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
 const NAMELESS: i32 = 0o20_000_000;
@@ -44,7 +44,7 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The change that a call may make.
+    /// Returns the change that a call may make.
     pub fn change(&mut self, entry: &Entry) -> Result<Change, Skip> {
         let call = self.call;
         let base = |at: usize| if at == 0 { libc::AT_FDCWD } else { call.int(0) };
@@ -77,7 +77,7 @@ impl Reading<'_> {
             Question::File(at) => self.of_path(base(at), at, 0, Act::Meta),
             Question::Itself(at) => self.of_path(base(at), at, NO_FOLLOW, Act::Meta),
             Question::FileAt(at, flags) => self.of_path(base(at), at, call.int(flags), Act::Meta),
-            // Without a path these change the file of the descriptor.
+            // Without a path, these calls change the file of the descriptor.
             Question::Times(at) | Question::TimesAt(at, _) if at == 1 && call.args[at] == 0 => {
                 self.of_descriptor(call.int(0), Act::Times)
             }
@@ -96,7 +96,7 @@ impl Reading<'_> {
         self.callers.get(thread).map_err(|errno| unreadable(thread, errno))
     }
 
-    /// A string of the caller.
+    /// Reads a string of the caller.
     fn text(&self, at: usize) -> Result<CString, Skip> {
         read_text(self.call.thread, self.call.args[at]).map_err(|errno| unreadable(self.call.thread, errno))
     }
@@ -130,7 +130,7 @@ impl Reading<'_> {
             return Err(Skip::Nothing);
         }
         let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
-        // Devices that every other command opens.
+        // Devices that nearly every command opens.
         if matches!(text.to_bytes(), b"/dev/null" | b"/dev/tty") {
             return Err(Skip::Nothing);
         }
@@ -146,7 +146,7 @@ impl Reading<'_> {
         Ok(Change { spot, act })
     }
 
-    /// A change of a name, which is not followed.
+    /// Returns a change of a name, which is not followed.
     fn named(&mut self, descriptor: i32, at: usize, act: Act) -> Result<Change, Skip> {
         let text = self.text(at)?;
         Ok(Change { spot: self.spot(descriptor, text, false)?, act })
@@ -160,7 +160,7 @@ impl Reading<'_> {
         Ok(Change { spot, act: if is_plain { Act::Unlink } else { Act::Remove } })
     }
 
-    /// A change of the file that a path leads to.
+    /// Returns a change of the file that a path leads to.
     fn of_path(&mut self, descriptor: i32, at: usize, flags: i32, act: Act) -> Result<Change, Skip> {
         let text = self.text(at)?;
         if text.is_empty() && flags & EMPTY_PATH != 0 && descriptor != libc::AT_FDCWD {
@@ -192,7 +192,7 @@ impl Reading<'_> {
         matches!((open.map(id), named.map(id)), (Ok(one), Ok(other)) if one == other && one.2)
     }
 
-    /// The name of an open file of the caller, if its directory is a remembered one.
+    /// Returns the name of an open file of the caller, if its directory is remembered.
     fn named_by(&mut self, number: i32) -> Option<Spot> {
         let link = text(format!("fd/{number}")).ok()?;
         let caller = self.caller().ok()?.directory.as_fd();
@@ -217,7 +217,7 @@ impl Reading<'_> {
         let new = self.spot(to.0, new, false)?;
         match file {
             Ok(spot) => Ok(Change { spot, act: Act::Link(new) }),
-            // A file without a name gets one.
+            // A file without a name gets a name.
             Err(Skip::Nothing) => Ok(Change { spot: new, act: Act::Create }),
             Err(missed) => Err(missed),
         }
@@ -244,7 +244,7 @@ impl Reading<'_> {
         Ok(Change { spot: self.spot(libc::AT_FDCWD, path, false)?, act: Act::Create })
     }
 
-    /// The directory and the name of a path, if the directory is a remembered one.
+    /// Returns the directory and the name of a path, if the directory is remembered.
     fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Arc<OwnedFd>, CString)> {
         let (begin, name) = last(path);
         let (directory, ending) = path.to_bytes().split_at(begin);
@@ -255,7 +255,7 @@ impl Reading<'_> {
         Some((directory, CString::new(name).ok()?))
     }
 
-    /// The place that a path names, with `follow` behind a symbolic link at its end.
+    /// Returns the place that a path names, with `follow` after a symbolic link at its end.
     fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
         let shown = text.clone().into_bytes();
         if shown.is_empty() {
@@ -299,12 +299,12 @@ impl Reading<'_> {
     }
 }
 
-/// Whether links of `/proc` may lead a path elsewhere for this process than for its caller.
+/// Returns whether links of `/proc` may lead a path elsewhere for this process than for its caller.
 fn may_jump(path: &[u8]) -> bool {
     path.starts_with(b"//") || memchr::memmem::find(path, b"/proc").is_some() || path.starts_with(b"/dev")
 }
 
-/// The directory of the last component of a path, and that component without slashes behind it.
+/// Returns the directory of the last component of a path, and that component without slashes after it.
 fn entry_of(base: Base, path: CString) -> Result<(OwnedFd, CString), Errno> {
     let (base, name) = parent(base, &path)?;
     let Base::Directory(directory) = base else { return Err(Errno::EINVAL) };
@@ -314,7 +314,8 @@ fn entry_of(base: Base, path: CString) -> Result<(OwnedFd, CString), Errno> {
     Ok((directory, name))
 }
 
-/// A link of `/proc` leads to a file of a process. Other files there are the kernel's.
+/// Accepts or skips a file in `/proc`: a link there leads to a file of a process, and other files there are the
+/// kernel's.
 fn followed(spot: Spot, is_link: bool) -> Result<Spot, Skip> {
     if !is_link {
         return Err(Skip::Nothing);
@@ -323,14 +324,14 @@ fn followed(spot: Spot, is_link: bool) -> Result<Spot, Skip> {
     of_file(file.map_err(|_| Skip::Missed(spot.path(), "its path leads through another process"))?)
 }
 
-/// A directory that was removed has no entries any more.
+/// Skips a name in a removed directory, which has no entries left.
 fn settled(spot: Spot) -> Result<Spot, Skip> {
     let is_gone = spot.parent.as_os_str().as_bytes().ends_with(b" (deleted)")
         && fstat(&spot.directory).is_ok_and(|status| status.st_nlink == 0);
     if is_gone || !spot.parent.is_absolute() { Err(Skip::Nothing) } else { Ok(spot) }
 }
 
-/// The name of an open file, if it has one.
+/// Returns the name of an open file, if it has one.
 pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
     let path = path_of(file.as_fd()).map_err(|_| Skip::Nothing)?;
     let path = to_path(path.to_bytes());
@@ -338,7 +339,7 @@ pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Spot::new(file, c".".to_owned()).map_err(|_| Skip::Nothing);
     };
-    // A pipe, a socket, a file without a name.
+    // The file is a pipe, a socket, or a file without a name.
     if !path.is_absolute() || status.st_nlink == 0 || is_of_kernel(&path) {
         return Err(Skip::Nothing);
     }
@@ -354,7 +355,7 @@ pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
     Spot::new(directory, name).map_err(|_| lost())
 }
 
-/// A caller whose memory or descriptors cannot be read.
+/// Handles a caller whose memory or descriptors cannot be read.
 fn unreadable(thread: i32, errno: Errno) -> Skip {
     match errno {
         Errno::EPERM | Errno::EACCES | Errno::ESRCH | Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => {
@@ -364,7 +365,7 @@ fn unreadable(thread: i32, errno: Errno) -> Skip {
     }
 }
 
-/// The begin of a path cannot be found.
+/// Handles a path whose beginning cannot be found.
 fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
     if path.first() != Some(&b'/') {
         return unreadable(thread, errno);

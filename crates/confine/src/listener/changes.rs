@@ -1,5 +1,5 @@
-//! Calls that change what exists. They are only recorded: the kernel performs them and finds the mount read-only, so it
-//! does no harm that the path in the memory of the caller may have changed since it was read here.
+//! Calls that change, create or remove files. They are only recorded. The kernel performs them and finds the mount
+//! read-only, so it does no harm if the path in the caller's memory has changed since it was read here.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
@@ -19,15 +19,15 @@ use sys::Follow;
 pub(super) enum Change {
     /// The contents of a file. A device on a read-only mount can be written.
     Contents,
-    /// The file: its permissions, its times.
+    /// The file: its permissions and times.
     File,
-    /// The same of a symbolic link.
+    /// A symbolic link: its permissions and times.
     Itself,
-    /// The directory that the file is in.
+    /// The directory that contains the file.
     Entry,
-    /// The same, if the file does not exist. Recorded where no mounts bound changes, and so are replacements.
+    /// The directory, if the file does not exist. Such changes are recorded where no mounts bound changes.
     Creation,
-    /// The same, whether the file exists or not.
+    /// The directory, whether the file exists or not. Such changes are recorded where no mounts bound changes.
     Replacement,
 }
 
@@ -39,9 +39,9 @@ impl Change {
 
 /// Records a change that is about to fail.
 pub(super) fn record(asked: &mut Asked<'_>, descriptor: i32, at: usize, change: Change) -> Result<Reply, Errno> {
-    // An error here is the kernel's to find.
+    // The kernel reports an error here itself.
     let Ok(path) = asked.text(at) else { return Ok(Reply::CONTINUE) };
-    // Below a write root there are mount points that cannot be removed.
+    // Write roots contain mount points that cannot be removed.
     if !change.is_of_directory() && is_plainly_allowed(asked, path.to_bytes()) {
         return Ok(Reply::CONTINUE);
     }
@@ -55,7 +55,7 @@ pub(super) fn record(asked: &mut Asked<'_>, descriptor: i32, at: usize, change: 
     Ok(Reply::CONTINUE)
 }
 
-/// Whether the text of a path says that it may be changed. Links may lead elsewhere; that is not noticed.
+/// Returns whether a path, by its text, may be changed. Links that lead elsewhere are not noticed.
 fn is_plainly_allowed(asked: &Asked<'_>, path: &[u8]) -> bool {
     let path = Path::new(OsStr::from_bytes(path));
     let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
@@ -90,7 +90,7 @@ fn refused(asked: &Asked<'_>, base: Base, path: std::ffi::CString, change: Chang
         if !sys::is_read_only(place.as_fd()).ok()? && !is_pinned() {
             return None;
         }
-    // Landlock keeps no permissions and times.
+    // Landlock does not protect permissions and times.
     } else if matches!(change, Change::File | Change::Itself) || asked.shared.paths.may_change(found) {
         return None;
     }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use sys::PlaceId;
 
-/// Directories that are remembered. Beyond that all are forgotten.
+/// The most directories that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 64;
 
-/// Directories that stay open, so that no other one gets their numbers.
+/// Directories that stay open, so that no other directory gets their numbers.
 #[derive(Default)]
 pub(super) struct Directories(HashMap<PlaceId, Arc<OwnedFd>>);
 
 impl Directories {
-    /// The remembered directory that a path leads to. `None`: another one, or none.
+    /// Returns the remembered directory that a path leads to. `None`: the path leads elsewhere, or nowhere.
     pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<Arc<OwnedFd>> {
         if self.0.is_empty() {
             return None;
@@ -34,7 +34,7 @@ impl Directories {
         Arc::clone(self.0.entry(id).or_insert_with(|| Arc::new(directory)))
     }
 
-    /// Closes all, so that their file systems can be unmounted. Returns whether there were any.
+    /// Closes all directories, so that their file systems can be unmounted. Returns whether there were any.
     pub fn clear(&mut self) -> bool {
         let were = !self.0.is_empty();
         self.0.clear();

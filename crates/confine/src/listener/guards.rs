@@ -25,9 +25,9 @@ impl Names {
         }
     }
 
-    /// The directories in which a name must not be created. `None`: no directory.
+    /// Returns the directories in which a name must not be created. `None`: no directory.
     pub fn directories(&self, name: &[u8]) -> Option<&[Id]> {
-        // Most names are short, and no guarded one is as long as this.
+        // Most names are short, and no guarded name is longer than this.
         let mut lower = [0_u8; 255];
         let lower = lower.get_mut(..name.len())?;
         lower.copy_from_slice(name);

@@ -1,4 +1,4 @@
-//! The journal of a command: it learns of each change of a file before the change is made.
+//! The journal of a command: it records each change of a file before the change is made.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,16 +19,16 @@ pub trait Journal {
     /// If the change must not be made.
     fn before(&self, change: &Change) -> Result<(), Errno>;
 
-    /// Takes note of an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the
-    /// change itself, and returns whether it did.
+    /// Records an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the change
+    /// itself, and returns whether it did.
     ///
     /// # Errors
-    /// As above.
+    /// As [`Journal::before`].
     fn make(&self, change: &Change) -> Result<bool, Errno> {
         self.before(change).map(|()| false)
     }
 
-    /// Takes note of a change that cannot be followed: its path or what else is known of it, and the reason.
+    /// Records a change that cannot be followed: its path or another description, and the reason.
     ///
     /// # Errors
     /// If the change must not be made.
@@ -38,7 +38,7 @@ pub trait Journal {
 /// A change that a call is about to make.
 #[derive(Debug)]
 pub struct Change {
-    /// The thing that changes.
+    /// The file that changes.
     pub spot: Spot,
     /// The kind of change.
     pub act: Act,
@@ -47,17 +47,17 @@ pub struct Change {
 /// A kind of change.
 #[derive(Debug)]
 pub enum Act {
-    /// The contents of the file that is there change.
+    /// The contents of an existing file change.
     Rewrite,
-    /// The same, and without a file one appears.
+    /// The contents of an existing file change, or a file appears.
     Write,
-    /// Something that is no directory may appear.
+    /// A file other than a directory may appear.
     Create,
     /// A directory may appear.
     MakeDirectory,
     /// The name goes.
     Remove,
-    /// The name of a thing goes that is no directory.
+    /// The name of a file other than a directory goes.
     Unlink,
     /// Mode, owner or attributes change.
     Meta,
@@ -65,33 +65,33 @@ pub enum Act {
     Times,
     /// The file gets another name.
     Link(Spot),
-    /// The thing is renamed.
+    /// The file is renamed.
     Rename(Spot),
-    /// Two things change their places.
+    /// Two files change their places.
     Swap(Spot),
 }
 
 /// A name in a directory.
 #[derive(Debug)]
 pub struct Spot {
-    /// The directory. It stays the same one, whatever becomes of its path.
+    /// The directory. It stays the same directory, whatever happens to its path.
     pub directory: Arc<OwnedFd>,
     /// The path of the directory, without links.
     pub parent: PathBuf,
     /// The name. `.` stands for the root.
     pub name: CString,
-    /// Whether nothing had the name a moment ago. False if that is not known.
+    /// Whether nothing had the name a moment ago. `false` if that is not known.
     pub is_vacant: bool,
 }
 
 impl Spot {
-    /// A name in a directory that is open.
+    /// Returns a spot for a name in an open directory.
     ///
     /// # Errors
-    /// If the directory has no path any more.
+    /// If the directory has no path.
     pub(super) fn new(directory: impl Into<Arc<OwnedFd>>, name: CString) -> Result<Self, Errno> {
         let directory = directory.into();
-        // Quicker than the link in `/proc`.
+        // `getcwd` is quicker than the link in `/proc`.
         let stood = sys::stand_in(&directory).then(|| nix::unistd::getcwd().ok()).flatten();
         let parent = match stood.filter(|path| path.is_absolute()) {
             Some(parent) => parent,
@@ -108,12 +108,13 @@ impl Spot {
         self.parent.join(OsStr::from_bytes(self.name.to_bytes()))
     }
 
-    /// The path by which this process reaches it, also if the directory is moved or something else is put in its place.
+    /// Returns the path by which this process reaches the file, even if the directory is moved or replaced.
     pub fn reach(&self) -> PathBuf {
         sys::path_in(&self.directory, OsStr::from_bytes(self.name.to_bytes()))
     }
 
-    /// The same, if this thread may leave its working directory. The path holds until it leaves the next one.
+    /// Like [`Self::reach`], if this thread may leave its working directory. The path holds until the thread leaves the
+    /// next directory.
     pub fn reach_from_there(&self) -> PathBuf {
         if sys::stand_in(&self.directory) {
             Path::new(OsStr::from_bytes(self.name.to_bytes())).to_owned()

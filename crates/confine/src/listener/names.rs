@@ -65,7 +65,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     let (base, name) = asked.creation(base, &path)?;
     let to = (base.descriptor(), name.as_c_str());
     let made = match &from {
-        // How a file without a name gets one.
+        // This is how a file without a name gets a name.
         Place::Open(file) if flags & SYMLINK_FOLLOW != 0 => {
             sys::make_link((AT_FDCWD, &link_of(file.as_fd())?), to, SYMLINK_FOLLOW)
         }
@@ -80,7 +80,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     done(asked, &base, &name, made)
 }
 
-/// The answer to a call that creates a name.
+/// Returns the answer to a call that creates a name.
 pub(super) fn done(asked: &mut Asked<'_>, base: &Base, name: &CStr, made: nix::Result<()>) -> Result<Reply, Errno> {
     match made {
         Ok(()) => Ok(Reply::DONE),

@@ -1,8 +1,8 @@
 //! `open` with `O_CREAT`.
 //!
-//! Most files do not exist yet. So the first attempt is to create, exclusively and without a link at the end, which
-//! takes one call. Whatever exists is then opened without `O_CREAT`, so that nothing is created where a link leads, or
-//! what another thread has exchanged meanwhile.
+//! Most files do not exist yet. So the first attempt creates the file, exclusively and without a link at the end, which
+//! takes one call. An existing file is then opened without `O_CREAT`, so that nothing is created at the target of a
+//! link, or in the place of a file that another thread has exchanged.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,7 +19,7 @@ use super::reply::Reply;
 use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
 
-/// Symbolic links that are followed in a row, as the kernel does.
+/// The most symbolic links that are followed in a row, as the kernel does.
 const LINKS: usize = 40;
 
 /// The result of an attempt.
@@ -46,7 +46,7 @@ impl Wish {
         self.flags & OFlag::O_ACCMODE != OFlag::O_RDONLY
     }
 
-    /// The flags for a file that exists. Nothing here may block.
+    /// Returns the flags for an existing file. Nothing here may block.
     fn existing(self) -> OFlag {
         (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
     }
@@ -97,10 +97,10 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
     }
 }
 
-/// Opens a file that exists.
+/// Opens an existing file.
 fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
     let flags = wish.existing() | OFlag::O_NOFOLLOW;
-    // Already the opening would be noticed at the other end.
+    // The other end would already notice the opening.
     if wish.writes()
         && let Ok(place) = sys::open_place(base.descriptor(), &path, false, Follow::Texts)
     {
@@ -116,7 +116,7 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
         Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow(asked, base, path),
         // The file is gone again.
         Err(Errno::ENOENT) => Ok(Step::Again(Place::Path(base, path))),
-        // A FIFO without a reader, or the controlling terminal.
+        // The file is a FIFO without a reader, or the controlling terminal.
         Err(Errno::ENXIO) => {
             let place = sys::open_place(base.descriptor(), &path, false, Follow::Texts)?;
             again(asked, wish, &place).map(Step::Reply)
@@ -135,14 +135,14 @@ fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errn
     }
     match sys::link_text(directory.as_fd(), &name) {
         Ok(link) => Ok(Step::Again(Place::of_link(asked.caller()?, directory, link)?)),
-        // Something else has taken its place.
+        // Another file has taken the place of the link.
         Err(Errno::EINVAL | Errno::ENOENT) => Ok(Step::Again(Place::Path(Base::Directory(directory), name))),
         Err(errno) => Err(errno),
     }
 }
 
-/// Refuses to write to a FIFO that may not be changed. The kernel writes to one also where the mount is read-only, and
-/// the listener has no Landlock.
+/// Refuses to write to a FIFO that may not be changed. The kernel writes to a FIFO even where the mount is read-only,
+/// and the listener has no Landlock.
 fn stay_inside(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<(), Errno> {
     if !wish.writes() || !sys::file_status(file.as_fd())?.is(FIFO) || !sys::is_read_only(file.as_fd())? {
         return Ok(());
@@ -152,14 +152,14 @@ fn stay_inside(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<(), 
     Err(Errno::EACCES)
 }
 
-/// Whether a file of a procfs is about a process, which the listener may see with other rights than its caller.
+/// Returns whether a file of a procfs is about a process, which the listener may see with other rights than its caller.
 fn is_of_process(file: &OwnedFd) -> bool {
     let path = path_of(file.as_fd()).unwrap_or_default();
     let mut words = path.to_bytes().split(|byte| *byte == b'/').filter(|word| !word.is_empty()).skip(1);
     words.next().is_none_or(|word| word.iter().all(u8::is_ascii_digit))
 }
 
-/// Opens a file again that the caller or the listener has open, or as a place.
+/// Opens a file again that the caller or the listener has open, or has as a place.
 fn again(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
@@ -212,7 +212,7 @@ fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
     finish(asked, wish, opened)
 }
 
-/// Passes on a file that was opened without blocking, as if it had been opened as wished.
+/// Returns a file that was opened without blocking, as if it had been opened with the caller's flags.
 fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
     stay_inside(asked, wish, &file)?;
     let status = sys::file_status(file.as_fd())?;

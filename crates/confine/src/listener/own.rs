@@ -22,7 +22,8 @@ impl OwnMounts {
             return Ok(());
         }
         let number = sys::mount_number(directory)?;
-        // Kernels before 6.8 have no other. Theirs may be given out again, but not as long as the directory is open.
+        // Kernels before 6.8 have no unique number. Their numbers may be reused, but not as long as the directory is
+        // open.
         let name = unique.unwrap_or(number);
         if self.0.borrow().contains(&name) {
             return Ok(());
@@ -39,7 +40,7 @@ impl OwnMounts {
         Ok(())
     }
 
-    /// Forgets all, because numbers of mounts may have other owners by now.
+    /// Forgets all mounts, because their numbers may have other owners by now.
     pub fn forget(&self) {
         self.0.borrow_mut().clear();
     }

@@ -1,8 +1,8 @@
 //! The place that a path of a caller leads to. The kernel never follows links here that only the caller may follow.
 //!
 //! Paths are followed with the listener's own identity, so `/proc/self` and `/dev/fd` would be the listener's. They are
-//! recognised by their text at the begin of a path and replaced by the caller's. Everywhere else links of `/proc` that
-//! jump to files of processes are refused, which no ordinary program uses.
+//! recognised by their text at the beginning of a path and replaced by the caller's. All other links of `/proc` that
+//! jump to files of processes are refused. No ordinary program uses them.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,7 +23,7 @@ pub(super) enum Base {
 }
 
 impl Base {
-    /// The descriptor for calls.
+    /// Returns the descriptor for calls.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
             Self::Root => AT_FDCWD,
@@ -44,7 +44,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// The place of a path, relative to a descriptor of the caller or `AT_FDCWD`.
+    /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`.
     pub fn of(caller: &Caller, descriptor: i32, path: CString) -> Result<Self, Errno> {
         match path.to_bytes() {
             [] => Err(Errno::ENOENT),
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    /// The place that the text of a symbolic link in `parent` names.
+    /// Returns the place that the text of a symbolic link in `parent` names.
     pub fn of_link(caller: &Caller, parent: OwnedFd, link: CString) -> Result<Self, Errno> {
         match link.to_bytes() {
             [] => Err(Errno::ENOENT),
@@ -63,7 +63,7 @@ impl Place {
         }
     }
 
-    /// The path of a place in which something can be created.
+    /// Returns the path of a place in which a file can be created.
     pub fn path(self) -> Result<(Base, CString), Errno> {
         match self {
             Self::Path(base, path) => Ok((base, path)),
@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-/// Replaces the begin of an absolute path that means the caller itself.
+/// Replaces the beginning of an absolute path that means the caller itself.
 fn special(caller: &Caller, path: &[u8]) -> Result<Option<Place>, Errno> {
     let mut words = path.split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b"."));
     match words.next() {
@@ -97,7 +97,7 @@ fn special(caller: &Caller, path: &[u8]) -> Result<Option<Place>, Errno> {
     }
 }
 
-/// A path below the caller's own directory in `/proc`.
+/// Returns a path below the caller's own directory in `/proc`.
 fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
     match words.next() {
         None => Ok(None),
@@ -112,7 +112,7 @@ fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result
         }
         Some(first) => {
             let path = join(std::iter::once(first).chain(words));
-            // A path that leaves the directory again.
+            // The path leaves the directory again.
             if path.split(|byte| *byte == b'/').any(|word| word == b"..") {
                 return Err(Errno::EACCES);
             }
@@ -145,7 +145,7 @@ fn join<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     words.collect::<Vec<_>>().join(&b'/')
 }
 
-/// The last component of a path: its begin, and its name without slashes at the end.
+/// Returns the last component of a path: its start, and its name without slashes at the end.
 pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
     let bytes = path.to_bytes();
     let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
@@ -153,8 +153,8 @@ pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
     (begin, &bytes[begin..end])
 }
 
-/// The directory of the last component of a path, and that component with the slashes behind it. The directory stays
-/// the same one, whatever becomes of the path.
+/// Returns the directory of the last component of a path, and that component with the slashes after it. The directory
+/// stays the same directory, whatever happens to the path.
 pub(super) fn parent(base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
     let (begin, _) = last(path);
     let bytes = path.to_bytes();

@@ -6,9 +6,9 @@
 //! | the child of a shim, between clone and exec | the last of them before its first call, with the descriptor |
 //! | listener | [`FromListener`]: the answer to [`ToListener::Take`] and [`ToListener::End`], and an announcement |
 //!
-//! The socket keeps the borders of messages. The shim prepares the message of its child, so that one message announces
-//! a command. The listener posts how much it has recorded ([`Post::Records`]), so that a shim whose command was denied
-//! nothing need not ask. The next command ends the one before in any case.
+//! The socket keeps the borders of messages. The shim prepares the message of its child, so that a single message
+//! announces a command. The listener posts how much it has recorded ([`Post::Records`]), so that a shim need not ask if
+//! its command was denied nothing. The next command ends the earlier command in any case.
 
 use std::cell::Cell;
 use std::io;
@@ -22,18 +22,18 @@ use crate::gate::Attempt;
 use crate::world::Guards;
 use crate::{Board, Denials, Post};
 
-/// Directories with guarded names that one message names.
+/// The most directories with guarded names in one message.
 const GUARDS: usize = 256;
 /// The largest message, bytes. The kernel holds twice as much.
 pub(super) const MESSAGE: usize = 96 * 1024;
-/// Time that a listener may take for its report. It answers at once, unless a file system hangs.
+/// Time limit for a listener's report. The listener answers at once, unless a file system hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A message of a shim.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum ToListener {
-    /// The names that a command must not create. With the first part of them a command begins, or is begun again:
-    /// earlier denials are discarded, because a warm shell gets its command then.
+    /// The names that a command must not create. The first part of them begins a command, or begins it again: earlier
+    /// denials are discarded, because a warm shell gets its command then.
     Guards {
         /// The command.
         command: u64,
@@ -42,12 +42,12 @@ pub(super) enum ToListener {
         /// The names.
         guards: Guards,
     },
-    /// The journal of a command comes with this, before the command begins.
+    /// The journal of a command comes with this message, before the command begins.
     Journal {
         /// The command.
         command: u64,
     },
-    /// Asks for the record of the command so far. The listener announces the next entry then.
+    /// Asks for the record of the command so far. The listener then announces the next entry.
     Take {
         /// The command.
         command: u64,
@@ -62,7 +62,7 @@ pub(super) enum ToListener {
 /// A message of a listener.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum FromListener {
-    /// The record of a command since its last one.
+    /// The record of a command since the last report.
     Report(u64, Report),
     /// The record of a command has an entry again.
     News,
@@ -81,12 +81,12 @@ pub struct Report {
 pub struct Ends {
     /// The listener's end of the socket.
     pub(super) socket: OwnedFd,
-    /// The place for its posts.
+    /// The board for the listener's posts.
     pub(super) board: Board,
 }
 
 impl Ends {
-    /// Both descriptors.
+    /// Returns both descriptors.
     pub fn descriptors(&self) -> [RawFd; 2] {
         [self.socket.as_raw_fd(), self.board.as_fd().as_raw_fd()]
     }
@@ -96,12 +96,12 @@ impl Ends {
 pub struct Link {
     socket: OwnedFd,
     board: Board,
-    /// The post of the listener when its record was taken last.
+    /// The post of the listener when its record was last taken.
     taken: Cell<u64>,
 }
 
 impl Link {
-    /// Makes the shim's end, whose descriptor is above those that commands inherit, and the listener's.
+    /// Makes both ends. The shim's descriptor is above the descriptors that commands inherit.
     pub fn pair() -> io::Result<(Self, Ends)> {
         let (ours, theirs) = sys::message_pair()?;
         let board = Board::new()?;
@@ -167,7 +167,7 @@ impl Link {
         self.socket.try_clone()
     }
 
-    /// Whether the listener is there.
+    /// Returns whether the listener is alive.
     pub fn is_open(&self) -> bool {
         let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::empty())];
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready == 0)
@@ -198,7 +198,7 @@ impl AsFd for Link {
     }
 }
 
-/// The names that a command must not create, in messages that are not too large. There is at least one.
+/// Splits the names that a command must not create into messages that are not too large. Returns at least one message.
 fn parts(command: u64, guards: &Guards) -> Vec<ToListener> {
     let mut parts: Vec<_> = guards.directories.chunks(GUARDS).map(<[_]>::to_vec).collect();
     if parts.is_empty() {
@@ -235,7 +235,7 @@ fn wait(socket: BorrowedFd<'_>, events: PollFlags, patience: Duration) -> io::Re
 pub(super) enum Received<T> {
     /// A message, with the descriptor of a filter if it came from a child.
     Message(T, Option<OwnedFd>),
-    /// Nothing yet.
+    /// No message yet.
     Nothing,
     /// The other end is closed.
     Closed,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::gate::{Attempt, is_resolver};
 use crate::{Caches, DenialKind, Denials, Grant, Network, Policy, Tmp};
 
-/// Connections that are kept for the gate.
+/// The most connections that are kept for the gate.
 const ATTEMPTS: usize = 64;
 /// Private directories for temporary files.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -23,7 +23,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// `mounts`: whether the world has its own. Otherwise nothing is private.
+    /// Returns the paths of a policy. `mounts`: whether the world has its own mounts. Otherwise nothing is private.
     pub fn of(policy: &Policy, mounts: bool) -> Self {
         let private = if mounts && policy.tmp == Tmp::Private { &PRIVATE[..] } else { &[] };
         let sockets: Vec<PathBuf> = policy.write.iter().cloned().chain(private.iter().map(PathBuf::from)).collect();
@@ -48,12 +48,12 @@ impl Paths {
         below(&self.host, path)
     }
 
-    /// Whether the socket at a path may be reached.
+    /// Returns whether the socket at a path may be reached.
     pub fn may_reach(&self, path: &Path) -> bool {
         below(&self.sockets, path)
     }
 
-    /// The smallest grant that allows a change.
+    /// Returns the smallest grant that allows a change.
     pub fn grant(&self, path: &Path, exists: bool) -> Option<Grant> {
         if below(&self.hidden, path) || self.may_change(path) {
             return None;
@@ -75,7 +75,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// A number that grows with each entry.
+    /// Returns a number that grows with each entry.
     pub fn size(&self) -> u64 {
         self.denials.total + self.attempts.len() as u64
     }
@@ -85,7 +85,7 @@ impl Record {
         self.denials.add(DenialKind::Write, &path.to_string_lossy(), program, grant);
     }
 
-    /// Notes a connection that leads out of the world. If a gate decides, the gate counts the refused ones.
+    /// Records a connection that leads out of the world. If a gate decides, the gate counts refused connections.
     pub fn connection(&mut self, network: &Network, gate: bool, address: SocketAddr, program: &str) {
         if gate && is_resolver(address) {
             return;

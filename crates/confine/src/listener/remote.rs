@@ -24,7 +24,7 @@ use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.
 const MESSAGE: usize = 20 * 1024;
-/// The device and the inode of a thing.
+/// The device and the inode of a file.
 type Id = (u64, u64);
 
 /// A message to a journal, which answers with an error number or 0.
@@ -95,7 +95,7 @@ impl Named {
         Ok(Self { parent: spot.parent.clone(), directory, name: spot.name.clone(), thing })
     }
 
-    /// Opens its directory, to which no link may lead.
+    /// Opens the directory, to which no link may lead.
     fn open(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
         let path = self.parent.as_os_str().as_bytes();
         let known = directories.find(AT_FDCWD, path).filter(sys::stand_in);
@@ -109,7 +109,7 @@ impl Named {
         Some(directories.remember(directory))
     }
 
-    /// The same name for this process.
+    /// Returns the same name for this process.
     fn here(self, directories: &mut Directories) -> Result<Spot, Elsewhere> {
         let is_vacant = self.thing.is_none();
         match self.directory_here(directories) {
@@ -119,10 +119,10 @@ impl Named {
         }
     }
 
-    /// The directory, if it is the same one here, or the same thing has the name in it.
+    /// Returns the directory, if it is the same directory here, or the same file has the name in it.
     fn directory_here(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
         let directory = self.open(directories)?;
-        // The directory above a place that is mounted into a world is another one there.
+        // The directory above a mount point of a world may be another directory there.
         let is_same = self.thing.is_some() || sys::file_status(directory.as_fd()).ok()?.id == self.directory;
         (is_same && id_of(directory.as_fd(), &self.name) == self.thing).then_some(directory)
     }
@@ -135,10 +135,10 @@ impl Named {
     }
 }
 
-/// Why a name of a listener is none of this process.
+/// Why a listener's name means nothing to this process.
 #[derive(Debug, PartialEq, Eq)]
 enum Elsewhere {
-    /// The thing is in a place that only its world has.
+    /// The file is in a place that only its world has.
     Private,
     /// Another process has changed the entry at this path, so the target of the call is unknown.
     Changed(PathBuf),
@@ -180,8 +180,9 @@ impl Happening {
     }
 }
 
-/// The way of a listener to a journal in another process. It waits for each answer, however long the journal takes to
-/// keep a file. Without the journal the record has no end, which its readers notice, and the command goes on.
+/// The listener's connection to a journal in another process. The listener waits for each answer, however long the
+/// journal takes to keep a file. Without the journal the record has no end, which its readers notice, and the command
+/// goes on.
 #[derive(Debug)]
 pub(super) struct Remote(OwnedFd);
 
@@ -219,7 +220,7 @@ impl Remote {
 
 impl Journal for Remote {
     fn before(&self, change: &Change) -> Result<(), Errno> {
-        // A thing that cannot be described is gone.
+        // A file that cannot be described is gone.
         let Ok(spot) = Named::of(&change.spot) else { return Ok(()) };
         let Ok(act) = Happening::of(&change.act) else { return Ok(()) };
         self.ask(&Message::Change(spot, act))
@@ -230,7 +231,7 @@ impl Journal for Remote {
     }
 }
 
-/// Answers the next message of a listener with a journal of this process. Returns false once the listener is gone, or
+/// Answers the next message of a listener with a journal of this process. Returns `false` once the listener is gone, or
 /// sends no valid message.
 pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, directories: &mut Directories) -> bool {
     let mut buffer = [0; MESSAGE];
@@ -259,7 +260,7 @@ pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, dire
 mod tests {
     use super::*;
 
-    /// A name as the listener of a world without own places would tell it.
+    /// Returns a name as the listener of a world without private places would send it.
     fn named(path: &Path) -> Named {
         let parent = path.parent().expect("above").to_owned();
         let directory = fs::metadata(&parent).expect("there");

@@ -21,7 +21,7 @@ const COMPARED: u64 = 1 << 20;
 /// A name below a directory.
 type At<'a> = (BorrowedFd<'a>, &'a CStr);
 
-/// `rename`. With `RENAME_EXCHANGE` both names are new ones, so both are checked.
+/// `rename`. With `RENAME_EXCHANGE` both names are new, so both are checked.
 pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
     let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
     let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
@@ -38,7 +38,7 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
             Ok(Reply::DONE)
         }
         Err(Errno::EBUSY) => Err(busy(asked, &[(&base, &name), (&from, &old)])),
-        // The reason may be at either side.
+        // The reason may be on either side.
         Err(Errno::EROFS) => {
             let side = if is_read_only(&from) { (&from, &old) } else { (&base, &name) };
             Err(asked.refused(side.0, side.1, Errno::EROFS))
@@ -51,8 +51,8 @@ fn is_read_only(base: &Base) -> bool {
     sys::is_read_only(base.descriptor()).unwrap_or(false)
 }
 
-/// Records the name that is a mount point, because it is protected or above something protected. Returns the error that
-/// programs know for that.
+/// Records the name that is a mount point, because it or a path below it is protected. Returns the error that programs
+/// expect for a mount point.
 fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
     for (base, name) in sides {
         if sys::is_mount_point(base.descriptor(), name).unwrap_or(false) {
@@ -66,14 +66,14 @@ fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
     Errno::EBUSY
 }
 
-/// Whether a file would replace a protected one by the same content. Git writes its configuration anew to rename and
-/// remove branches, also if none of them is in it.
+/// Returns whether a file would replace a protected file with equal content. Git rewrites its configuration to rename
+/// and remove branches, even if no branch is in it.
 fn changes_nothing(source: At<'_>, target: At<'_>) -> bool {
     sys::is_mount_point(target.0, target.1) == Ok(true)
         && content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
 }
 
-/// The content of a small regular file.
+/// Returns the content of a small regular file.
 fn content((base, name): At<'_>) -> Option<Vec<u8>> {
     let place = sys::open_place(base, name, false, Follow::Texts).ok()?;
     if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {

@@ -9,7 +9,7 @@ use sys::Answer;
 /// The answer to a call.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// A value, an error, or to let the kernel do it.
+    /// A value, an error, or leave to the kernel to perform the call.
     Answer(Answer),
     /// A new descriptor for a file, and whether it is closed on exec.
     File(OwnedFd, bool),

@@ -1,7 +1,8 @@
-//! Whether a caller has the rights of this process, which may make a change in its place then.
+//! Compares the rights of a caller with this process's. With equal rights, this process may make a change in the
+//! caller's place.
 //!
-//! The listener sees every call after which a process has other rights, and asks again for each later call of that
-//! process. Rules that a process gives itself show nowhere, so after those no caller is taken for an equal.
+//! The listener sees every call after which a process has other rights, and checks again for each later call of that
+//! process. Rules that a process imposes on itself are not visible anywhere, so after them no caller counts as equal.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,18 +12,18 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 
 use sys::Follow;
 
-/// The lines of `/proc/…/status` that rights depend on.
+/// The lines of `/proc/…/status` that decide about rights.
 const LINES: [&str; 4] = ["Uid:", "Gid:", "Groups:", "CapEff:"];
-/// The call after which rules hold for a process that show nowhere.
+/// The call that imposes invisible rules on a process.
 pub(super) const OWN_RULES: &str = "landlock_restrict_self";
 
 /// The rights of a thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rights {
     lines: Vec<String>,
-    /// The name of the namespace of users.
+    /// The name of the user namespace.
     users: CString,
-    /// The label that a security module gave it, if one has labels.
+    /// The label that a security module gave the thread, if the module has labels.
     label: Vec<u8>,
 }
 
@@ -44,7 +45,7 @@ impl Rights {
         Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", Follow::Texts)?.as_fd())
     }
 
-    /// Whether a thread that had these rights has the same label, which changes with its program.
+    /// Returns whether a thread that had these rights has the same label, which changes with its program.
     pub fn is_label_of(&self, thread: BorrowedFd<'_>) -> bool {
         self.label.is_empty() || self.label == label(thread)
     }

@@ -28,21 +28,21 @@ use sys::Machine;
 
 /// Time between two looks at threads whose caller may be gone, ms.
 const SWEEP: u16 = 200;
-/// Bytes of text that a report has at most.
+/// The most bytes of text in a report.
 const REPORT: usize = 48 * 1024;
 const AT_FDCWD: i32 = libc::AT_FDCWD;
 
 /// A command.
 struct Command {
     id: u64,
-    /// The descriptor of its filter, until no process has that filter any more.
+    /// The descriptor of the command's filter, as long as a process has that filter.
     listener: Option<Arc<OwnedFd>>,
     names: Names,
     record: Record,
-    /// The journal of its changes, if it has one.
+    /// The journal of the command's changes, if it has one.
     journal: Option<Remote>,
     ended: bool,
-    /// Whether the shim wants to know of the next entry of the record.
+    /// Whether the shim wants an announcement of the next entry of the record.
     news: bool,
 }
 
@@ -103,7 +103,7 @@ impl Service {
         }
     }
 
-    /// Takes all messages of the shim. Returns false if it is gone.
+    /// Handles all messages of the shim. Returns `false` if the shim is gone.
     fn hear(&mut self) -> io::Result<bool> {
         loop {
             match protocol::receive(self.ends.socket.as_fd(), &mut self.buffer)? {
@@ -143,7 +143,7 @@ impl Service {
         Ok(())
     }
 
-    /// Sends the record of a command, which begins anew, and ends the command with `last`.
+    /// Sends the record of a command, starts a new record, and ends the command with `last`.
     fn report(&mut self, command: u64, last: bool) -> io::Result<()> {
         let mut report = Report::default();
         if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
@@ -162,7 +162,7 @@ impl Service {
         }
     }
 
-    /// Begins a command, which ends those before.
+    /// Begins a command, which ends all earlier commands.
     fn begin(&mut self, id: u64) {
         self.shared.callers.on_command();
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
@@ -172,7 +172,7 @@ impl Service {
         self.commands.push(Command { id, listener, names, record, journal, ended: false, news: false });
     }
 
-    /// Forgets a filter that no process has any more.
+    /// Forgets a filter that no process has.
     fn forget(&mut self, listener: &Arc<OwnedFd>) {
         for command in &mut self.commands {
             if command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener)) {
@@ -219,7 +219,7 @@ impl Service {
     }
 }
 
-/// Tells the journal of the change that a call may make. Private directories have no journal.
+/// Reports the change that a call may make to the journal. Private directories have no journal.
 fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
     let change = Reading { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
     match change {
@@ -240,7 +240,7 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
     if !asked.shared.settings.mounts
         && let Some((descriptor, at, change)) = path_of_creation(asked, entry.question)
     {
-        // Landlock holds the bounds, and there is no bound on names.
+        // Landlock sets the bounds, and names have no bounds.
         return changes::record(asked, descriptor, at, change);
     }
     let two = |from, to| Two { from, to };
@@ -274,7 +274,7 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
         Question::ChmodAt if asked.int(0) != AT_FDCWD && asked.unsigned(2) & SET_GROUP == 0 => Ok(Reply::CONTINUE),
         Question::ChmodAt => modes::of_path(asked, asked.int(0), 1, 2),
         Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
-        // These are asked about for the journal alone.
+        // The filter asks about these calls for the journal alone.
         Question::Fchmod | Question::Descriptor => Ok(Reply::CONTINUE),
         Question::OpenAt2 => Err(Errno::ENOSYS),
         Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
@@ -305,7 +305,7 @@ fn opened(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u
     open::open(asked, descriptor, at, flags, mode)
 }
 
-/// The path that a call creates: a descriptor, an argument, and the change to record.
+/// Returns the path that a call creates: a descriptor, an argument, and the change to record.
 fn path_of_creation(asked: &Asked<'_>, question: Question) -> Option<(i32, usize, Change)> {
     let (descriptor, at) = match question {
         Question::OpenAt if asked.unsigned(2) & CREATES != 0 => (asked.int(0), 1),

@@ -7,10 +7,10 @@ use crate::Policy;
 pub struct Settings {
     /// The policy.
     pub policy: Policy,
-    /// Whether mounts bound changes. Otherwise Landlock does, and creations are only recorded.
+    /// Whether mounts bound changes. Otherwise Landlock bounds them, and creations are only recorded.
     pub mounts: bool,
     /// Whether the world has a network of its own, and with it abstract names.
     pub own_network: bool,
-    /// Whether a gate decides about connections, and counts those that it refuses.
+    /// Whether a gate decides about connections, and counts the refused ones.
     pub gate: bool,
 }

@@ -11,12 +11,13 @@ use nix::errno::Errno;
 pub(super) enum Skip {
     /// The call fails, or changes no file.
     Nothing,
-    /// The call may change something that cannot be followed.
+    /// The call may make a change that cannot be followed.
     Missed(PathBuf, &'static str),
 }
 
 impl Skip {
-    /// An error on the way of a path: the call fails with the same one, unless it is an error of this process.
+    /// Returns the reason for an error along a path: the call fails with the same error, unless the error is this
+    /// process's own.
     pub fn on_path(path: &[u8], errno: Errno) -> Self {
         match errno {
             Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => Self::Missed(to_path(path), "no descriptor was left"),
@@ -29,7 +30,7 @@ impl Skip {
     }
 }
 
-/// A path of bytes.
+/// Returns a path from bytes.
 pub(super) fn to_path(bytes: &[u8]) -> PathBuf {
     Path::new(OsStr::from_bytes(bytes)).to_owned()
 }

@@ -43,7 +43,7 @@ impl Address {
         self.0.first_chunk().map_or(0, |bytes| u16::from_ne_bytes(*bytes))
     }
 
-    /// The path of a socket. `None`: it has none, or an abstract name.
+    /// Returns the path of a socket. `None`: the address has no path, or an abstract name.
     fn path(&self) -> Option<&[u8]> {
         let name =
             self.0.get(2..).filter(|name| self.family() == UNIX && name.first().is_some_and(|byte| *byte != 0))?;
@@ -54,7 +54,7 @@ impl Address {
         self.family() == UNIX && self.0.get(2) == Some(&0)
     }
 
-    /// An address of the internet that leads out of the world.
+    /// Returns an internet address that leads out of the world.
     fn outside(&self) -> Option<SocketAddr> {
         let port = u16::from_be_bytes(*self.0.get(2..)?.first_chunk()?);
         let ip: IpAddr = match self.family() {
@@ -74,7 +74,7 @@ impl Address {
     }
 }
 
-/// The caller's socket, which stays the same one whatever becomes of its descriptor.
+/// Returns the caller's socket, which stays the same socket whatever happens to its descriptor.
 fn socket(asked: &mut Asked<'_>) -> Result<OwnedFd, Errno> {
     let number = asked.int(0);
     asked.caller()?.process.descriptor(number)
@@ -109,7 +109,7 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     perform(asked, socket, address, Some(target))
 }
 
-/// Connects the duplicate. A thread does so if that may take its time, and `target` lives as long.
+/// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.
 fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Option<OwnedFd>) -> Result<Reply, Errno> {
     if sys::is_nonblocking(socket.as_fd()) {
         sys::connect_to(socket.as_fd(), &address.0)?;
@@ -126,8 +126,8 @@ fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Opt
     asked.shared.threads.answer(asked.listener, asked.call.id, work)
 }
 
-/// Refuses abstract names where the network is the host's: there a command could reach a server of the host, or stand
-/// for one. Elsewhere they belong to the network of the world.
+/// Refuses abstract names where the network is the host's, because a command could reach a server of the host there, or
+/// impersonate one. Elsewhere the names belong to the network of the world.
 fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
     if asked.shared.settings.own_network {
         return Ok(());
@@ -165,9 +165,10 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
             (here, Address::of_path(name.to_bytes())?)
         }
     };
-    // Nothing else here uses the current directory.
+    // No other code here uses the current directory.
     nix::unistd::fchdir(&here)?;
-    // The path may have become a link to the root of another process, which only this capability lets anyone follow.
+    // The path may have become a link to the root of another process. Only this capability permits to follow such a
+    // link.
     sys::use_tracing(false)?;
     let bound = sys::bind_to(socket.as_fd(), &address.0);
     sys::use_tracing(true)?;
@@ -178,9 +179,9 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
 }
 
-/// The directory from which a socket can be bound by the path that the caller wrote. Programs ask for that path later,
-/// and give it to others. `None`: the name is guarded somewhere, or the path leads through links, which may mean other
-/// places here. A name that is guarded nowhere may be created wherever the path leads by then.
+/// Returns the directory from which a socket can be bound by the path that the caller wrote. Programs ask for that path
+/// later, and give it to others. `None`: the name is guarded in some directory, or the path leads through links, which
+/// may mean other places here. A name that is guarded nowhere may be created wherever the path then leads.
 fn as_written(
     asked: &mut Asked<'_>,
     directory: BorrowedFd<'_>,
@@ -196,7 +197,7 @@ fn as_written(
     Ok((written.as_os_str() == found.as_os_str()).then_some(current))
 }
 
-/// `sendto` with an address. No socket exists that could send to a path, so it is only recorded.
+/// `sendto` with an address. No socket exists that could send to a path, so the call is only recorded.
 pub(super) fn send(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     if let Ok(address) = Address::read(asked, 4, 5)
         && let Some(outside) = address.outside()

@@ -1,4 +1,4 @@
-//! Answers that take their time: to open a FIFO, to connect a socket. Each has a thread, so that other calls go on.
+//! Answers that take time: opening a FIFO, connecting a socket. Each answer has a thread, so that other calls go on.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::thread::JoinHandleExt;
@@ -10,14 +10,14 @@ use nix::errno::Errno;
 
 use super::reply::Reply;
 
-/// Answers that may be under way at once.
+/// The most answers that may be under way at once.
 const MOST: usize = 64;
 
 struct Running {
     thread: JoinHandle<()>,
     listener: Arc<OwnedFd>,
     call: u64,
-    /// Whether the work is done. The call may not seem to wait any more while it is being answered.
+    /// Whether the work is done. While the call is being answered, it may already look as if it did not wait.
     answers: Arc<AtomicBool>,
 }
 
@@ -26,7 +26,7 @@ struct Running {
 pub(super) struct Threads(Vec<Running>);
 
 impl Threads {
-    /// Whether [`Threads::sweep`] has something to do.
+    /// Returns whether [`Threads::sweep`] has work to do.
     pub fn are_running(&self) -> bool {
         !self.0.is_empty()
     }
@@ -54,13 +54,14 @@ impl Threads {
         Ok(Reply::Later)
     }
 
-    /// Forgets threads that have answered, and wakes those whose caller is gone.
+    /// Forgets threads that have answered, and wakes threads whose caller is gone.
     pub fn sweep(&mut self) {
         let (done, running): (Vec<_>, _) = self.0.drain(..).partition(|running| running.thread.is_finished());
         self.0 = running;
         done.into_iter().for_each(|running| drop(running.thread.join()));
         for Running { thread, listener, call, answers } in &self.0 {
-            // In this order. A signal would interrupt an answer with a file, and its caller would get the descriptor 0.
+            // The order matters. A signal would interrupt an answer with a file, and its caller would get the
+            // descriptor 0.
             if !sys::still_waits(listener.as_fd(), *call) && !answers.load(Ordering::SeqCst) {
                 sys::wake_thread(thread.as_pthread_t());
             }

@@ -1,5 +1,6 @@
-//! Answers the calls of commands that are recorded and not confined. It refuses nothing by itself: the kernel performs
-//! each call, unless the journal forbids that, or keeps a removed file by making the removal in place of its caller.
+//! Answers the calls of commands that are recorded and not confined. It refuses nothing by itself. The kernel performs
+//! each call, unless the journal forbids the call, or keeps a removed file by making the removal in place of its
+//! caller.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -23,11 +24,11 @@ use sys::{Answer, Call, Follow, Machine};
 pub struct Watcher {
     table: Vec<Option<&'static Entry>>,
     callers: Callers,
-    /// Processes that may have got another root, other mounts or other rights.
+    /// Processes that may have another root, other mounts or other rights by now.
     movers: HashSet<i32>,
-    /// The name of the namespace of mounts of this process.
+    /// The name of this process's mount namespace.
     mounts: CString,
-    /// The rights of this process, in which it may act for callers. `None`: it does not.
+    /// The rights of this process, with which it may act for callers. `None`: it does not act for them.
     rights: OnceCell<Option<Rights>>,
 }
 
@@ -38,7 +39,7 @@ impl Default for Watcher {
 }
 
 impl Watcher {
-    /// A listener that has seen no call yet.
+    /// Returns a listener that has seen no call yet.
     pub fn new() -> Self {
         Self {
             table: Machine::HERE.map(filter::by_number).unwrap_or_default(),
@@ -62,18 +63,18 @@ impl Watcher {
         sys::answer(listener, call.id, answer);
     }
 
-    /// Answers the next message of the listener of a world. Returns false once that is gone, or sends no message.
+    /// Answers the next message of a world's listener. Returns `false` once the listener is gone, or sends no message.
     pub fn answer_remote(&mut self, socket: BorrowedFd<'_>, journal: Option<&dyn Journal>) -> bool {
         remote::answer(socket, journal, &mut self.callers.directories)
     }
 
-    /// Leaves and closes the directories of changes, in which another process may want to unmount something. Returns
-    /// whether there were any.
+    /// Leaves and closes the directories of changes, in which another process may want to unmount a file system.
+    /// Returns whether there were any.
     pub fn rest(&mut self) -> bool {
         self.callers.leave()
     }
 
-    /// Returns whether the change is made.
+    /// Handles a call, and returns whether its change is made.
     fn note(&mut self, listener: BorrowedFd<'_>, call: Call, journal: &dyn Journal) -> Result<bool, Errno> {
         if !Machine::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
             return journal.miss(&self.program(call), "a program for another kind of machine").map(|()| false);
@@ -82,11 +83,11 @@ impl Watcher {
         if entry.question == Question::Denied {
             return self.on_rare(call, entry, journal).map(|()| false);
         }
-        // A program that asks for the first time takes several calls.
+        // Identifying a program that asks for the first time takes several calls.
         if !self.callers.is_known(call.thread) && opens_device(call, entry) {
             return Ok(false);
         }
-        // An error says that it is gone, or cannot be read, which shows again below.
+        // An error means that the caller is gone or cannot be read, which shows again below.
         if let Ok(false) = self.callers.sees_same(call.thread, &self.mounts) {
             return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
         }
@@ -96,7 +97,7 @@ impl Watcher {
             self.callers.forget_one(call.thread);
         }
         match change {
-            // If the caller is gone, the path may be another one's. To keep a thing that does not change does no harm.
+            // If the caller is gone, the path may be another process's. Keeping an unchanged file does no harm.
             Ok(change) if !may_make => journal.before(&change).map(|()| false),
             Ok(change) if sys::still_waits(listener, call.id) => journal.make(&change),
             Err(Skip::Missed(path, why)) if sys::still_waits(listener, call.id) => {
@@ -106,7 +107,7 @@ impl Watcher {
         }
     }
 
-    /// Whether this process may make a change in the place of its caller.
+    /// Returns whether this process may make a change in the place of its caller.
     fn may_make(&mut self, call: Call, change: &Change) -> bool {
         if !matches!(change.act, Act::Unlink) {
             return false;
@@ -116,8 +117,8 @@ impl Watcher {
         rights.is_some_and(|rights| self.callers.is_equal(call.thread, rights))
     }
 
-    /// A call that opens a file without a path, or after which its process has other rights, or paths mean something
-    /// else for it.
+    /// Handles a call that opens a file without a path, or after which its process has other rights, or paths have
+    /// another meaning for the process.
     fn on_rare(&mut self, call: Call, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
         if entry.name == "open_by_handle_at" {
             return journal.miss(&self.program(call), "a file was opened without a path");
@@ -130,19 +131,19 @@ impl Watcher {
             self.rights = OnceCell::from(None);
             return Ok(());
         }
-        // The call comes later than this.
+        // The call takes effect later than this.
         self.movers.extend(self.callers.forget(call.thread));
         Ok(())
     }
 
-    /// The program of a caller, as far as it is known.
+    /// Returns the program of a caller, as far as it is known.
     fn program(&mut self, call: Call) -> PathBuf {
         let name = self.callers.get(call.thread).map(super::caller::Caller::program).unwrap_or_default();
         if name.is_empty() { format!("/proc/{}", call.thread).into() } else { name.into() }
     }
 }
 
-/// Whether a call opens a device that every other command opens, by its usual path.
+/// Returns whether a call opens a device that nearly every command opens, by its usual path.
 fn opens_device(call: Call, entry: &Entry) -> bool {
     let path = match entry.question {
         Question::Open => call.args[0],
@@ -155,7 +156,7 @@ fn opens_device(call: Call, entry: &Entry) -> bool {
     text[..length].starts_with(b"/dev/null\0") || text[..length].starts_with(b"/dev/tty\0")
 }
 
-/// The name of a file that this process has open, if it has one.
+/// Returns the name of a file that this process has open, if the file has a name.
 pub fn spot_of(file: BorrowedFd<'_>) -> Option<Spot> {
     let place = sys::open_place(AT_FDCWD, &link_of(file).ok()?, true, Follow::Everything).ok()?;
     of_file(place).ok()

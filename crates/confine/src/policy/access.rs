@@ -25,7 +25,7 @@ pub struct Access {
     pub network: Vec<String>,
 }
 
-/// Returns what of the access the options do not allow yet, resolved. Relative paths start at `cwd`.
+/// Returns the part of the access that the options do not allow yet, resolved. Relative paths start at `cwd`.
 ///
 /// # Errors
 /// A [`PolicyError`] for a path that does not exist, is hidden, protected or of the kernel, and for an entry that is no
@@ -41,7 +41,7 @@ pub fn missing_access(
     let write = missing_paths(&held, cwd, &asked.write, host)?;
     let network = missing_hosts(&held.network, &asked.network)?;
     let access = Access { write, network };
-    // Together they must be a policy, too.
+    // Together they have to be a valid policy as well.
     policy(&with_access(raw.clone(), &access), root, host)?;
     Ok(access)
 }
@@ -103,7 +103,7 @@ fn missing_paths(
     Ok(missing)
 }
 
-/// Returns the protected name that a path has or lies in, wherever it lies: a model is not to ask for the hooks of
+/// Returns the protected name that a path has or lies in, wherever the path lies: a model must not ask for the hooks of
 /// another repository either.
 fn protecting(held: &Policy, path: &Path) -> Option<String> {
     let names = held.protect.iter().cloned().chain(PROTECT.iter().map(PathBuf::from));

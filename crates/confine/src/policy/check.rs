@@ -1,4 +1,4 @@
-//! Options that contradict each other: a path that is to be written and hidden, or protected.
+//! Options that contradict each other, such as a path that is both writable and hidden, or protected.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use super::paths::{Entry, within, without_dots};
 use super::surroundings::Surroundings;
 use super::types::{Caches, Policy, Profile, Read, Tmp};
 
-/// Directories of the kernel. Nothing in them is a file of the user's.
+/// Directories of the kernel. They contain no files of the user.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// Directories of temporary files.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 impl Policy {
-    /// Whether commands may change or create a file at this resolved path. Protected paths count, too, because they
-    /// can be reached through the files beside them.
+    /// Returns whether commands may change or create a file at this resolved path. Protected paths count, too, because
+    /// they can be reached through the files beside them.
     pub fn reaches(&self, path: &Path) -> bool {
         let caches = self.caches.1.iter().filter(|_| self.caches.0 == Caches::Shared);
         let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == Tmp::Shared);
@@ -25,7 +25,7 @@ impl Policy {
         roots.chain(shared).any(|root| within(path, root))
     }
 
-    /// Whether this path lies in a place that a private directory for temporary files covers.
+    /// Returns whether this path lies in a place that a private directory for temporary files covers.
     pub fn covers(&self, path: &Path) -> bool {
         self.tmp == Tmp::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
     }
@@ -128,7 +128,7 @@ fn root_is_visible(policy: &Policy, root: &Root, hidden: &[Entry]) -> Result<(),
         });
     }
     if let Read::Only(read) = &policy.read {
-        // The directories above a readable one can be entered, too.
+        // The directories above a readable directory can be entered, too.
         let seen = |path: &Path| within(&root.path, path) || within(path, &root.path);
         let system = SYSTEM.iter().any(|path| seen(Path::new(path)));
         if !system && !read.iter().chain(&policy.write).any(|path| seen(path)) {
@@ -150,7 +150,8 @@ fn can_be_written(one: &Writable<'_>) -> Result<(), PolicyError> {
     }
 }
 
-/// A link in a write root could be replaced by a command, and would then lead the next one anywhere.
+/// Fails if the path is a link in a write root. A command could replace such a link, and it would then lead the next
+/// command anywhere.
 fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyError> {
     let around = all.iter().find(|other| {
         let inside = [other.named, other.path].into_iter().any(|path| one.named != path && within(one.named, path));
@@ -165,13 +166,14 @@ fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyE
     }
 }
 
-/// The same for links in the write roots of other policies: a command of another world may have made them.
+/// Like [`leads_not_out`], for links in the write roots of other policies: a command of another world may have made
+/// them.
 fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surroundings) -> Result<(), PolicyError> {
     let outside: Vec<_> = others.iter().filter(|other| !within(one.path, other)).collect();
     if outside.is_empty() {
         return Ok(());
     }
-    // The place of each name on the way.
+    // Each step is the place of a name on the way.
     for step in one.named.ancestors() {
         let Some((above, name)) = step.parent().zip(step.file_name()) else { continue };
         let Ok(place) = host.resolve(above).map(|above| above.join(name)) else { continue };
@@ -183,7 +185,7 @@ fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surround
     Ok(())
 }
 
-/// Names are protected below the write root itself and below each repository in it.
+/// Fails if the path is protected. Names are protected below the write root itself and below each repository in it.
 fn is_not_protected(one: &Writable<'_>, policy: &Policy, host: &impl Surroundings) -> Result<(), PolicyError> {
     let protected = |name: &Path| Err(one.fault(Fault::Protected(name.to_string_lossy().into_owned())));
     if let Some(path) = policy.protect.iter().find(|path| path.is_absolute() && within(one.path, path)) {

@@ -1,10 +1,11 @@
-//! The lists that count without a word of the caller, as data.
+//! The default lists that count without any option of the caller, as data.
 
 use std::path::{Path, PathBuf};
 
 use super::surroundings::Surroundings;
 
-/// Names that are protected below each write root and each repository in it: what other programs run or trust.
+/// Names that are protected below each write root and each repository in it, because other programs run or trust these
+/// files.
 pub const PROTECT: [&str; 26] = [
     ".git/hooks",
     ".git/config",
@@ -158,7 +159,7 @@ const CACHES: [(&str, &str, &str); 33] = [
     ("", "", ".cache/pre-commit"),
 ];
 
-/// The name of a directory that keeps files for undos on their own mount, with the user's number behind it.
+/// The prefix of the name of a directory that keeps files for undos on their own mount. The user's number follows.
 pub const UNDO_PLACE: &str = ".agent-bash-undo-";
 
 /// Returns the homes of the user: `$HOME`, and the home in the user database.
@@ -190,13 +191,14 @@ pub(super) fn hidden(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf
     hidden
 }
 
-/// The default list of protected names and paths.
+/// Returns the default list of protected names and paths.
 pub(super) fn protected(homes: &[PathBuf]) -> Vec<PathBuf> {
     let at_home = homes.iter().flat_map(|home| PROTECT_AT_HOME.iter().map(|name| home.join(name)));
     PROTECT.iter().map(PathBuf::from).chain(at_home).collect()
 }
 
-/// The places in which caches may lie, with the user's whole cache directory: a program may create new entries there.
+/// Returns the places in which caches may lie, with the user's whole cache directory, because a program may create new
+/// entries there.
 pub(super) fn caches(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     for (variable, below, in_home) in CACHES {

@@ -1,4 +1,4 @@
-//! Why options are no policy.
+//! Why options are no valid policy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use nix::errno::Errno;
 
 use crate::parts::{Missing, Part};
 
-/// Why options are no policy. Nothing was started.
+/// Why options are no valid policy. No command was started.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     /// The JSON of the option has a wrong type.
     #[error("confine: {0}")]
     Json(#[from] serde_json::Error),
-    /// A value cannot be, or contradicts another one.
+    /// A value is impossible, or contradicts another value.
     #[error("{option}: {value:?} {fault}")]
     Invalid {
         /// The option, as a caller writes it: `confine.write`.
@@ -29,9 +29,9 @@ pub enum PolicyError {
     TooMany {
         /// The option.
         option: &'static str,
-        /// The number of its entries.
+        /// The number of entries.
         count: usize,
-        /// The most that are possible.
+        /// The most entries that are possible.
         most: usize,
     },
     /// `network` is an object without `allow`.
@@ -155,13 +155,13 @@ pub enum Fault {
 }
 
 impl PolicyError {
-    /// The error of one value.
+    /// Returns the error of one value.
     pub fn invalid(option: &'static str, value: impl Into<String>, fault: Fault) -> Self {
         let value: String = value.into();
         Self::Invalid { option, value, fault }
     }
 
-    /// The error of a write root that cannot be looked up.
+    /// Returns the error of a write root that cannot be looked up.
     pub fn no_write_root(path: &Path, error: &io::Error) -> Self {
         let why = match error.raw_os_error().map(Errno::from_raw) {
             Some(Errno::ENOENT) => format!("the write root {} does not exist", path.display()),

@@ -6,7 +6,7 @@ use super::defaults::{HIDE, PROTECT, SYSTEM};
 use super::make::{MOST_ENTRIES, MOST_EXPOSED};
 use crate::denial::LISTED;
 
-/// `hide` is relative to the home.
+/// Returns the lists and limits. `hide` is relative to the home.
 pub fn facts() -> Value {
     json!({
         "protect": PROTECT.as_slice(),

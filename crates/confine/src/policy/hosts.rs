@@ -50,7 +50,7 @@ impl fmt::Display for AllowHost {
 }
 
 impl AllowHost {
-    /// Whether this is the loopback, which is the commands' own.
+    /// Returns whether this is the loopback, which is the commands' own.
     pub fn is_own_loopback(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost",
@@ -59,7 +59,7 @@ impl AllowHost {
         }
     }
 
-    /// Whether this is the entry of a name in lower case without a final dot.
+    /// Returns whether this is the entry of a name in lower case without a final dot.
     pub fn has_name(&self, name: &str) -> bool {
         match self {
             Self::Name(own) => own == name,
@@ -129,7 +129,7 @@ fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, Fault> {
     }
 }
 
-/// The length of an address in bits.
+/// Returns the length of an address in bits.
 fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
@@ -151,7 +151,7 @@ fn masked(address: IpAddr, prefix: u8) -> IpAddr {
 /// Returns a name in lower case without its final dot.
 ///
 /// # Errors
-/// If no host has such a name.
+/// If no host can have this name.
 pub fn name_of(text: &str) -> Result<String, Fault> {
     if !text.is_ascii() {
         return Err(Fault::NotAscii);

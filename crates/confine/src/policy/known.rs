@@ -11,7 +11,7 @@ use super::raw::RawConfine;
 use super::surroundings::Surroundings;
 use super::types::Confine;
 
-/// Policies that are kept at most.
+/// The most policies that are kept.
 const MOST: usize = 1024;
 
 /// The inputs of a policy besides the state of the file system.

@@ -1,4 +1,4 @@
-//! From options to a policy.
+//! Turns options into a policy.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,9 +14,9 @@ use super::surroundings::Surroundings;
 use super::types::{AllowEntry, Caches, Network, Policy, Profile, Read, Tmp};
 use crate::parts::Part;
 
-/// Entries that a list may have at most.
+/// The most entries of a list.
 pub const MOST_ENTRIES: usize = 256;
-/// Ports that may be exposed at most.
+/// The most ports that may be exposed.
 pub const MOST_EXPOSED: usize = 64;
 
 /// Checks the options, and resolves their paths. `root` is the directory of the owner, absolute.
@@ -27,7 +27,7 @@ pub fn policy(raw: &RawConfine, root: &Path, host: &impl Surroundings) -> Result
     policy_beside(&[], raw, root, host)
 }
 
-/// As [`policy`], if other commands may change files below `others`, now or before.
+/// As [`policy`], if other commands may change files below `others`, now or earlier.
 ///
 /// # Errors
 /// As [`policy`], and if a link in one of `others` leads to a write root elsewhere.
@@ -90,7 +90,7 @@ fn check_lengths(raw: &RawConfine) -> Result<(), PolicyError> {
     Ok(())
 }
 
-/// Returns the value of a word, by its place in the list of all words. The first one is the default.
+/// Returns the value of a word, by its place in the list of all words. The first word is the default.
 fn word<T: Copy>(
     option: &'static str,
     given: Option<&str>,
@@ -118,7 +118,7 @@ fn write_roots(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) ->
     Ok(roots)
 }
 
-/// Returns all hidden paths, the default ones first.
+/// Returns all hidden paths, the default paths first.
 fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
     let entry =
         |text: Option<&String>, named: PathBuf| Entry { text: text.cloned(), path: settled(&named, host), named };
@@ -131,7 +131,7 @@ fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Resu
 }
 
 /// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
-/// files as they were, hidden ones among them.
+/// earlier versions of files, including hidden files.
 fn stores(raw: &RawConfine, root: &Root, (write, read): (&[PathBuf], &Read), host: &impl Surroundings) -> Vec<Entry> {
     let given = raw.store.iter().map(PathBuf::from);
     let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
@@ -143,8 +143,8 @@ fn stores(raw: &RawConfine, root: &Root, (write, read): (&[PathBuf], &Read), hos
     entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
 }
 
-/// Returns the paths that an entry means. A pattern would hide and protect nothing, so it is refused, unless a file has
-/// that name.
+/// Returns the paths that an entry means. A pattern is refused, because it would hide and protect nothing, unless a
+/// file has that name.
 fn literal(text: &str, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<PathBuf>, Fault> {
     let named = expanded(text, homes)?;
     let exists = || named.iter().any(|path| host.resolve(path).is_ok());
@@ -268,7 +268,7 @@ fn exposed(raw: &RawConfine, network: &Network) -> Result<Vec<u16>, PolicyError>
     Ok(ports)
 }
 
-/// Returns the kind of caches, and the directories of those that exist.
+/// Returns the kind of caches, and the directories of the existing caches.
 fn caches(
     raw: &RawConfine,
     homes: &[PathBuf],
@@ -285,7 +285,7 @@ fn caches(
     let places = defaults::caches(host, &homes);
     let found = places.iter().filter_map(|place| host.resolve(place).ok()).filter(|place| {
         let covered = write.iter().chain(hide).any(|path| within(place, path));
-        // A variable may name anything.
+        // A variable may name any directory.
         let too_much = homes.iter().any(|home| within(home, place)) || place.parent().is_none();
         !covered && !too_much && host.is_directory(place)
     });

@@ -6,10 +6,10 @@
 //! | the other inputs of a policy | `surroundings.rs` |
 //! | paths: `~`, links, nesting | `paths.rs` |
 //! | allow entries and names of hosts | `hosts.rs` |
-//! | the lists that count without a word of the caller | `defaults.rs` |
+//! | the default lists | `defaults.rs` |
 //! | options that contradict each other | `check.rs` |
-//! | all of it together | `make.rs` |
-//! | policies that were made before | `known.rs` |
+//! | everything together | `make.rs` |
+//! | policies of earlier commands | `known.rs` |
 //! | lists and limits as data, for documents and tests | `facts.rs` |
 //! | more access for one command | `access.rs` |
 

@@ -20,7 +20,7 @@ pub struct Entry {
 /// Returns the absolute paths that an entry means: two for `~`, if the user has two homes.
 ///
 /// # Errors
-/// If it is no absolute path and not below `~`.
+/// If the entry is no absolute path and not below `~`.
 pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
     if text.is_empty() {
         return Err(Fault::Empty);
@@ -41,7 +41,7 @@ pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
     Ok(homes.iter().map(|home| if rest.is_empty() { home.clone() } else { home.join(rest) }).collect())
 }
 
-/// Returns a path without links as far as it exists: the rest stays as it is, without `.` and `..`.
+/// Returns a path without links as far as it exists. The rest stays as it is, without `.` and `..`.
 pub fn settled(path: &Path, host: &impl Surroundings) -> PathBuf {
     let mut rest: Vec<&OsStr> = Vec::new();
     let plain = without_dots(path);
@@ -50,14 +50,14 @@ pub fn settled(path: &Path, host: &impl Surroundings) -> PathBuf {
         if let Ok(resolved) = host.resolve(existing) {
             return rest.iter().rev().fold(resolved, |path, name| path.join(name));
         }
-        // `..` after a name that does not exist has no meaning of its own.
+        // `..` after a missing name has no meaning of its own.
         let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else { return plain };
         rest.push(name);
         existing = parent;
     }
 }
 
-/// Returns an absolute path without `.` and `..`, whatever links there are.
+/// Returns an absolute path without `.` and `..`, regardless of links.
 pub fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::from("/");
     for component in path.components() {
@@ -70,17 +70,17 @@ pub fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// Whether a path is another one or lies below it.
+/// Returns whether a path is the directory or lies below it.
 pub fn within(path: &Path, directory: &Path) -> bool {
     path.starts_with(directory)
 }
 
-/// Sorts paths, and leaves out those that lie below others.
+/// Sorts paths, and leaves out paths that lie below others.
 pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     let mut outer: Vec<PathBuf> = Vec::new();
     for path in paths {
-        // The path above is not always the last one: /a, /a-b, /a/c.
+        // The path above is not always the previous path: /a, /a-b, /a/c.
         if !outer.iter().any(|one| within(&path, one)) {
             outer.push(path);
         }
@@ -88,10 +88,10 @@ pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     outer
 }
 
-/// Returns the paths of one entry that exist, each as it was named and resolved.
+/// Returns the existing paths of one entry, each as it was named and resolved.
 ///
 /// # Errors
-/// The first error, if none exists.
+/// The first error, if no path exists.
 pub fn existing(paths: &[PathBuf], host: &impl Surroundings) -> Result<Vec<(PathBuf, PathBuf)>, (PathBuf, io::Error)> {
     let mut found = Vec::new();
     let mut failed = None;

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// `ConfineOptions` of the contract: the types are right, the values unchecked. `None` is the default of each.
+/// `ConfineOptions` of the contract. The types are right, the values unchecked. `None` is the default of each field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawConfine {
     /// `read-only` or `workspace`.
     pub profile: Option<String>,
-    /// Absolute paths, or some below `~`.
+    /// Absolute paths, or paths below `~`.
     pub write: Vec<String>,
-    /// Absolute paths, some below `~`, or relative names. Replaces the default list.
+    /// Absolute paths, paths below `~`, or relative names. Replaces the default list.
     pub protect: Option<Vec<String>>,
-    /// Absolute paths, or some below `~`. Added to the default list.
+    /// Absolute paths, or paths below `~`. Added to the default list.
     pub hide: Vec<String>,
     /// The files that may be read.
     pub read: Option<RawRead>,
-    /// Which hosts may be reached.
+    /// The hosts that may be reached.
     pub network: Option<RawNetwork>,
     /// Ports.
     pub expose: Vec<i64>,
@@ -28,7 +28,7 @@ pub struct RawConfine {
     pub caches: Option<String>,
     /// `files`, `network`, `processes`, `syscalls`.
     pub require: Option<Vec<String>>,
-    /// The directory of the command's undo store, absolute. It is hidden, too, unless the command works in it.
+    /// The directory of the command's undo store, absolute. It is hidden as well, unless the command works in it.
     pub store: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct RawConfine {
 pub enum RawRead {
     /// `all`
     Word(String),
-    /// Absolute paths, or some below `~`.
+    /// Absolute paths, or paths below `~`.
     Only(Vec<String>),
 }
 

@@ -6,18 +6,18 @@ use std::sync::OnceLock;
 
 /// The host as far as a policy depends on it.
 pub trait Surroundings {
-    /// The value of a variable of the host, if it is not empty.
+    /// Returns the value of a variable of the host, if it is not empty.
     fn variable(&self, name: &str) -> Option<&str>;
-    /// The user's home in the user database.
+    /// Returns the user's home in the user database.
     fn home(&self) -> Option<&Path>;
-    /// The number of the user.
+    /// Returns the number of the user.
     fn user(&self) -> u32;
-    /// The path of an existing file without links and `..`.
+    /// Returns the path of an existing file without links and `..`.
     ///
     /// # Errors
-    /// The system's, if it does not exist or cannot be looked up.
+    /// The system's error, if the file does not exist or cannot be looked up.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
-    /// Whether a resolved path is a directory.
+    /// Returns whether a resolved path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 }
 
@@ -34,7 +34,7 @@ impl Surroundings for Host<'_> {
     }
 
     fn home(&self) -> Option<&Path> {
-        // The database may be a server far away.
+        // The database may be on a distant server.
         static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
         HOME.get_or_init(|| sys::home().map(PathBuf::from)).as_deref()
     }

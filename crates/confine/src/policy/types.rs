@@ -11,14 +11,14 @@ use crate::parts::{Missing, Part};
 /// The starting point of a confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Profile {
-    /// Nothing may be changed besides the listed paths.
+    /// Only the listed paths may be changed.
     ReadOnly,
     /// The directory of the owner may be changed.
     Workspace,
 }
 
 impl Profile {
-    /// The public name.
+    /// Returns the public name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -30,24 +30,24 @@ impl Profile {
 /// The files that may be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Read {
-    /// Everything that is not hidden.
+    /// Every file that is not hidden.
     All,
-    /// These, the write roots and the directories of the system.
+    /// These paths, the write roots and the directories of the system.
     Only(Vec<PathBuf>),
 }
 
-/// Which hosts may be reached.
+/// The hosts that may be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Network {
     /// The loopback of the world alone.
     None,
-    /// Everything, as without confinement.
+    /// Every host, as without confinement.
     Full,
     /// The hosts of a list.
     Allow {
         /// The entries.
         entries: Vec<AllowEntry>,
-        /// Addresses for names, asked before any resolver.
+        /// Addresses for names, which take precedence over any resolver.
         hosts: BTreeMap<String, IpAddr>,
     },
 }
@@ -66,18 +66,18 @@ pub struct AllowEntry {
 pub enum AllowHost {
     /// One name, in lower case and without a final dot.
     Name(String),
-    /// All names below this one, and not the name itself.
+    /// All names below this name, but not the name itself.
     Below(String),
     /// The addresses of a network; a single address has the longest prefix.
     Net(IpAddr, u8),
 }
 
-/// Where `/tmp`, `/var/tmp` and `/dev/shm` lie.
+/// The place of `/tmp`, `/var/tmp` and `/dev/shm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Tmp {
-    /// In a directory of the world.
+    /// A directory of the world.
     Private,
-    /// In the directories of the host.
+    /// The directories of the host.
     Shared,
 }
 
@@ -100,25 +100,25 @@ pub struct Policy {
     pub profile: Profile,
     /// The directory of the owner.
     pub root: PathBuf,
-    /// Directories and files that may be changed. None lies below another one. A world opens them without following
-    /// links: a command may have replaced one since.
+    /// Directories and files that may be changed. None lies below another. A world opens them without following links,
+    /// because a command may have replaced one since.
     pub write: Vec<PathBuf>,
     /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
     /// A name that a repository has in `.git` (`.git/hooks`) also counts for its submodules and worktrees.
     pub protect: Vec<PathBuf>,
-    /// Paths that can be neither read nor listed. They need not exist. None lies below another one. A hidden path may
-    /// lie below a write root or a cache, and is hidden there, too.
+    /// Paths that can be neither read nor listed. They need not exist. None lies below another. A hidden path may lie
+    /// below a write root or a cache, and is hidden there, too.
     pub hide: Vec<PathBuf>,
     /// The files that may be read.
     pub read: Read,
-    /// Which hosts may be reached.
+    /// The hosts that may be reached.
     pub network: Network,
     /// Ports of the world's loopback that the host's loopback forwards to.
     pub expose: Vec<u16>,
-    /// Where temporary files lie.
+    /// The place of temporary files.
     pub tmp: Tmp,
-    /// The state of caches, and the directories of the caches that exist. None lies below another one, below a write
-    /// root or below a hidden path; a write root may lie below a cache.
+    /// The state of caches, and the directories of the existing caches. None lies below another, below a write root or
+    /// below a hidden path. A write root may lie below a cache.
     pub caches: (Caches, Vec<PathBuf>),
     /// Parts that must hold.
     pub require: Vec<Part>,
@@ -138,7 +138,7 @@ impl Policy {
 
 #[cfg(any(test, debug_assertions))]
 impl Policy {
-    /// A workspace with a private tmp and without a network, which requires, protects and hides nothing.
+    /// Returns a workspace with a private tmp and without a network, which requires, protects and hides nothing.
     pub fn sample(root: &std::path::Path) -> Self {
         Self {
             profile: Profile::Workspace,
@@ -156,12 +156,12 @@ impl Policy {
     }
 }
 
-/// The confinement of a command: which world it belongs to. Equal ones share a world.
+/// The confinement of a command, which decides on its world. Equal confinements share a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Confine {
     /// The limits for the commands of the world.
     pub policy: Policy,
-    /// The owner of the world, by a number that no other owner of this host process has: a tool, a session, a registry.
+    /// The owner of the world, as a number that no other owner of this host process has: a tool, a session, a registry.
     /// 0: the plain calls of the host.
     pub owner: u64,
 }

@@ -1,8 +1,8 @@
 //! Profiles of Seatbelt, the sandbox of macOS, as text. Pure, so that they can be tested everywhere.
 //!
-//! A profile denies everything by default. Of the rules that match an operation, the last one counts, so the order is:
-//! the base, reading, writing, protected paths, hidden paths, the network. Paths have no symbolic links in them, as
-//! Seatbelt judges the file that a path leads to.
+//! A profile denies everything by default. The last rule that matches an operation counts, so the order is: the base,
+//! reading, writing, protected paths, hidden paths, the network. Paths have no symbolic links in them, because Seatbelt
+//! judges the file that a path leads to.
 
 mod text;
 
@@ -18,9 +18,9 @@ use text::{Filter, Profile};
 /// Paths of this host that a profile needs besides its policy.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// Paths that are never changed or created, with all below them.
+    /// Paths that must not be changed or created, with everything below them.
     pub protected: BTreeSet<PathBuf>,
-    /// Directories that are neither renamed nor removed.
+    /// Directories that must not be renamed or removed.
     pub pinned: BTreeSet<PathBuf>,
     /// The directory for temporary files.
     pub tmp: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub struct Places {
 /// The ports of an entry without one.
 const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
-/// Operations without which no program runs, and those that stay inside the sandbox.
+/// Operations without which no program runs, and operations that stay inside the sandbox.
 const BASE: &str = r#"(allow process-exec process-fork)
 (allow signal process-info* mach-priv-task-port (target same-sandbox))
 (allow sysctl-read user-preference-read file-map-executable pseudo-tty)
@@ -52,7 +52,7 @@ const DEVICES: &str = r#"(allow file-read* file-write* file-ioctl
   (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))
 "#;
 
-/// The rules for the services that the resolver and TLS of macOS ask, if some host may be reached.
+/// The rules for the services that the resolver and TLS of macOS use, if any host may be reached.
 const NETWORK: &str = r#"(allow system-socket)
 (allow network-outbound (literal "/private/var/run/mDNSResponder"))
 (allow mach-lookup
@@ -112,7 +112,7 @@ fn add_reading(profile: &mut Profile, policy: &Policy, places: &Places) -> io::R
     let system = SYSTEM.iter().chain(&SYSTEM_OF_MACOS).map(Path::new);
     let readable: Vec<_> = readable.iter().map(PathBuf::as_path).chain(system).collect();
     profile.rule("allow file-read*", Filter::Below, readable.iter().copied())?;
-    // Programs ask for the attributes of each directory on the way.
+    // Programs read the attributes of each directory on the way.
     let all = readable.iter().copied().chain(changed(policy, places));
     let above: BTreeSet<_> = all.flat_map(|path| path.ancestors().skip(1)).collect();
     profile.rule("allow file-read-metadata", Filter::Exactly, above)?;

@@ -33,7 +33,7 @@ fn text(policy: &Policy) -> String {
     profile(policy, &places()).expect("a profile").into_string().expect("UTF-8")
 }
 
-/// The rules of a profile, one per line, in their order.
+/// Returns the rules of a profile, one per line, in their order.
 fn rules(policy: &Policy) -> Vec<String> {
     let text = text(policy);
     assert_eq!(text.matches('(').count(), text.matches(')').count(), "{text}");

@@ -33,7 +33,7 @@ impl Filter {
 pub(super) struct Profile(String);
 
 impl Profile {
-    /// A profile that denies everything.
+    /// Returns a profile that denies everything.
     pub fn new() -> Self {
         Self("(version 1)\n(deny default)\n".to_owned())
     }
@@ -67,7 +67,7 @@ impl Profile {
 /// Returns a path as a string of a profile.
 ///
 /// # Errors
-/// `InvalidInput` if it is not UTF-8 or has control characters, which such a string may read differently.
+/// `InvalidInput` if the path is not UTF-8 or has control characters, which a profile's string may read differently.
 fn quoted(path: &Path) -> io::Result<String> {
     let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
     let text = text.ok_or_else(|| {

@@ -18,12 +18,12 @@ struct Mount {
     is_proc: bool,
 }
 
-/// The mounts of a namespace, in their order: a later one may cover an earlier one.
+/// The mounts of a namespace, in their order: a later mount may cover an earlier one.
 #[derive(Debug)]
 pub(super) struct Mounts(Vec<Mount>);
 
 impl Mounts {
-    /// Returns the mounts of this process's namespace, none without `/proc`.
+    /// Returns the mounts of this process's namespace. Without `/proc` there are none.
     pub fn of_this_namespace() -> Self {
         Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
     }
@@ -33,15 +33,15 @@ impl Mounts {
             let mut words = line.split(|byte| *byte == b' ').skip(2);
             let device = String::from_utf8_lossy(words.next()?).into_owned();
             let (root, at) = (unescape(words.next()?), unescape(words.next()?));
-            // Behind the options, of which there may be any number.
+            // The type follows the options, of which there may be any number.
             let is_proc = words.skip_while(|word| *word != b"-").nth(1) == Some(b"proc");
             Some(Mount { device, root, at, is_proc })
         };
         Self(text.split(|byte| *byte == b'\n').filter_map(mount).collect())
     }
 
-    /// Returns where the processes of this machine can be seen besides `/proc`: another procfs, as below a directory
-    /// for chroot.
+    /// Returns where the processes of this machine can be seen besides `/proc`: in another procfs, such as below a
+    /// directory for chroot.
     pub fn processes(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.iter().filter(|mount| mount.is_proc && !mount.at.starts_with("/proc")).map(|mount| &mount.at)
     }
@@ -64,12 +64,12 @@ impl Mounts {
     }
 }
 
-/// Joins without a slash at the end.
+/// Joins two paths without a slash at the end.
 fn join(directory: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { directory.to_owned() } else { directory.join(rest) }
 }
 
-/// Decodes spaces and the like, which are octal numbers in that file.
+/// Decodes spaces and the like, which are octal numbers in `mountinfo`.
 fn unescape(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;

@@ -19,7 +19,7 @@ pub(super) struct Blanks {
 }
 
 impl Blanks {
-    /// Creates the mount and attaches it at `/proc`, where a procfs is to cover it. Only attached mounts can be copied.
+    /// Creates the mount and attaches it at `/proc`, where a procfs will cover it. Only attached mounts can be copied.
     pub fn new() -> Result<Self, Failure> {
         let created = || -> io::Result<Self> {
             let at = Path::new("/proc");

@@ -41,7 +41,7 @@ fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
     let (upper, work) = (own.join("upper"), own.join("work"));
     fs::create_dir_all(&upper)?;
     fs::create_dir(&work)?;
-    // Through descriptors, because commas and colons in a path would have a meaning.
+    // The mount uses descriptors, because commas and colons in a path would have a meaning.
     let opened = [sys::open_unread(lower)?, sys::open_unread(&upper)?, sys::open_unread(&work)?];
     let paths = opened.each_ref().map(|file| CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())));
     let [lower, upper, work] = paths;

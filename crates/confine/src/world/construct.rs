@@ -27,7 +27,7 @@ pub(super) struct Construction {
 /// Builds the world in this process, which is alone in its namespaces.
 ///
 /// # Errors
-/// If a step fails that no world can do without. A step that belongs to one part only makes that part missing.
+/// If a step fails that every world needs. A step that belongs to one part only makes that part missing.
 pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Private) -> Result<Construction, Failure> {
     let mut built = Built::default();
     let own_network = policy.network != Network::Full;
@@ -54,7 +54,7 @@ pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Privat
     Ok(Construction { built, proc, terminals, network, gate, landlock, protection, shown })
 }
 
-/// Makes a part missing for which this machine lacks something. Any other failure stays one.
+/// Turns a failure into a missing part if this machine lacks a feature. Any other failure stays a failure.
 fn missing(part: Part, failure: Failure) -> Result<Missing, Failure> {
     match remedy::of_failure(&failure) {
         Some(remedy) => Ok(Missing { part, why: failure.why(), remedy }),

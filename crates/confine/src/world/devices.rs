@@ -13,7 +13,7 @@ use sys::MountFlags;
 
 /// Devices of the host that a world has.
 const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
-/// Links, as programs expect them.
+/// Links that programs expect.
 const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "fd"),
     ("pts/ptmx", "ptmx"),
@@ -34,7 +34,7 @@ pub(super) fn nodes(tmp: Tmp) -> Result<Nodes, Failure> {
         let path = Path::new("/dev").join(name);
         let copied = || {
             let tree = sys::copy_tree(&path)?;
-            // Data of a device are no change of its file.
+            // Writing to a device does not change its file.
             sys::restrict_tree(&tree, MountFlags { read_only: true, ..MountFlags::PLAIN })?;
             Ok((name, tree))
         };

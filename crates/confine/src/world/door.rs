@@ -14,14 +14,14 @@ use super::published::Published;
 /// Time init may take to answer, ms. Only a machine that does nothing else takes so long.
 const PATIENCE: u16 = 10_000;
 
-/// A way to the init of a world. Each process that asks has its own, as answers have no address.
+/// A way to the init of a world. Each process that asks has its own door, because answers have no address.
 #[derive(Debug)]
 pub struct Door {
     socket: OwnedFd,
     /// The number of the guards. 0: none were received.
     number: u64,
     guards: Guards,
-    /// Tells without a question whether the guards are the current ones.
+    /// Shows without a question whether the guards are current.
     freshness: Option<Freshness>,
 }
 
@@ -31,7 +31,7 @@ impl Door {
         Self::with(socket, None)
     }
 
-    /// The same, with what tells whether a question is needed.
+    /// Wraps the socket, with the facts that show whether a question is needed.
     pub(super) fn with(socket: OwnedFd, freshness: Option<Freshness>) -> Self {
         Self { socket, number: 0, guards: Guards::default(), freshness }
     }
@@ -39,7 +39,7 @@ impl Door {
     /// Protects new repositories. Returns after they are protected.
     ///
     /// # Errors
-    /// If init is gone, or could not protect one. No command may start then.
+    /// If init is gone, or could not protect a path. No command may start then.
     pub fn refresh(&mut self) -> io::Result<()> {
         if self.freshness.as_ref().is_some_and(|freshness| freshness.is_current(self.number)) {
             return Ok(());
@@ -61,7 +61,7 @@ impl Door {
     /// Lets the world read a file whose path a result names, at the same path.
     ///
     /// # Errors
-    /// If init is gone, or a command of the world has put something else in the way.
+    /// If init is gone, or a command of the world has put another file in the way.
     pub fn show(&mut self, path: &Path) -> io::Result<()> {
         messages::send(&self.socket, SHOW, 0, &[messages::pack(&path)?.as_fd()])?;
         match messages::expect(&self.socket, SHOWN, PATIENCE)?.number {
@@ -70,7 +70,7 @@ impl Door {
         }
     }
 
-    /// Gives init what another supervisor has to know that joins the world.
+    /// Sends init the facts that another supervisor needs to join the world.
     pub(super) fn publish(&self, published: &Published, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
         let packed = messages::pack(published)?;
         let fds: Vec<_> = std::iter::once(packed.as_fd()).chain(gate).collect();
@@ -82,7 +82,7 @@ impl Door {
         self.socket
     }
 
-    /// Returns the number of these guards, and what tells whether it is the current one.
+    /// Returns the number of these guards, and the facts that show whether the number is current.
     pub fn freshness(&self) -> Option<(u64, &Freshness)> {
         self.freshness.as_ref().map(|freshness| (self.number, freshness))
     }

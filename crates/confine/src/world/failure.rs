@@ -12,7 +12,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// The step and its error, in words.
+    /// Returns the step and its error, in words.
     pub fn why(&self) -> String {
         format!("{} failed: {}", self.step, self.source)
     }

@@ -1,4 +1,4 @@
-//! Worlds without namespaces: of machines that have none for users, and of macOS.
+//! Worlds without namespaces: on machines without user namespaces, and on macOS.
 
 use std::path::Path;
 

@@ -28,7 +28,7 @@ pub(super) fn arrange(
 ) -> Result<(Protection, Shown), Failure> {
     sys::stop_propagation().step(|| "the mounts of a world".into())?;
     let mounts = Mounts::of_this_namespace();
-    // Copies first: what follows covers their sources, or makes them read-only.
+    // Copies come first, because the later steps cover their sources or make them read-only.
     let mut found = writable(policy)?;
     found.extend(temporary(policy, private)?);
     found.extend(caches::layers(policy, private, notes)?);
@@ -53,7 +53,7 @@ pub(super) fn arrange(
     Ok((protection, shown))
 }
 
-/// A change that is possible through no mount of the world but these.
+/// Returns the mounts through which files of the world can be changed. No other mount permits changes.
 fn writable(policy: &Policy) -> Result<Vec<Layer>, Failure> {
     let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
     roots.map(|root| Layer::copy(root, root, MountFlags::NO_DEVICES)).collect()
@@ -64,7 +64,7 @@ fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> 
     let mut found = Vec::new();
     for (at, name) in PLACES {
         let at = Path::new(at);
-        // One may be a link to the other.
+        // One path may be a link to the other.
         if fs::canonicalize(at).is_ok_and(|real| real == at) && !policy.write.iter().any(|root| root == at) {
             let source = match policy.tmp {
                 Tmp::Private => private.path.join(name),
@@ -76,12 +76,12 @@ fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> 
     Ok(found)
 }
 
-/// The places at which private files are mounted, or may be.
+/// Returns the places at which private files are or may be mounted.
 fn private_mounts(policy: &Policy) -> Vec<PathBuf> {
     policy.caches.1.iter().cloned().chain(["/tmp", "/var/tmp"].map(PathBuf::from)).collect()
 }
 
-/// Files and directories that can be read although a private directory would cover them.
+/// Returns files and directories that can be read although a private directory would cover them.
 fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failure> {
     let is_writable = |path: &Path| policy.write.iter().any(|root| path.starts_with(root));
     let is_covered = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
@@ -94,7 +94,7 @@ fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failur
     all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
-/// The hidden paths that exist, under every name that they have, and the processes of the host. Paths inside write
+/// Returns the existing hidden paths under every name that they have, and the processes of the host. Paths inside write
 /// roots are hidden there.
 fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> Vec<PathBuf> {
     let state = fs::canonicalize(place.state).ok();
@@ -104,8 +104,8 @@ fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> Vec<PathBu
     hidden.chain(mounts.processes().cloned()).collect()
 }
 
-/// Returns whether a path of the host can lead to the same in the world: a private directory covers it unless a layer
-/// shows it.
+/// Returns whether a path of the host can lead to the same file in the world. A private directory covers the path
+/// unless a layer shows it.
 fn is_there(path: &Path, policy: &Policy, layers: &[Layer]) -> bool {
     let is_tmp = |at: &Path| at == Path::new("/tmp") || at == Path::new("/var/tmp");
     let covered = policy.tmp == Tmp::Private && path.ancestors().any(is_tmp);
@@ -128,13 +128,13 @@ pub(super) fn new_proc() -> Result<OwnedFd, Failure> {
     sys::new_mount(c"proc", &[], flags).step(|| "a procfs".into())
 }
 
-/// Returns the directory with the pseudo-terminals of the world, which is mounted.
+/// Returns the mounted directory with the pseudo-terminals of the world.
 pub(super) fn terminals() -> Result<OwnedFd, Failure> {
     sys::open_unread(Path::new("/dev/pts")).map(OwnedFd::from).step(|| "the terminals".into())
 }
 
-/// Mounts `/proc`. What would change the machine is read-only: a process with the user id of root may write it
-/// without any capability. That is all that could be written and belongs to no process.
+/// Mounts `/proc`. Files that would change the machine are read-only, because a process with the user id of root may
+/// write them without any capability. These are all writable files that belong to no process.
 fn attach_proc(blanks: &Blanks) -> Result<(), Failure> {
     const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "sched_debug", "sysrq-trigger", "timer_list"];
     let proc = Path::new("/proc");

@@ -1,4 +1,4 @@
-//! Whether the protection of a world is up to date, for processes that would have to ask init otherwise.
+//! Shows whether the protection of a world is up to date, for processes that would otherwise have to ask init.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +18,7 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// A board, and descriptors of the watches on hidden and protected files, and on directories.
+    /// Makes the facts from a board, and descriptors of the watches on hidden and protected files, and on directories.
     pub fn new(board: Board, watches: [OwnedFd; 2]) -> Self {
         Self { board, watches }
     }
@@ -26,7 +26,7 @@ impl Freshness {
     /// Returns whether all existing paths are protected, and the guards with this number are current. Otherwise the
     /// caller has to ask init.
     pub fn is_current(&self, number: u64) -> bool {
-        // In this order: a path that is not in the queue any more was read after the post of 0.
+        // The order matters: a path that has left the queue was read after the post of 0.
         let mut watches = self.watches.each_ref().map(|watch| PollFd::new(watch.as_fd(), PollFlags::POLLIN));
         let is_read = matches!(poll(&mut watches, PollTimeout::ZERO), Ok(0));
         is_read && number != 0 && self.board.read(Post::Guards).is_ok_and(|posted| posted == number)

@@ -12,12 +12,12 @@ use sys::{DirectoryWatch, MountFlags};
 pub(super) struct Hidden {
     paths: Vec<PathBuf>,
     blanks: Blanks,
-    /// The mounts that cover them, by their numbers.
+    /// The mounts that cover the paths, by their numbers.
     covers: HashMap<PathBuf, u64>,
 }
 
 impl Hidden {
-    /// Takes paths over, those that exist with their covers.
+    /// Takes over paths. Existing paths have their covers already.
     pub fn new(paths: Vec<PathBuf>, blanks: Blanks) -> Self {
         let mut hidden = Self { paths, blanks, covers: HashMap::new() };
         for path in &hidden.paths {
@@ -30,7 +30,7 @@ impl Hidden {
         hidden
     }
 
-    /// The hidden paths, whether they exist or not.
+    /// Returns the hidden paths, whether they exist or not.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
@@ -49,7 +49,7 @@ impl Hidden {
             if file.is_mount && self.covers.get(path) == Some(&file.mount) {
                 continue;
             }
-            // If it cannot be covered, only the permissions of the file protect it.
+            // If the file cannot be covered, only its permissions protect it.
             if self.blanks.cover(path).is_ok()
                 && let Ok(cover) = sys::mount_of(path)
             {
@@ -58,8 +58,8 @@ impl Hidden {
         }
     }
 
-    /// Watches the directory of each path, or the nearest one above it that exists. Returns false if the kernel permits
-    /// no more watches.
+    /// Watches the directory of each path, or the nearest existing directory above it. Returns `false` if the kernel
+    /// permits no more watches.
     pub fn watch(&self, watch: &DirectoryWatch) -> bool {
         let parents = self.paths.iter().filter_map(|path| path.ancestors().skip(1).find(|parent| parent.is_dir()));
         let mut seen: Vec<&Path> = parents.collect();

@@ -12,7 +12,7 @@ pub(super) fn map_ids(child: Pid) -> io::Result<()> {
     if geteuid().is_root() {
         let all = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).map(|map| identity(&map));
         let mapped = all("uid_map").and_then(|map| write("uid_map", &map));
-        // In a container it may lack the capability.
+        // In a container, this process may lack the capability.
         if mapped.is_ok() && all("gid_map").and_then(|map| write("gid_map", &map)).is_ok() {
             return Ok(());
         }
@@ -27,7 +27,7 @@ pub(super) fn map_ids(child: Pid) -> io::Result<()> {
 
 fn map_own_group(child: Pid) -> io::Result<()> {
     let gid = getegid();
-    // The kernel requires it before an unprivileged process may map its group.
+    // The kernel requires this before an unprivileged process may map its group.
     fs::write(format!("/proc/{child}/setgroups"), "deny")?;
     fs::write(format!("/proc/{child}/gid_map"), format!("{gid} {gid} 1\n"))
 }

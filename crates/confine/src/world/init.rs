@@ -21,8 +21,8 @@ use sys::{Namespace, Signal};
 /// Time the maker may take to map ids, ms.
 const PATIENCE: u16 = 10_000;
 
-/// Time between two looks at protected files that are not watched, ms: the first after a command began, and the last
-/// of those that follow, each after twice the time.
+/// Time between two scans of unwatched protected files, ms: the first after a command began, and the longest. Each
+/// interval is twice the one before.
 const BLIND: [u16; 2] = [200, 800];
 
 /// Descriptors that init keeps free: for shims that it does not know yet, and for its own short-lived needs.
@@ -63,7 +63,7 @@ pub(super) fn run(policy: &Policy, place: &HostPaths<'_>, held: Held) -> ! {
         }
         Some(Err(failure)) => {
             let errno = failure.source.raw_os_error().unwrap_or(libc::EIO);
-            // The maker learns of a failure to send this by the end of this process.
+            // If sending fails, the maker notices the end of this process.
             let _ = send_report(&held.control, &Report::Failed { step: failure.step, errno }, &[]);
         }
         Some(Ok(_)) | None => {}
@@ -83,7 +83,8 @@ fn prepare(control: &OwnedFd) -> io::Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     messages::expect(control, START, PATIENCE)?;
-    // No command can look into this process, which keeps its capabilities. Before, its maker could not map the ids.
+    // Commands cannot look into this process, which keeps its capabilities. Earlier, the maker could not have mapped
+    // the ids.
     sys::refuse_tracers()
 }
 
@@ -114,7 +115,7 @@ fn own_namespaces() -> io::Result<Vec<OwnedFd>> {
 
 /// Init after the world is built.
 struct Init {
-    /// The doors of the maker, until it drops the world, and of other supervisors that have joined it.
+    /// The doors of the maker, until it drops the world, and the doors of other supervisors that have joined it.
     owners: Vec<OwnedFd>,
     /// The other doors.
     doors: Vec<OwnedFd>,
@@ -151,7 +152,7 @@ impl Init {
         }
         while !self.owners.is_empty() || !self.kept.is_empty() {
             let Ok(ready) = self.wait() else { return };
-            // Commands must not start where something cannot be protected.
+            // Commands must not start if a path cannot be protected.
             if self.protect(ready.changes).is_err() {
                 return;
             }
@@ -163,7 +164,7 @@ impl Init {
                 }
             }
             if ready.joins {
-                // A supervisor is an owner from its first message on, and before.
+                // A supervisor is an owner as soon as it connects.
                 self.owners.extend(self.listener.accept().map(|(stream, _)| OwnedFd::from(stream)));
             }
             for (door, is_ready) in doors.into_iter().zip(ready.doors) {
@@ -173,7 +174,7 @@ impl Init {
             }
             if ready.kept.contains(&true) {
                 let mut exited = ready.kept.into_iter();
-                // Processes that the owner added meanwhile stand behind those that were polled.
+                // Processes that the owner added meanwhile come after the polled processes.
                 self.kept.retain(|_| !exited.next().unwrap_or(false));
                 kill_orphans();
             }
@@ -198,7 +199,7 @@ impl Init {
         Ok(())
     }
 
-    /// Posts the number of the guards, unless something could change without a sign.
+    /// Posts the number of the guards, unless a change could go unnoticed.
     fn post(&self) -> io::Result<()> {
         let protection = &self.world.protection;
         if protection.is_watching() { self.board.post(Post::Guards, protection.number()) } else { Ok(()) }
@@ -207,13 +208,13 @@ impl Init {
     /// Posts whether there is room for another shim, if that has changed.
     fn post_room(&mut self) {
         let full = !has_room();
-        // Without this post, shims fail that have no way to this process.
+        // Without this post, shims that cannot reach this process fail.
         if full != self.full && self.board.post(Post::Full, u64::from(full)).is_ok() {
             self.full = full;
         }
     }
 
-    /// Waits until a descriptor is ready, or not at all while there is something to do.
+    /// Waits until a descriptor is ready. Does not wait while there is work to do.
     fn wait(&self) -> io::Result<Ready> {
         let changes = self.world.protection.changes();
         let counts = [changes.iter().count(), 1, self.owners.len(), self.doors.len()];
@@ -287,7 +288,7 @@ impl Init {
         messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
     }
 
-    /// Sends another supervisor all that it needs to use the world.
+    /// Sends another supervisor everything that it needs to use the world.
     fn hand_out(&mut self, door: &OwnedFd) -> io::Result<()> {
         let Construction { proc, network, gate, landlock, terminals, protection, .. } = &self.world;
         let (ended, ends) = sys::pipe()?;
@@ -309,8 +310,8 @@ impl Init {
 
     /// Ends every process of the world, and removes its files.
     fn finish(&self, private: &Private) {
-        // A process that asks from here on learns that there is no world. If the post fails, the kill below still ends
-        // every process that could ask.
+        // A process that asks from here on learns that the world has ended. If the post fails, the kill below still
+        // ends every process that could ask.
         let _ = self.board.post(Post::Guards, 0);
         // The kernel spares the caller.
         let _ = nix::sys::signal::kill(Pid::from_raw(-1), nix::sys::signal::Signal::SIGKILL);
@@ -320,20 +321,20 @@ impl Init {
     }
 }
 
-/// Whether more than [`SPARE`] descriptors are free. The kernel gives out the lowest free number.
+/// Returns whether more than [`SPARE`] descriptors are free. The kernel gives out the lowest free number.
 fn has_room() -> bool {
     let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| i64::try_from(soft).unwrap_or(i64::MAX));
     nix::unistd::dup(std::io::stdin()).is_ok_and(|lowest| i64::from(lowest.as_raw_fd()) < limit - SPARE)
 }
 
-/// Kills all children of this process, and then their children, which become its own: their shim has exited.
+/// Kills all children of this process, and then their children, which become its own. Their shim has exited.
 fn kill_orphans() {
     let own = getpid();
     let is_child = |pid: &Pid| sys::identity(*pid).is_some_and(|process| process.parent == own);
     loop {
         let children: Vec<_> = sys::every_process().into_iter().filter(is_child).collect();
         children.iter().for_each(|orphan| sys::signal(*orphan, Signal::SIGKILL));
-        // A child that has come since the scan was not killed, and is not awaited.
+        // A child that has arrived since the scan was not killed, and is not awaited.
         let flags = children.is_empty().then_some(WaitPidFlag::WNOHANG);
         if nix::sys::wait::waitpid(None, flags).is_err() {
             return;

@@ -12,10 +12,10 @@ use super::published::{Published, roots_of};
 use super::{Door, Freshness, Namespaces, World, private};
 use crate::{Board, Policy};
 
-/// Time init may take to answer, ms. Without an answer another world is made.
+/// Time init may take to answer, ms. Without an answer, a new world is made.
 const PATIENCE: u16 = 2_000;
 
-/// Descriptors of a world that it may not have.
+/// Number of descriptors that a world need not have.
 const OPTIONAL: usize = 7;
 
 /// A world of another supervisor.
@@ -23,12 +23,12 @@ const OPTIONAL: usize = 7;
 pub struct Joined {
     /// The world. It lives as long as any of its supervisors keeps it.
     pub world: World,
-    /// The way to its gate, if it has one.
+    /// The way to the world's gate, if it has one.
     pub gate: Option<OwnedFd>,
 }
 
-/// Joins the world whose private files lie in a directory. Returns `None` if it has ended or is another one than this
-/// policy describes.
+/// Joins the world whose private files lie in a directory. Returns `None` if the world has ended or differs from this
+/// policy.
 pub fn join(policy: &Policy, home: &Path) -> Option<Joined> {
     let door = OwnedFd::from(private::connect(home).ok()?);
     let (published, joined) = receive(door).ok()?;
@@ -64,7 +64,7 @@ fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
     Ok((published, Joined { world, gate: control }))
 }
 
-/// The number of a message that says which optional descriptors there are.
+/// Returns the number of a message, which shows the optional descriptors that exist.
 pub(super) fn number(has: [bool; OPTIONAL]) -> u64 {
     has.into_iter().rev().fold(0, |number, has| number << 1 | u64::from(has))
 }

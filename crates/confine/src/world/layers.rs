@@ -1,4 +1,4 @@
-//! Mounts on top of the read-only files of the host, in an order in which none covers another one by mistake.
+//! Mounts on top of the read-only files of the host, in an order in which no mount covers another by mistake.
 
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File};
@@ -38,7 +38,7 @@ impl Layer {
     }
 }
 
-/// Attaches layers. One below another one is attached after it, and at the same path what hides comes last.
+/// Attaches layers. A layer below another is attached after it. At the same path, hiding layers come last.
 pub(super) fn attach(mut layers: Vec<Layer>, blanks: &Blanks) -> Result<(), Failure> {
     let rank = |what: &What| match what {
         What::Veil => 0,
@@ -75,7 +75,7 @@ fn veil(mode: &CStr, at: &Path) -> io::Result<()> {
     sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(mode))], MountFlags::NO_DEVICES)?, at)
 }
 
-/// Creates a place for a mount that does not exist in a private directory, with all directories above it.
+/// Creates a missing place for a mount in a private directory, with all directories above it.
 fn make_place(at: &Path, is_directory: bool) -> io::Result<()> {
     if at.symlink_metadata().is_ok() {
         return Ok(());

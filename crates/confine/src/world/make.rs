@@ -21,7 +21,7 @@ const PATIENCE: u16 = 60_000;
 /// Makes a world. This process has one thread. It reaps init, whose pid is in [`Namespaces`].
 ///
 /// # Errors
-/// [`WorldError::Missing`] if a part cannot be held that the policy requires.
+/// [`WorldError::Missing`] if a part that the policy requires cannot be held.
 pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
     if sys::HAS_SEATBELT {
         return fallback::with_seatbelt(policy, place);
@@ -79,7 +79,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
     }
 }
 
-/// Tries to make a world with all parts, and returns which can be held here. This process has one thread.
+/// Tries to make a world with all parts, and returns the parts that can be held here. This process has one thread.
 ///
 /// # Errors
 /// If a step fails that should not fail on this machine.
@@ -105,7 +105,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
     Ok(facts)
 }
 
-/// Notes on the entries of `network.allow` that a caller may take for servers of this machine.
+/// Returns notes on the entries of `network.allow` that a caller may take for servers of this machine.
 fn own_loopback(policy: &Policy) -> Vec<String> {
     let Network::Allow { entries, .. } = &policy.network else { return Vec::new() };
     let loopback = entries.iter().filter(|entry| entry.host.is_own_loopback());
@@ -158,9 +158,9 @@ fn receive(init: Pid, control: &OwnedFd, ended: OwnedFd) -> Result<(Received, Bu
     }
 }
 
-/// Ends an init whose world cannot be used. It removes its files.
+/// Ends an init whose world cannot be used. Init removes its files.
 fn abandon(init: Pid, control: OwnedFd) {
-    // Init ends when this is closed. If it is stuck, the kernel ends it, and its files are swept later.
+    // Init ends when this is closed. If init is stuck, the kernel ends it, and its files are swept later.
     drop(control);
     let ended = sys::open_pid(init).is_ok_and(|process| messages::is_readable(process.as_fd(), 1_000).unwrap_or(false));
     if !ended {

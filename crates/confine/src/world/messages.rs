@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Missing;
 
-/// The size of a message, of either direction.
+/// The size of a message, in either direction.
 const SIZE: usize = 9;
 
 /// Starts init once its ids are mapped.
@@ -28,8 +28,8 @@ pub(super) const SHOW: u8 = b'p';
 pub(super) const SHOWN: u8 = b'o';
 /// Brings the facts of the world for another supervisor ([`super::Published`]), and the way to its gate, if it has one.
 pub(super) const PUBLISH: u8 = b'i';
-/// Asks for that, and for the descriptors of the world. Answered by three messages of the same kind, whose number says
-/// which optional descriptors there are.
+/// Asks for the published facts, and for the descriptors of the world. Answered by three messages of the same kind,
+/// whose number shows the optional descriptors that exist.
 pub(super) const JOIN: u8 = b'j';
 /// Brings descriptors of the world that was built.
 pub(super) const BUILT: u8 = b'b';
@@ -39,7 +39,7 @@ pub(super) const BUILT: u8 = b'b';
 pub(super) enum Report {
     /// The world is built.
     Built(Built),
-    /// A step failed that no part can do without.
+    /// A step failed that every world needs.
     Failed {
         /// The step, in words.
         step: String,
@@ -48,7 +48,7 @@ pub(super) enum Report {
     },
 }
 
-/// The facts of a world that was built, and which descriptors follow.
+/// The facts of a built world, and which descriptors follow.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Built {
     pub missing: Vec<Missing>,
@@ -110,10 +110,10 @@ pub(super) fn pack(value: &impl Serialize) -> io::Result<OwnedFd> {
     sys::anonymous_file(&postcard::to_allocvec(value).map_err(io::Error::other)?)
 }
 
-/// Reads such a file.
+/// Reads a file made by [`pack`].
 pub(super) fn unpack<T: DeserializeOwned>(file: OwnedFd) -> io::Result<T> {
     let file = std::fs::File::from(file);
-    // Several processes may read it at once.
+    // Several processes may read the file at once.
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
     let mut bytes = vec![0; length];
     std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, 0)?;

@@ -142,13 +142,13 @@ pub struct World {
     /// `None`: user namespaces are not available here and the policy does not require them. Commands are then
     /// restricted by Landlock and the filter of system calls alone.
     pub namespaces: Option<Namespaces>,
-    /// The ruleset of Landlock. `None`: the kernel has none.
+    /// The ruleset of Landlock. `None`: the kernel does not support Landlock.
     pub landlock: Option<OwnedFd>,
-    /// The profiles of its commands, on macOS alone.
+    /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
     /// The facts for results.
     pub facts: WorldFacts,
-    /// The numbers that its processes post.
+    /// The board on which the world's processes post numbers.
     pub board: Board,
     /// The way to init.
     door: Option<RefCell<Door>>,
@@ -172,7 +172,7 @@ impl World {
         self.door.as_ref().map_or(Ok(()), |door| door.borrow().publish(published, gate))
     }
 
-    /// Whether init has no descriptors for another shim.
+    /// Returns whether init has no descriptors for another shim.
     pub fn is_full(&self) -> bool {
         self.board.read(Post::Full).is_ok_and(|full| full != 0)
     }

@@ -1,7 +1,8 @@
-//! The network of a world: a loopback, and if hosts are allowed a link to the gate.
+//! The network of a world: a loopback, and a link to the gate if hosts are allowed.
 //!
-//! The link leads to a second network namespace, in which the gate listens. It has every address there is, so that the
-//! gate accepts connections to any. The world has another namespace, so its own servers never meet the gate's.
+//! The link leads to a second network namespace, in which the gate listens. That namespace has every address, so that
+//! the gate accepts connections to any address. The world has another namespace, so its own servers never conflict with
+//! the gate's.
 
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -49,7 +50,7 @@ fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), Failure> {
     address(world, WORLD_V4.into(), PREFIX_V4)?;
     route(&gate, LOOPBACK, RouteKind::ToThisHost { v6: false })?;
     route(world, INDEX, RouteKind::Through(GATE_V4.into()))?;
-    // A kernel without IPv6 has no addresses to protect.
+    // A kernel without IPv6 has no IPv6 addresses to protect.
     if address(&gate, GATE_V6.into(), PREFIX_V6).is_ok() && address(world, WORLD_V6.into(), PREFIX_V6).is_ok() {
         route(&gate, LOOPBACK, RouteKind::ToThisHost { v6: true })?;
         route(world, INDEX, RouteKind::Through(GATE_V6.into()))?;

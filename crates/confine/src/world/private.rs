@@ -15,13 +15,12 @@ use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-/// The prefix of the names of these directories.
+/// The prefix of the names of private directories.
 const PREFIX: &str = "world-";
-/// The name of the socket in it by which another supervisor joins the world.
+/// The name of the socket in a private directory by which another supervisor joins the world.
 const DOOR: &str = "door";
 
-/// Such a directory. It is locked as long as a process has it open, so that [`Leftovers`] are
-/// none of living worlds.
+/// A private directory. It is locked as long as a process has it open, so that living worlds have no [`Leftovers`].
 #[derive(Debug)]
 pub(super) struct Private {
     lock: File,
@@ -39,7 +38,7 @@ impl Private {
         let parent = File::open(&state)?;
         let (lock, path) = loop {
             let path = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&state)?.keep();
-            // Another process may take it for a leftover, and remove it, until it is locked.
+            // Until it is locked, another process may take it for a leftover and remove it.
             match File::open(&path) {
                 Ok(lock) if is_locked_at(&lock, &path)? => break (lock, path),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -55,19 +54,19 @@ impl Private {
         Ok(Self { lock, parent, name, path })
     }
 
-    /// Creates the socket of [`connect`].
+    /// Creates the socket for [`connect`].
     pub fn listen(&self) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(sys::short_path(&self.lock, &self.path.join(DOOR)))?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
 
-    /// The directory for `/tmp`.
+    /// Returns the directory for `/tmp`.
     pub fn tmp(&self) -> PathBuf {
         self.path.join("tmp")
     }
 
-    /// The descriptors that the process needs that removes it.
+    /// Returns the descriptors that a process needs to remove the directory.
     pub fn descriptors(&self) -> [RawFd; 2] {
         [self.lock.as_raw_fd(), self.parent.as_raw_fd()]
     }
@@ -98,7 +97,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Finds them in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
+    /// Finds leftovers in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
     pub fn of(state: &Path) -> Option<Self> {
         let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
         let locked = |entry: fs::DirEntry| {
@@ -112,13 +111,13 @@ impl Leftovers {
         (!directories.is_empty()).then_some(Self { parent: File::open(state).ok()?, directories })
     }
 
-    /// The descriptors that the process needs that removes them.
+    /// Returns the descriptors that a process needs to remove the leftovers.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let directories = self.directories.iter().map(|(directory, _)| directory.as_raw_fd());
         directories.chain([self.parent.as_raw_fd()]).collect()
     }
 
-    /// Removes them, which may take long: a command may have left millions of files.
+    /// Removes the leftovers. This may take long, because a command may have left millions of files.
     pub fn remove(self) {
         for (_, name) in &self.directories {
             remove_all(&self.parent, name);
@@ -126,8 +125,8 @@ impl Leftovers {
     }
 }
 
-/// Removes a directory with all its contents, also those without permissions. What another user's processes made
-/// stays. No process changes it meanwhile.
+/// Removes a directory with all its contents, including files without permissions. Files that another user's processes
+/// made stay. No process changes the directory meanwhile.
 ///
 /// A command may leave a tree that is deeper than any stack, path or number of descriptors. So directories move up to
 /// `top` before they are emptied.
@@ -174,11 +173,11 @@ fn remove(directory: &File, name: &OsStr) -> bool {
     [UnlinkatFlags::NoRemoveDir, UnlinkatFlags::RemoveDir].iter().any(|how| unlinkat(directory, name, *how).is_ok())
 }
 
-/// Calls a closure with each name in a directory. Returns whether one call returned true.
+/// Calls a closure with each name in a directory. Returns whether any call returned `true`.
 fn each(directory: &File, mut call: impl FnMut(&OsStr) -> bool) -> bool {
     let Ok(mut list) = Dir::openat(directory, ".", FLAGS, Mode::empty()) else { return false };
     let names = list.iter().flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
-    // Each is called, so `any` would end too early.
+    // Each closure has to be called, so `any` would end too early.
     names.filter(|name| name != "." && name != "..").filter(|name| call(name)).count() > 0
 }
 
@@ -200,7 +199,7 @@ fn permit(parent: &File, name: &OsStr) {
     let _ = fchmodat(parent, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink);
 }
 
-/// How directories are opened.
+/// The flags with which directories are opened.
 const FLAGS: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Protected paths inside the write roots: existing ones are read-only, missing ones must not be created.
+//! Protected paths inside the write roots: existing paths are read-only, missing paths must not be created.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use super::targets::Targets;
 use crate::Policy;
 use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
 
-/// Symbolic links that are followed on the way to a path, as the kernel does.
+/// The most symbolic links that are followed on the way to a path, as the kernel does.
 const LINKS: usize = 40;
 
 /// The protected paths of a world.
@@ -30,7 +30,7 @@ pub(super) struct Protection {
     private: Vec<PathBuf>,
     hidden: Option<Hidden>,
     /// Watches the hidden paths and the protected files, which lose their mounts when the host replaces them. `None`:
-    /// the kernel permits no more watches, so they are looked at now and then and before each command.
+    /// the kernel permits no more watches, so the paths are scanned now and then and before each command.
     watch: Option<DirectoryWatch>,
 }
 
@@ -51,14 +51,14 @@ impl Protection {
             hidden: Some(hidden),
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
         };
-        // Some may be newer than their covers.
+        // Some paths may be newer than their covers.
         all.cover();
         all.pin()?;
         all.protect()?;
         Ok(all)
     }
 
-    /// Protects nothing.
+    /// Returns a protection of no paths.
     pub fn none() -> Self {
         Self {
             targets: Targets::none(),
@@ -77,18 +77,18 @@ impl Protection {
         &self.guards
     }
 
-    /// Returns the number of the guards, which grows with each change of them. The first one is 1.
+    /// Returns the number of the guards, which grows with each change. The first number is 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns a descriptor that becomes readable when [`Protection::on_change`] is to be called.
+    /// Returns a descriptor that becomes readable when [`Protection::on_change`] has to be called.
     pub fn changes(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether there is something to watch and the kernel permits no watch. [`Protection::on_change`] is then to be
-    /// called now and then.
+    /// Returns whether there are paths to watch and the kernel permits no watch. [`Protection::on_change`] then has to
+    /// be called now and then.
     pub fn is_blind(&self) -> bool {
         self.hidden.is_some() && self.watch.is_none()
     }
@@ -127,7 +127,7 @@ impl Protection {
         hidden.cover();
     }
 
-    /// Keeps the directories above a hidden path where they are: another world would look for it there, and find
+    /// Keeps the directories above a hidden path in their places: another world would look for the path there, and find
     /// nothing to hide.
     fn pin(&mut self) -> io::Result<()> {
         for path in self.fixed.clone() {
@@ -138,7 +138,7 @@ impl Protection {
         Ok(())
     }
 
-    /// The hidden paths, if there are any.
+    /// Returns the hidden paths, if there are any.
     pub fn hidden(&mut self) -> Option<&mut Hidden> {
         self.hidden.as_mut()
     }
@@ -152,12 +152,12 @@ impl Protection {
         if self.targets.repositories.update() || self.watch.is_none() { self.protect() } else { Ok(()) }
     }
 
-    /// Returns whether there are directories in which repositories were not looked for yet.
+    /// Returns whether there are directories in which repositories were not searched yet.
     pub fn is_behind(&self) -> bool {
         self.targets.repositories.is_behind()
     }
 
-    /// Looks for repositories in some of them.
+    /// Searches some of these directories for repositories.
     pub fn proceed(&mut self) -> io::Result<()> {
         self.targets.repositories.proceed();
         if self.is_behind() { Ok(()) } else { self.protect() }
@@ -170,7 +170,7 @@ impl Protection {
         }
     }
 
-    /// Protects all paths again that need it.
+    /// Protects all paths again that need protection.
     fn protect(&mut self) -> io::Result<()> {
         let mut guards = Guards::default();
         for target in self.targets.all() {
@@ -183,7 +183,7 @@ impl Protection {
         Ok(())
     }
 
-    /// Protects a path, and where symbolic links on the way lead to. Places outside of the write roots are read-only
+    /// Protects a path, and the targets of symbolic links on the way. Places outside of the write roots are read-only
     /// already. Without `guards` the path is only kept in its place.
     fn keep(&mut self, target: &Path, mut guards: Option<&mut Guards>) -> io::Result<()> {
         let (mut path, mut left) = self.begin(target);
@@ -255,13 +255,13 @@ impl Protection {
     }
 }
 
-/// Forgives that a path was removed meanwhile, as a command may do in its own repositories.
+/// Ignores the removal of a path, which a command may remove in its own repositories.
 fn unless_gone(error: io::Error) -> io::Result<()> {
     let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     if gone { Ok(()) } else { Err(error) }
 }
 
-/// The names of a path, with `/` first if it is absolute.
+/// Returns the components of a path, with `/` first if the path is absolute.
 fn components(path: &Path) -> VecDeque<OsString> {
     path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect()
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Policy, WorldFacts};
 use sys::FileId;
 
-/// Facts that another supervisor needs of a world.
+/// Facts about a world that another supervisor needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Published {
-    /// The reach of its commands.
+    /// The reach of the world's commands.
     pub policy: Policy,
     /// The write roots of the policy as they were when the world was made.
     pub roots: Vec<Option<FileId>>,
@@ -23,7 +23,7 @@ impl Published {
     }
 }
 
-/// The write roots of a policy as they are now.
+/// Returns the write roots of a policy as they are now.
 pub(super) fn roots_of(policy: &Policy) -> Vec<Option<FileId>> {
     policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }

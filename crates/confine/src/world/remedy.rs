@@ -7,8 +7,8 @@ use std::path::Path;
 use super::failure::Failure;
 use super::network::DEVICES;
 
-/// Returns the remedy for a step of making a world that failed because this machine does not support or permit it, as a
-/// sentence without its full stop. `None` for an error of another kind.
+/// Returns the remedy for a failed step of making a world, as a sentence without its full stop, if this machine does
+/// not support or permit the step. `None` for any other error.
 pub fn of(error: &io::Error) -> Option<String> {
     let remedy = match error.raw_os_error()? {
         libc::EPERM | libc::EACCES => of_permissions(),
@@ -24,7 +24,7 @@ pub fn of(error: &io::Error) -> Option<String> {
     Some(remedy.to_owned())
 }
 
-/// Returns the remedy for a failure, likewise.
+/// Returns the remedy for a failure, like [`of`].
 pub(super) fn of_failure(failure: &Failure) -> Option<String> {
     match failure.source.raw_os_error()? {
         libc::ENODEV | libc::EOPNOTSUPP if failure.step == DEVICES => {

@@ -26,21 +26,21 @@ pub(super) struct RepositoryFiles {
 
 /// Directories that one call scans before it returns. The rest of a large tree is scanned while commands run.
 const AT_ONCE: usize = 500;
-/// Directories that are scanned between two looks for commands that wait.
+/// Directories that are scanned between two checks for waiting commands.
 const MEANWHILE: usize = 50;
-/// Directories with so much in them, and so rarely a repository, that they are scanned after all others.
+/// Directories that are scanned after all others, because they are large and rarely contain a repository.
 const LATER: [&str; 4] = ["node_modules", "target", ".venv", "vendor"];
 
-/// Finds repositories, and watches all directories in which one could come to exist.
+/// Finds repositories, and watches all directories in which a repository could appear.
 #[derive(Debug)]
 pub(super) struct Repositories {
     roots: Vec<PathBuf>,
     pub found: RepositoryFiles,
     /// Whether a watch is wanted.
     watches: bool,
-    /// `None`: there is none, or the kernel permits no more, so everything is scanned again each time.
+    /// The watch. `None`: it is not wanted, or the kernel permits no more, so everything is scanned again each time.
     watch: Option<DirectoryWatch>,
-    /// Whether the watch is not the first one, which other processes know.
+    /// Whether the first watch, which other processes know, was replaced.
     replaced: bool,
     paths: HashMap<WatchId, PathBuf>,
     /// Directories to scan recursively, upper directories first. The second queue has the directories of [`LATER`].
@@ -65,7 +65,7 @@ impl Repositories {
         all
     }
 
-    /// Takes in the changes since the last call. Returns whether there were any.
+    /// Handles the changes since the last call. Returns whether there were any.
     pub fn update(&mut self) -> bool {
         let changes = self.watch.as_ref().map(DirectoryWatch::changes);
         let changed = match changes {
@@ -85,7 +85,7 @@ impl Repositories {
         self.scan_some(AT_ONCE) || changed
     }
 
-    /// Returns the watch, if there is one, and all changes since the begin show in it.
+    /// Returns the watch, if all changes since the beginning show in it.
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().filter(|_| !self.replaced).map(AsFd::as_fd)
     }
@@ -95,12 +95,12 @@ impl Repositories {
         self.queues.iter().any(|queue| !queue.is_empty())
     }
 
-    /// Scans some of them.
+    /// Scans some of these directories.
     pub fn proceed(&mut self) {
         self.scan_some(MEANWHILE);
     }
 
-    /// Scans so many directories at most. Returns whether there were any.
+    /// Scans at most this many directories. Returns whether any directory was scanned.
     fn scan_some(&mut self, most: usize) -> bool {
         let was_behind = self.is_behind();
         for _ in 0..most {
@@ -142,9 +142,9 @@ impl Repositories {
         links.retain(|link| link.is_file());
     }
 
-    /// Scans a directory, and puts the directories in it into the queues if `below`.
+    /// Scans a directory. If `below`, puts its subdirectories into the queues.
     fn scan(&mut self, directory: &Path, below: bool) {
-        // Before it is read, so that no new entry is missed.
+        // The watch comes before the scan, so that no new entry is missed.
         self.watch_directory(directory);
         // The entries of a bare repository that were seen, one bit each.
         let mut bare = 0;
@@ -170,7 +170,7 @@ impl Repositories {
             Some(Ok(id)) => {
                 self.paths.insert(id, directory.to_owned());
             }
-            // A directory that is gone or may not be read. A command cannot create a repository there either.
+            // The directory is gone or may not be read. A command cannot create a repository there either.
             Some(Err(error)) if error.raw_os_error() != Some(libc::ENOSPC) => {}
             Some(Err(_)) | None => self.watch = None,
         }
@@ -199,7 +199,7 @@ impl Repositories {
         self.add_modules(&git.join("modules"));
     }
 
-    /// Adds the directories of submodules. The name of one may have slashes.
+    /// Adds the directories of submodules. A submodule's name may have slashes.
     fn add_modules(&mut self, modules: &Path) {
         self.watch_directory(modules);
         for module in directories(modules) {
@@ -216,7 +216,8 @@ fn is_part_of_git(name: &OsStr) -> bool {
     BARE.into_iter().chain(["modules", "worktrees"]).any(|part| name == part)
 }
 
-/// Calls a closure with each name in a directory, and whether it is a directory. There may be very many.
+/// Calls a closure with each name in a directory, and whether the entry is a directory. A directory may have very many
+/// entries.
 fn for_each_entry(directory: &Path, mut call: impl FnMut(&OsStr, bool)) -> io::Result<()> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
     for entry in Dir::open(directory, flags, Mode::empty())?.iter() {
@@ -224,7 +225,7 @@ fn for_each_entry(directory: &Path, mut call: impl FnMut(&OsStr, bool)) -> io::R
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         let is_directory = match entry.file_type() {
             Some(kind) => kind == Type::Directory,
-            // The file system does not say.
+            // The file system does not report the type.
             None => directory.join(name).symlink_metadata().is_ok_and(|data| data.is_dir()),
         };
         if name != "." && name != ".." {
@@ -234,7 +235,7 @@ fn for_each_entry(directory: &Path, mut call: impl FnMut(&OsStr, bool)) -> io::R
     Ok(())
 }
 
-/// Returns the directories in a directory, none if it cannot be read.
+/// Returns the subdirectories of a directory. Returns none if the directory cannot be read.
 fn directories(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let _ = for_each_entry(directory, |name, is_directory| {

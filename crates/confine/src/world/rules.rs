@@ -21,7 +21,8 @@ pub(super) fn ruleset(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -
     let with = Landlocked {
         tcp: !has_world && policy.network != Network::Full,
         abstract_sockets: !own_network,
-        // A later command must be able to end what an earlier one left. A pid namespace has no other processes.
+        // A later command must be able to end processes that an earlier command left. A pid namespace has no other
+        // processes.
         signals: !has_world,
     };
     let ruleset = Ruleset::new(with).step(|| "a ruleset of Landlock".into())?;
@@ -33,7 +34,7 @@ pub(super) fn ruleset(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -
     Ok(Some(ruleset.into_fd()))
 }
 
-/// Returns all paths with the right that commands have there. Mounts make some rights smaller.
+/// Returns all paths with the rights that commands have there. Mounts restrict some rights further.
 fn grants(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -> Vec<(PathBuf, FileRight)> {
     let mut grants: Vec<(PathBuf, FileRight)> = Vec::new();
     let mut grant = |right: FileRight, paths: &mut dyn Iterator<Item = &Path>| {
@@ -55,7 +56,7 @@ fn grants(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -> Vec<(PathB
     if policy.caches.0 == Caches::Shared || (has_world && policy.caches.0 == Caches::Overlay) {
         grant(FileRight::Change, &mut policy.caches.1.iter().map(PathBuf::as_path));
     }
-    // Without a world they are the machine's, as programs cannot do without.
+    // Without a world these are the machine's directories, because programs cannot work without them.
     grant(FileRight::Change, &mut ["/tmp", "/var/tmp", "/dev/shm"].into_iter().map(Path::new));
     grant(FileRight::Use, &mut ["/dev"].into_iter().map(Path::new));
     if has_world {

@@ -14,12 +14,12 @@ use crate::seatbelt::{Places, profile};
 pub struct Seatbelt {
     policy: Policy,
     targets: Targets,
-    /// Locked as long as the supervisor or a shim has it, and left over afterwards.
+    /// Private files, locked as long as the supervisor or a shim has them, and left over afterwards.
     private: Option<Private>,
 }
 
 impl Seatbelt {
-    /// Profiles with these private files.
+    /// Returns profiles with these private files.
     pub(super) fn new(policy: &Policy, private: Option<Private>) -> Self {
         Self { policy: policy.clone(), targets: Targets::of(policy, false), private }
     }
@@ -27,7 +27,7 @@ impl Seatbelt {
     /// Returns the profile for a command that starts now, after a scan for new repositories.
     ///
     /// # Errors
-    /// If there is a path that no profile can name.
+    /// If no profile can name a path.
     pub fn profile(&mut self) -> io::Result<CString> {
         self.targets.repositories.update();
         while self.targets.repositories.is_behind() {
@@ -36,7 +36,7 @@ impl Seatbelt {
         let mut places = Places { tmp: self.private.as_ref().map(Private::tmp), ..Places::default() };
         for target in self.targets.all() {
             protect(&target, &self.targets.roots, &mut places);
-            // A link leads elsewhere, perhaps to a writable place.
+            // The link leads elsewhere, perhaps to a writable place.
             if let Ok(aim) = target.canonicalize()
                 && aim != target
             {

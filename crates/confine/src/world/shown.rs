@@ -23,7 +23,7 @@ pub(super) struct Shown {
     places: HashMap<PathBuf, Mounted>,
     /// The files that are shown, each as it is mounted.
     files: HashMap<PathBuf, File>,
-    /// Whether Landlock needs a rule for each of them.
+    /// Whether Landlock needs a rule for each shown file.
     rules: bool,
 }
 
@@ -34,7 +34,7 @@ enum Mounted {
     Open,
     /// A private directory for temporary files over this directory of the host.
     Private(File),
-    /// A read-only directory that shows less over this directory of the host. `true`: it is of this world alone.
+    /// A read-only directory that shows less over this directory of the host. `true`: it belongs to this world alone.
     Covered(File, bool),
 }
 
@@ -55,7 +55,7 @@ impl Shown {
                 }
             }
         };
-        // Covers come last among layers at one place.
+        // Covers come last among the layers at a place.
         let mut places = HashMap::new();
         for layer in layers {
             if let Some(place) = place(layer)
@@ -67,7 +67,7 @@ impl Shown {
         Self { places, files: HashMap::new(), rules: policy.read != Read::All }
     }
 
-    /// Shows nothing.
+    /// Returns a value that shows no file.
     pub fn none() -> Self {
         Self { places: HashMap::new(), files: HashMap::new(), rules: false }
     }
@@ -75,7 +75,7 @@ impl Shown {
     /// Shows a file, read-only, at its own path. A file that is visible anyway needs nothing.
     ///
     /// # Errors
-    /// If the file does not exist, or a command of the world has put something else in its way.
+    /// If the file does not exist, or a command of the world has put another file in its way.
     pub fn show(&mut self, path: &Path, hidden: Option<&mut Hidden>, landlock: Option<&OwnedFd>) -> io::Result<()> {
         self.forget_removed();
         let Some(at) = path.ancestors().skip(1).find(|at| self.places.contains_key(*at)) else { return Ok(()) };
@@ -99,7 +99,7 @@ impl Shown {
                     hidden.ok_or(io::ErrorKind::NotFound)?.veil(at)?;
                     *own = true;
                 }
-                // A command has no right in this directory, and it has room for nothing that matters.
+                // Commands have no rights in this directory, and it has no room for anything that matters.
                 sys::set_read_only(at, false)?;
                 let attached = attach(&tree, at, &rest);
                 sys::set_read_only(at, true)?;
@@ -113,7 +113,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Detaches files that the host has removed, which keep their place on the disk otherwise.
+    /// Detaches files that the host has removed, which would otherwise keep their space on the disk.
     fn forget_removed(&mut self) {
         self.files.retain(|_, file| {
             let is_removed = file.metadata().is_ok_and(|data| data.nlink() == 0);
@@ -122,7 +122,7 @@ impl Shown {
     }
 }
 
-/// The names of a relative path.
+/// Returns the names of a relative path.
 fn names(path: &Path) -> io::Result<Vec<CString>> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Ok(CString::new(OsStr::as_bytes(name))?),
@@ -140,8 +140,8 @@ fn find(below: &File, names: &[CString]) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-/// Attaches a file below a directory, which gets a place for it. Returns the file as it is mounted. Commands of the
-/// world may change that directory meanwhile, so no link is followed.
+/// Attaches a file below a directory, and creates a place for it there. Returns the file as it is mounted. Commands of
+/// the world may change that directory meanwhile, so no link is followed.
 fn attach(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File> {
     let (last, above) = names.split_last().ok_or(io::ErrorKind::InvalidInput)?;
     let mut directory = sys::open_unread(at)?;
@@ -158,7 +158,7 @@ fn attach(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File> {
     Ok(File::from(sys::open_place(here, last, false, Follow::Texts)?))
 }
 
-/// An existing file is as good as a new one.
+/// Treats an existing file like a new file.
 fn exists(made: nix::Result<()>) -> io::Result<()> {
     match made {
         Ok(()) | Err(nix::errno::Errno::EEXIST) => Ok(()),

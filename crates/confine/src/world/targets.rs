@@ -8,7 +8,7 @@ use crate::Policy;
 
 /// The name of a repository's directory in a protected name.
 const GIT: &str = ".git";
-/// Files in a repository's directory that lead git to another configuration.
+/// Files in a repository's directory that point git to another configuration.
 const LEADING: [&str; 2] = ["commondir", "config.worktree"];
 
 /// Protected names, and the places in which they are protected.
@@ -26,7 +26,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// The paths that a policy names. Without `watches` repositories are looked for again each time.
+    /// Returns the paths that a policy names. Without `watches`, repositories are searched again each time.
     pub fn of(policy: &Policy, watches: bool) -> Self {
         let roots: Vec<_> = policy.write.iter().filter(|root| root.is_dir()).cloned().collect();
         let (paths, names): (Vec<_>, Vec<_>) = policy.protect.iter().cloned().partition(|name| name.is_absolute());
@@ -41,7 +41,7 @@ impl Targets {
         Self { roots, names, git_names, paths, repositories: Repositories::below(searched, watches) }
     }
 
-    /// No paths.
+    /// Returns no paths.
     pub fn none() -> Self {
         let repositories = Repositories::below(Vec::new(), false);
         Self { roots: Vec::new(), names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }

@@ -20,7 +20,7 @@ use sys::Fork;
 /// The user of tests that need an ordinary one.
 pub const ORDINARY: u32 = 65534;
 
-/// The users as which tests can run here: this one, and an ordinary one.
+/// Returns the users as which tests can run here: this one, and an ordinary one.
 pub fn users() -> Vec<Option<u32>> {
     if geteuid().is_root() { vec![None, Some(ORDINARY)] } else { vec![None] }
 }
@@ -104,7 +104,7 @@ impl Scene {
         Self { watches, ..self }
     }
 
-    /// A policy with the write root of the scene.
+    /// Returns a policy with the write root of the scene.
     pub fn policy(&self) -> Policy {
         Policy {
             protect: crate::policy::PROTECT.iter().map(PathBuf::from).collect(),

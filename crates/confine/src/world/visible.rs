@@ -1,4 +1,4 @@
-//! Covers for the files of the host if only some may be read.
+//! Covers for the files of the host if only some files may be read.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -46,9 +46,9 @@ pub struct TaskInput {
 pub struct WarmEnds {
     /// The pipe on which the shell waits: closing it resumes the shell. `None` when no shell is ready.
     pub resume: Option<OwnedFd>,
-    /// The write end of its standard input, if it has one, then the read ends of its output.
+    /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     pub streams: Vec<OwnedFd>,
-    /// Tells whether its world has changed.
+    /// Shows whether the shell's world has changed.
     pub freshness: Option<Freshness>,
 }
 
@@ -61,7 +61,7 @@ impl RunDescriptors {
         terminal.into_iter().chain(stdin).chain(outputs).chain(rest).collect()
     }
 
-    /// Puts descriptors in the places that this plan has. Returns `None` if one is missing.
+    /// Puts descriptors in the places that this plan has. Returns `None` if a descriptor is missing.
     pub fn of(plan: &Plan, descriptors: Vec<OwnedFd>) -> Option<Self> {
         let mut next = descriptors.into_iter();
         let mut take = |wanted: bool| if wanted { next.next().map(Some) } else { Some(None) };
@@ -83,7 +83,7 @@ impl TaskInput {
         input.into_iter().flat_map(|Self { pipe, rest }| [pipe, rest])
     }
 
-    /// Takes both descriptors from such a list. Returns `None` if it is empty.
+    /// Takes both descriptors from such a list. Returns `None` if the list is empty.
     pub fn of(descriptors: Vec<OwnedFd>) -> Option<Self> {
         let mut next = descriptors.into_iter();
         next.next().zip(next.next()).map(|(pipe, rest)| Self { pipe, rest })

@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Length of the body and protocol (4 bytes each, little endian), number of descriptors.
+/// Length of the header: length of the body and protocol (4 bytes each, little endian), number of descriptors.
 const HEADER: usize = 9;
 /// The largest body: a command, its arguments and its environment, which the kernel limits to a few MiB.
 const MAX_BODY: usize = 32 * 1024 * 1024;
@@ -54,7 +54,7 @@ pub struct Frame {
     descriptors: Vec<OwnedFd>,
 }
 
-/// Encodes a message into the bytes of a frame. Returns the descriptors that travel with the first of them.
+/// Encodes a message into the bytes of a frame. Returns the descriptors that travel with the first byte.
 pub fn encode<M: Message>(mut message: M) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let descriptors = message.take_descriptors();
     let invalid = |_| io::Error::from(io::ErrorKind::InvalidData);
@@ -103,7 +103,7 @@ fn wait_writable(socket: &impl AsFd, patience: PollTimeout) -> io::Result<()> {
     }
 }
 
-/// The raw numbers of owned descriptors, for sending.
+/// Returns the raw numbers of owned descriptors, for sending.
 pub fn raw(descriptors: &[OwnedFd]) -> Vec<RawFd> {
     descriptors.iter().map(AsRawFd::as_raw_fd).collect()
 }
@@ -127,7 +127,7 @@ pub enum Received<T> {
 }
 
 impl FrameReader {
-    /// Whether a whole frame was received already: the socket does not become readable for it again.
+    /// Returns whether a whole frame was received already: the socket does not become readable for it again.
     pub fn has_frame(&self) -> bool {
         self.bytes
             .first_chunk::<4>()

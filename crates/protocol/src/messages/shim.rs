@@ -35,7 +35,8 @@ pub enum ToShim {
         at_limit: bool,
     },
     /// Reports that the addon has drained the pipes. With a transfer, the survivors that hold the pipes become a task.
-    /// Answered by [`FromShim::Released`], followed by [`FromTask::Task`] if they did, or by [`FromShim::Refused`].
+    /// Answered by [`FromShim::Released`], followed by [`FromTask::Task`] if they became a task, or by
+    /// [`FromShim::Refused`].
     Release(Option<Transfer>),
     /// Moves the running command to a task. Answered by [`FromTask::Task`] or [`FromShim::Refused`].
     HandOver {
@@ -53,15 +54,15 @@ pub enum ToShim {
         #[serde(skip)]
         files: Vec<OwnedFd>,
     },
-    /// Asks to protect the paths that are new in the world of the shim since its last command, before the warm shell is
-    /// given the next one. Answered by [`FromShim::Protected`].
+    /// Asks to protect the paths that are new in the world of the shim since its last command, before the warm shell
+    /// gets its command. Answered by [`FromShim::Protected`].
     Protect,
     /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
     /// just ended.
     Denials,
     /// Reports that the addon has given the warm shell its command.
     WarmStart(WarmStart),
-    /// Dismisses the warm shell, which is not needed any more.
+    /// Dismisses the warm shell, which is no longer needed.
     Dismiss,
     /// Scans for a blocked process. Answered by [`FromShim::Blocked`].
     Scan,
@@ -108,9 +109,9 @@ pub struct WarmStart {
 pub enum FromShim {
     /// The program runs, with this pid.
     Started(i32),
-    /// Nothing was started.
+    /// The program could not be started.
     Failed(LaunchError),
-    /// Nothing was started, because the world is gone. A shim of another one can start it.
+    /// The program was not started, because the world is gone. A shim of another world can start it.
     Untaken,
     /// The denials of the command since the last message of this kind. Sent before [`FromShim::Ended`] if there are
     /// any.
@@ -141,10 +142,10 @@ pub enum FromShim {
 pub struct Prepared {
     /// The mark that the shell was started with.
     pub mark: String,
-    /// The place for its command. `None` if the shell did not start or has exited.
+    /// The place for the shell's command. `None` if the shell did not start or has exited.
     pub place: Option<ShellPlace>,
-    /// The number of the guards of its world when it was ready, if [`WarmEnds::freshness`] tells whether that is the
-    /// current one.
+    /// The number of the guards of the shell's world when the shell was ready, if [`WarmEnds::freshness`] can show
+    /// whether that number is current.
     pub guards: Option<u64>,
     /// The addon's ends of the shell's pipes.
     #[serde(skip)]
@@ -164,7 +165,7 @@ pub struct ShellPlace {
     pub program: FileId,
 }
 
-/// How a shell exited.
+/// The exit of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Exit code or signal of the shell.
@@ -179,7 +180,7 @@ pub struct Ended {
     pub alive: bool,
     /// Whether the shim takes no further command because its supervisor is gone.
     pub last: bool,
-    /// The outcome of the record of its changes.
+    /// The outcome of the record of the command's changes.
     pub record: Recorded,
 }
 

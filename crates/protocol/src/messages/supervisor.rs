@@ -47,9 +47,9 @@ pub const WORLD_LOST: i32 = libc::ESTALE;
 /// The addon's ways into a world. A world with terminals has a door.
 #[derive(Debug, Default)]
 pub struct WorldWays {
-    /// To its first process. `None`: it has none, or has ended.
+    /// The way to the world's first process. `None`: the process does not exist, or has ended.
     pub door: Option<OwnedFd>,
-    /// To the directory with its pseudo-terminals. `None`: the host's.
+    /// The directory with the world's pseudo-terminals. `None`: the host's.
     pub terminals: Option<OwnedFd>,
 }
 
@@ -70,7 +70,7 @@ pub enum FromSupervisor {
     },
     /// No shim could be forked.
     NoShim {
-        /// The world that it was wanted for.
+        /// The world that the shim was wanted for.
         world: Option<WorldId>,
         /// The errno of the failed fork; [`WORLD_LOST`] if that world has to be made again.
         errno: i32,
@@ -81,7 +81,7 @@ pub enum FromSupervisor {
         id: WorldId,
         /// The facts of the world, or why there is none.
         made: Result<WorldFacts, NoWorld>,
-        /// The addon's ways into it.
+        /// The addon's ways into the world.
         #[serde(skip)]
         ways: WorldWays,
     },
@@ -102,7 +102,7 @@ impl Message for FromSupervisor {
         }
     }
 
-    /// A shim without a socket stays a message: the host had no descriptor left for it.
+    /// Without a descriptor for the socket, the shim stays a message: the host had no descriptor left for it.
     fn attach(&mut self, descriptors: Vec<OwnedFd>) {
         let mut descriptors = descriptors.into_iter();
         match self {

@@ -15,7 +15,7 @@ pub const MAX_PENDING: usize = 8 * 1024;
 pub enum ToTask {
     /// Asks for one [`FromTask::Grew`].
     Watch {
-        /// The number of output bytes in the log that have to be exceeded before the answer is sent.
+        /// The answer is sent once the log has more output bytes than this.
         from: u64,
         /// Whether a change of an unfinished line is answered, too.
         pending: bool,
@@ -50,7 +50,7 @@ impl Message for FromTask {
     const PROTOCOL: u32 = TASK_PROTOCOL;
 }
 
-/// A task travels in the JSON of its state file, with the version of that file.
+/// Encodes a task as the JSON of its state file, with the version of that file.
 mod json {
     use serde::de::Error as _;
     use serde::ser::Error as _;

@@ -1,4 +1,4 @@
-//! How byte strings, lists of them and paths are encoded: each as a whole, not byte by byte.
+//! Encodes byte strings, lists of byte strings and paths as a whole, not byte by byte.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// One byte string.
+/// A byte string.
 struct Bytes<T>(T);
 
 impl<T: AsRef<[u8]>> Serialize for Bytes<T> {
@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
             fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
                 Ok(bytes.to_vec())
             }
-            // JSON has no byte strings, and lists their bytes.
+            // JSON has no byte strings, so it lists the bytes.
             fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Vec<u8>, A::Error> {
                 let mut found = Vec::new();
                 while let Some(byte) = bytes.next_element()? {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Inherited, Limits, Record};
 use sys::TerminalSize;
 
-/// The variable that tells programs, and the search for them, which command they belong to.
+/// The variable that tells programs, and searches for programs, to which command they belong.
 pub const MARK: &str = "AGENT_BASH_ID";
 
 /// The world of a confined child, as this host numbers its worlds.
@@ -33,7 +33,7 @@ pub struct Plan {
     /// Arguments of the program, the name first.
     #[serde(with = "super::bytes::list")]
     pub argv: Vec<Vec<u8>>,
-    /// Where in `argv` the path of the script goes that travels with the plan, if one does.
+    /// Index in `argv` of the path of the script that travels with the plan, if there is a script.
     pub script_at: Option<u32>,
     /// The whole environment, `NAME=VALUE`, each ended by a NUL.
     #[serde(with = "super::bytes")]
@@ -83,7 +83,7 @@ impl Plan {
         }
     }
 
-    /// The streams that have an output pipe of their own.
+    /// Returns the streams that have an output pipe of their own.
     pub fn outputs(&self) -> std::ops::Range<usize> {
         match (self.terminal, self.merge) {
             (Some(_), _) => 1..1,
@@ -92,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// Gives it the mark of a command, as the last of its variables.
+    /// Adds the mark of a command as the last variable.
     pub fn mark(&mut self, mark: &str) {
         for part in [MARK, "=", mark, "\0"] {
             self.env.extend_from_slice(part.as_bytes());
@@ -100,7 +100,7 @@ impl Plan {
     }
 }
 
-/// A mark that is unique on this machine for as long as it matters: process, time of loading, count.
+/// Returns a mark that is unique on this machine for as long as it matters: process, time of loading, count.
 pub fn next_mark() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

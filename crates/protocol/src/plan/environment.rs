@@ -11,19 +11,19 @@ use super::{MARK, host, locale, secrets};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inherit {
-    /// All but secrets and variables for the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
+    /// All variables except secrets and variables for the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
     #[default]
     Safe,
-    /// All.
+    /// All variables.
     All,
-    /// Nothing.
+    /// No variables.
     None,
-    /// Exactly these names, secrets too, as far as the host has them.
+    /// Exactly these names, including secrets, as far as the host has them.
     #[serde(untagged)]
     Names(Vec<String>),
 }
 
-/// Variables that change how bash starts, or that it would show or use before its command.
+/// Variables that change how bash starts, or that bash would show or use before its command.
 pub(super) const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
 
 /// The environment of one command.
@@ -38,9 +38,10 @@ pub struct Environment {
     pub host_path: Option<String>,
     /// The host's own TMPDIR.
     pub host_temp: Option<String>,
-    /// The host has AGENT_BASH_WARM=0: no warm shell is used.
+    /// Whether the host has AGENT_BASH_WARM=0, so that no warm shell is used.
     pub cold: bool,
-    /// A variable says that the host runs over ssh. Some bashes then read ~/.bashrc, unless an option forbids it.
+    /// Whether a variable says that the host runs over ssh. Some bashes then read ~/.bashrc, unless an option forbids
+    /// it.
     pub over_ssh: bool,
     /// Whether bash starts plainly: no variable changes how it starts or acts before its command.
     pub plain_start: bool,
@@ -56,7 +57,7 @@ pub struct EnvironmentError {
     pub why: &'static str,
 }
 
-/// The environment of a command.
+/// Returns the environment of a command.
 ///
 /// - `host`: `process.env` of the calling thread, as `NAME=VALUE` each ended by a NUL (the last NUL may be missing).
 ///   Entries without `=` or without a name are skipped.
@@ -65,11 +66,11 @@ pub struct EnvironmentError {
 ///   that are set. Host variables with the value of such a default (PAGER=cat), CI, NO_COLOR and variables of another
 ///   terminal are left out.
 ///
-/// AGENT_BASH_ID is never among them: each command gets its own.
+/// AGENT_BASH_ID is never among the variables: each command gets its own.
 ///
 /// The last entry of a name counts, and case matters. PWD, OLDPWD, `_` and the descriptor of the host's IPC channel are
 /// never inherited, since they would be wrong. PWD is not taken from the overlay either (`{...process.env}`). If
-/// LC_CTYPE is not UTF-8, it is set to a locale that is, unless the overlay sets it. Without any PATH (under `None`) it
+/// LC_CTYPE is not UTF-8, it is set to a UTF-8 locale, unless the overlay sets it. Without any PATH (under `None`) PATH
 /// is a plain list of the system's directories, unless the overlay removes it.
 ///
 /// # Errors
@@ -110,7 +111,7 @@ pub fn resolve(
     })
 }
 
-/// The variables that a mode inherits, and the names that it withholds as possible secrets.
+/// Returns the variables that a mode inherits, and the names that it withholds as possible secrets.
 fn inherited<'a>(host: &'a str, inherit: &Inherit) -> (Vars<'a>, Vec<&'a str>) {
     let mut vars = Vars::with_capacity(256);
     let mut withheld = Vec::new();
@@ -141,26 +142,26 @@ impl Overlay<'_> {
 }
 
 impl Environment {
-    /// Names and values, each name once, in no particular order. PWD is never among them: bash sets it from its working
-    /// directory.
+    /// Returns names and values, each name once, in no particular order. PWD is never among them: bash sets it from its
+    /// working directory.
     pub fn vars(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.block)
     }
 
-    /// The same, `NAME=VALUE` and a NUL each.
+    /// Returns the variables as `NAME=VALUE` and a NUL each.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.block
     }
 
-    /// The value of a name, or None.
+    /// Returns the value of a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.vars().find(|(given, _)| *given == name).map(|(_, value)| value)
     }
 
-    /// `NAME=VALUE` and a NUL each, as execve takes them, with PWD as the caller named the directory. bash keeps that
-    /// name if it leads to the same directory. [`Plan::mark`](super::Plan::mark) adds the mark of a command.
+    /// Returns `NAME=VALUE` and a NUL each, as execve takes them, with PWD as the caller named the directory. bash
+    /// keeps that name if it leads to the same directory. [`Plan::mark`](super::Plan::mark) adds the mark of a command.
     #[must_use]
     pub fn block(&self, folder: &[u8]) -> Vec<u8> {
         let mut block = Vec::with_capacity(self.block.len() + folder.len() + 128);
@@ -197,7 +198,7 @@ fn entries(host: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Variables in the order in which their names first came, borrowed until the end.
+/// Variables in the order of the first occurrence of their names, borrowed until the end.
 struct Vars<'a> {
     slots: Vec<(&'a str, Option<&'a str>)>,
     places: HashMap<&'a str, usize>,
@@ -242,7 +243,7 @@ impl<'a> Vars<'a> {
         }
     }
 
-    /// Sets the defaults that also hold in a terminal, and removes the unattended values that the host has itself.
+    /// Sets the defaults that also hold in a terminal, and removes the unattended values of the host itself.
     fn drop_unattended(&mut self) {
         for default in DEFAULTS {
             match default.value {
@@ -255,7 +256,7 @@ impl<'a> Vars<'a> {
         }
     }
 
-    /// Lays the caller's `env` over all that. The working directory and the mark are never the caller's.
+    /// Applies the caller's `env` over all that. The working directory and the mark are never the caller's.
     fn lay_over(&mut self, overlay: &Overlay<'a>) {
         for (name, value) in overlay.0 {
             match value {
@@ -265,7 +266,7 @@ impl<'a> Vars<'a> {
         }
     }
 
-    /// Sets a UTF-8 locale where LC_CTYPE has another one and the caller did not choose it.
+    /// Sets a UTF-8 locale where LC_CTYPE has another locale that the caller did not choose.
     fn repair_locale(&mut self, overlay: &Overlay<'_>) {
         if locale::deciding(|name| self.get(name)).and_then(|name| overlay.says(name)) == Some(true) {
             return;
@@ -279,14 +280,14 @@ impl<'a> Vars<'a> {
         }
     }
 
-    /// Removes what mode 'safe' leaves out, and returns the names of possible secrets.
+    /// Removes the variables that mode 'safe' leaves out, and returns the names of possible secrets.
     fn withhold_unsafe(&mut self) -> Vec<&'a str> {
         let mut withheld = Vec::new();
         let mut git_config_withheld = false;
         for (name, slot) in &mut self.slots {
             let Some(value) = *slot else { continue };
             if is_git_config(name) {
-                // The name GIT_CONFIG_KEY_0 says nothing. Only its value may be a secret.
+                // The name GIT_CONFIG_KEY_0 reveals nothing. Only its value may be a secret.
                 if !secrets::has_secret_shape(value) {
                     continue;
                 }

@@ -1,10 +1,10 @@
-//! The tables of this stage as data, for the documents and their tests.
+//! The tables of this crate's plans as data, for the documents and their tests.
 
 use serde_json::{Value, json};
 
 use super::{environment, host, secrets, startup, unattended};
 
-/// Which variables a command does not inherit, and which ones it gets.
+/// Returns the variables that a command does not inherit, and the variables that it gets.
 pub fn facts() -> Value {
     let names = secrets::NAMES.iter();
     let harmless = secrets::HARMLESS.iter();

@@ -30,7 +30,7 @@ impl Globs {
         Self(globs)
     }
 
-    /// The row of the first pattern that fits `name`: exact ones, then ends, starts and middles.
+    /// Returns the row of the first pattern that fits `name`: exact patterns first, then ends, starts and middles.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
         self.0.iter().find(|glob| glob.fits(name)).map(|glob| glob.row)
     }

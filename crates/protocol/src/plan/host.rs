@@ -21,12 +21,12 @@ const fn holding(glob: &'static str, holding: &'static [&'static str], why: &'st
     Row { glob, holding, why }
 }
 
-/// Never inherited, whatever the mode: they describe the host's own directory, command or descriptors and would be
-/// wrong in a child.
+/// Variables that are never inherited, whatever the mode: they describe the host's own directory, command or
+/// descriptors and would be wrong in a child.
 pub(super) const UNTRUE: [&str; 6] =
     ["PWD", "OLDPWD", "_", "NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "AGENT_BASH_ID"];
 
-/// Not inherited by a command with a terminal of its own: they describe the host's terminal.
+/// Variables that a command with a terminal of its own does not inherit: they describe the host's terminal.
 pub(super) const OTHER_TERMINAL: [&str; 16] = [
     "COLUMNS",
     "LINES",
@@ -46,8 +46,8 @@ pub(super) const OTHER_TERMINAL: [&str; 16] = [
     "STY",
 ];
 
-/// Left out of 'safe'. Kept on purpose, since commands need them: LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, PYTHONPATH,
-/// RUBYOPT and PERL5OPT (toolchains need them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing),
+/// Variables that 'safe' leaves out. Kept on purpose, since commands need them: LD_LIBRARY_PATH, DYLD_LIBRARY_PATH,
+/// PYTHONPATH, RUBYOPT and PERL5OPT (toolchains need them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing),
 /// GIT_SSH_COMMAND, GIT_AUTHOR_*, GIT_CEILING_DIRECTORIES, the proxies, XAUTHORITY, NODE_ENV, SHLVL (bash counts on
 /// from it).
 pub(super) const ROWS: &[Row] = &[
@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
 
 static GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(ROWS.iter().map(|row| row.glob)));
 
-/// Whether a child is better without this variable of the host.
+/// Returns whether a child is better off without this variable of the host.
 pub(super) fn breaks_children(name: &str, value: &str) -> bool {
     GLOBS.find(name.as_bytes()).is_some_and(|row| {
         let holding = ROWS[row].holding;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A descriptor with a number of its own.
+/// A descriptor with a fixed number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(i32)]
 pub enum Inherited {
@@ -24,11 +24,11 @@ pub enum Inherited {
     Command = 65,
     /// The file for the state of a session, where the limit of descriptors is too low for [`Inherited::State`].
     LowState = 66,
-    /// The script that saves that state, likewise.
+    /// The script that saves that state, under the same limit.
     LowSave = 67,
-    /// The pipe for the exit code of a session's command, likewise.
+    /// The pipe for the exit code of a session's command, under the same limit.
     LowCode = 68,
-    /// The file for the state of a session. Commands that close a range of descriptors seldom go so far.
+    /// The file for the state of a session. Commands that close a range of descriptors seldom reach this number.
     State = 500,
     /// The script that saves that state.
     Save = 501,
@@ -37,19 +37,20 @@ pub enum Inherited {
 }
 
 impl Inherited {
-    /// The number of the descriptor.
+    /// Returns the number of the descriptor.
     pub fn number(self) -> i32 {
         self as i32
     }
 
-    /// The path by which the shell that has it opens it.
+    /// Returns the path by which the shell that has the descriptor opens it.
     pub fn path(self) -> PathBuf {
         format!("/proc/self/fd/{}", self.number()).into()
     }
 }
 
-/// Code that closes descriptors for good, so that no command finds them. A builtin called through `builtin` would
-/// restore them at its end, and one called through `command` does not. It works unless functions have both names.
+/// Returns code that closes descriptors for good, so that no command finds them. A builtin called through `builtin`
+/// would restore them at its end, and a builtin called through `command` does not. The code works unless functions have
+/// both names.
 pub fn closing(descriptors: &[Inherited]) -> String {
     let mut closed = String::new();
     for descriptor in descriptors {

@@ -1,4 +1,4 @@
-//! The resources that a command may use besides its time.
+//! Limits on the resources of a command besides its time.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,7 +10,7 @@ const NO_MORE_FILES: [&str; 2] = ["Too many open files", "EMFILE"];
 /// Words in the output of a program whose file may not grow.
 const NO_LARGER_FILE: [&str; 3] = ["File size limit exceeded", "File too large", "EFBIG"];
 
-/// The limits of a command; `None` is no limit.
+/// The limits of a command. `None`: no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// CPU time of the whole tree, ms.
@@ -46,7 +46,7 @@ pub struct RawLimits {
     pub file_bytes: Option<f64>,
 }
 
-/// Reads a number of a caller. JSON has none for NaN and the infinities, which cross as text.
+/// Reads a number of a caller. JSON cannot represent NaN and the infinities, which cross as text.
 ///
 /// # Errors
 /// For a text that is no number.
@@ -97,22 +97,22 @@ impl Limits {
         })
     }
 
-    /// All limits, in the order of the fields.
+    /// Returns all limits, in the order of the fields.
     pub fn all(&self) -> [Option<u64>; 5] {
         [self.cpu, self.memory, self.processes, self.open_files, self.file_bytes]
     }
 
-    /// All limits by reference, in the same order.
+    /// Returns all limits by reference, in the same order.
     pub fn all_mut(&mut self) -> [&mut Option<u64>; 5] {
         [&mut self.cpu, &mut self.memory, &mut self.processes, &mut self.open_files, &mut self.file_bytes]
     }
 
-    /// Whether a limit applies to the whole tree, so that the shim has to watch it.
+    /// Returns whether a limit applies to the whole tree, so that the shim has to watch it.
     pub fn over_tree(&self) -> bool {
         self.cpu.is_some() || self.memory.is_some() || self.processes.is_some()
     }
 
-    /// A note for each per-process limit that a failed command seems to have met, by its exit code and output.
+    /// Returns a note for each per-process limit that a failed command seems to have met, by its exit code and output.
     pub fn refused(&self, exit_code: i32, output: [&str; 2]) -> Vec<String> {
         let says = |words: &[&str]| words.iter().any(|word| output.iter().any(|text| text.contains(word)));
         let mut notes = Vec::new();
@@ -148,14 +148,14 @@ fn count(name: &'static str, value: Option<f64>) -> Result<Option<u64>, LimitErr
 
 fn seconds(value: f64) -> Result<u64, LimitError> {
     if value > 0.0 && value <= MOST / 1000.0 {
-        // A fraction of a millisecond counts as one.
+        // A fraction of a millisecond counts as a whole millisecond.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
         return Ok((value * 1000.0).ceil() as u64);
     }
     Err(LimitError::NotPositive { value })
 }
 
-/// Bytes for a person: `812 MiB`, `1.5 GiB`, `1000 bytes`.
+/// Returns bytes for a person: `812 MiB`, `1.5 GiB`, `1000 bytes`.
 pub fn amount(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in UNITS {

@@ -1,6 +1,6 @@
-//! A locale whose characters are UTF-8, with as little changed as will do.
+//! Changes the locale to UTF-8, with as few changes as possible.
 
-/// The categories apart from LC_CTYPE: what LC_ALL hid comes back when LC_ALL goes.
+/// The categories apart from LC_CTYPE. LC_ALL hides them, and they come back without it.
 const OTHERS: [&str; 11] = [
     "LC_COLLATE",
     "LC_MESSAGES",
@@ -15,9 +15,9 @@ const OTHERS: [&str; 11] = [
     "LC_TELEPHONE",
 ];
 
-/// The changes that make LC_CTYPE UTF-8, as names and new values (`None` removes); empty if it is UTF-8 already. `get`
-/// returns a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is set and not
-/// empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
+/// Returns the changes that make LC_CTYPE UTF-8, as names and new values (`None` removes). Empty if it is UTF-8
+/// already. `get` returns a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is
+/// set and not empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
 pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static str, Option<&'a str>)> {
     let set = |name| get(name).filter(|value| !value.is_empty());
     let all = set("LC_ALL");
@@ -33,12 +33,12 @@ pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static
     changes
 }
 
-/// Which of the three names decides the effective LC_CTYPE, or None when none is set.
+/// Returns the name of the three that decides the effective LC_CTYPE, or None when none is set.
 pub(super) fn deciding<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| get(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// `en_US.UTF-8`, `C.utf8`, `de_DE.UTF-8@euro`; on macOS `UTF-8` alone is a locale too.
+/// Returns whether a locale is UTF-8: `en_US.UTF-8`, `C.utf8`, `de_DE.UTF-8@euro`; on macOS also `UTF-8` alone.
 fn is_utf8(locale: &str) -> bool {
     let charset = match locale.split_once('.') {
         Some((_, charset)) => charset.split('@').next().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! All that describes a child before it exists: its shell, its environment, the plan.
+//! The description of a child before it exists: its shell, its environment, the plan.
 
 pub mod bytes;
 mod child;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The record of the files that a child and its tree change. Its run is the mark of the child.
+/// The record of the files that a child and its tree change. The run has the child's mark as its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Purpose of the record.
@@ -12,7 +12,7 @@ pub struct Record {
     /// The directory of the undo store, absolute.
     #[serde(with = "super::bytes::path")]
     pub store: PathBuf,
-    /// How much is kept.
+    /// Limits on kept files.
     pub limits: RecordLimits,
     /// Whether changes that cannot be kept are refused: such a change fails with `EDQUOT`, and without a record nothing
     /// starts.
@@ -21,12 +21,12 @@ pub struct Record {
     pub command: String,
     /// Start of the command, in ms since 1970.
     pub at: u64,
-    /// Effects that an undo does not cover and that are known before, as sentences.
+    /// Effects that an undo does not cover, as far as they are known before the run, as sentences.
     pub beyond: Vec<String>,
     /// The tree for a snapshot, absolute. Empty: there is no snapshot if the changes cannot be recorded.
     #[serde(with = "super::bytes::path")]
     pub tree: PathBuf,
-    /// Whether the changes cannot be recorded, as is known before.
+    /// Whether the changes cannot be recorded, as far as that is known before the run.
     pub only_tree: bool,
 }
 
@@ -39,7 +39,7 @@ pub enum RecordPurpose {
     Receipt,
 }
 
-/// How much a record keeps.
+/// Limits on the files that a record keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordLimits {
     /// The largest file that is copied, in bytes.
@@ -54,7 +54,7 @@ pub struct RecordLimits {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recorded {
-    /// None was wanted.
+    /// No record was wanted.
     #[default]
     Off,
     /// The record is complete, and in the store.

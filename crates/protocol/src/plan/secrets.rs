@@ -1,4 +1,4 @@
-//! Which variables carry secrets, by their names and by the shapes of their values. Each row is a test.
+//! Finds the variables that carry secrets, by their names and by the shapes of their values. Each row is a test.
 
 use std::sync::LazyLock;
 
@@ -107,7 +107,7 @@ pub(super) enum Rest {
     Capitals,
     /// Letters, digits, `_` and `-`.
     Word,
-    /// The same with `.`: tokens of several parts.
+    /// Letters, digits, `_`, `-` and `.`: tokens of several parts.
     Dotted,
     /// Anything but white space and quotes.
     Any,
@@ -210,7 +210,7 @@ pub(super) const SHAPES: &[Shape] = &[
 static NAME_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(NAMES.iter().map(|row| row.0)));
 static HARMLESS_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(HARMLESS.iter().map(|row| row.0)));
 
-/// The shapes by the first byte of their leads.
+/// The shapes, by the first byte of their leads.
 static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
     let mut leads = vec![Vec::new(); 256];
     for shape in SHAPES {
@@ -224,11 +224,11 @@ static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
     leads
 });
 
-/// Never withheld: without them nothing runs, and their values are no secrets.
+/// Variables that are never withheld: without them nothing runs, and their values are no secrets.
 pub(super) const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
-/// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets, paths to
-/// secrets and SSH_AUTH_SOCK, without which no `git push` would work, do not count.
+/// Returns whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets, paths
+/// to secrets and SSH_AUTH_SOCK, without which no `git push` would work, do not count.
 pub fn is_secret(name: &str, value: &str) -> bool {
     !NEEDED.contains(&name) && (has_secret_name(name, value) || has_secret_shape(value))
 }
@@ -262,7 +262,7 @@ fn is_switch_or_path(value: &str) -> bool {
             .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value holds a secret: at the start of a word, or as the password of a URL.
+/// Returns whether a value holds a secret: at the start of a word, or as the password of a URL.
 pub fn has_secret_shape(value: &str) -> bool {
     let bytes = value.as_bytes();
     let within_word = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();
@@ -273,7 +273,7 @@ pub fn has_secret_shape(value: &str) -> bool {
     has_token || has_password_before_at(bytes)
 }
 
-/// `scheme://user:password@host`, `scheme://:password@host`, and Go's `user:password@tcp(host)/`.
+/// Matches `scheme://user:password@host`, `scheme://:password@host`, and Go's `user:password@tcp(host)/`.
 fn has_password_before_at(value: &[u8]) -> bool {
     memchr::memchr_iter(b'@', value).any(|at| {
         let before = &value[..at];
@@ -327,7 +327,7 @@ impl Shape {
         self.lead.ends_with(['=', ' ']) && !self.lead.starts_with('-')
     }
 
-    /// Whether `text` begins with such a token.
+    /// Returns whether `text` begins with a token of this shape.
     fn fits(&self, text: &[u8]) -> bool {
         let Some((lead, rest)) = text.split_at_checked(self.lead.len()) else { return false };
         let same = if self.any_case() {
@@ -354,7 +354,8 @@ impl Shape {
     }
 }
 
-/// Unlike `sk-learn-examples-2024`: a long run with a digit in it, or long as a whole with letters of both cases.
+/// Returns whether a token is unlike `sk-learn-examples-2024`: a long run with a digit in it, or long as a whole with
+/// letters of both cases.
 fn is_random(token: &[u8]) -> bool {
     let has = |text: &[u8], test: fn(&u8) -> bool| text.iter().any(test);
     has(token, u8::is_ascii_digit)

@@ -237,12 +237,12 @@ fn ordinary_variables_are_kept() {
     }
 }
 
-/// A name as the patterns see it.
+/// Returns a name as the patterns see it.
 fn bare(name: &str) -> String {
     name.to_ascii_uppercase().replace(['-', '.', ':', '/'], "_")
 }
 
-/// A token of a shape, built here so that the source holds no whole one.
+/// Returns a token of a shape, built here so that the source holds no whole one.
 fn token(shape: &Shape) -> String {
     let alphabet = match shape.rest {
         Rest::Hex => "0a1b2c3d4e5f",

@@ -12,7 +12,7 @@ const DEFAULT: &str = "bash";
 /// Where programs are looked for when the host has no PATH, as libc does.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Shells found before; a process that uses more combinations than these looks again.
+/// The most shells that are remembered. A process that uses more combinations searches again.
 const CACHED: usize = 8;
 
 /// The shell does not exist. The text says how to get bash.
@@ -47,13 +47,15 @@ struct Resolved {
 
 static FOUND: Mutex<Vec<Resolved>> = Mutex::new(Vec::new());
 
-/// The absolute path of the shell.
+/// Returns the absolute path of the shell.
 ///
-/// - `shell` None: `bash` on PATH. With a slash it is a path, relative ones from `cwd`; without, a name on PATH.
+/// - `shell`: None means `bash` on PATH. A value with a slash is a path, relative to `cwd`; any other value is a name
+///   on PATH.
 /// - `path`: the host's PATH; None is `/usr/local/bin:/usr/bin:/bin`. Empty and relative entries are skipped, unlike in
 ///   libc: with them a command's own directory, such as a fresh clone, could supply the shell.
 ///
-/// A shell found on PATH is remembered until [`forget`]. Failures are not, so that a bash installed meanwhile is found.
+/// A shell found on PATH is remembered until [`forget`]. Failures are not remembered, so that a bash installed
+/// meanwhile is found.
 ///
 /// # Errors
 /// When there is no executable regular file (links are followed).
@@ -86,12 +88,12 @@ pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathB
     Ok(shell)
 }
 
-/// Forgets every shell found so far: for when starting one says that it is not there any more.
+/// Forgets every shell found so far, after a start has shown that a shell is gone.
 pub fn forget() {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-/// Whether a regular file with an execute bit is there; an error when nothing is.
+/// Returns whether a regular file with an execute bit is there. An error if nothing is.
 fn is_executable(path: &Path) -> std::io::Result<bool> {
     let metadata = fs::metadata(path)?;
     Ok(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -101,7 +103,7 @@ fn advice(name: &str) -> &'static str {
     if name == DEFAULT { "; install it: apk add bash, apt-get install bash or brew install bash" } else { "" }
 }
 
-/// A PATH short enough for a message.
+/// Returns a PATH short enough for a message.
 fn shortened(path: &str) -> String {
     const MOST: usize = 300;
     match path.char_indices().nth(MOST) {

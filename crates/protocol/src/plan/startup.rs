@@ -1,4 +1,4 @@
-//! The code that a shell runs before its command and at its exit, if it is not a plain shell.
+//! The code that a shell runs before its command and at its exit, unless it is a plain shell.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub struct Boot {
 }
 
 impl Boot {
-    /// All of it, as far as it is text.
+    /// Returns all code, as far as it is text.
     pub fn text(&self) -> Cow<'_, str> {
         if self.late.is_empty() {
             return String::from_utf8_lossy(&self.early);
@@ -53,7 +53,7 @@ impl Startup {
     }
 }
 
-/// The code that a warm shell reads last before its command. It removes all traces of the early start.
+/// Returns the code that a warm shell reads last before its command. It removes all traces of the early start.
 ///
 /// BASH_EXECUTION_STRING is not set for a command that does not fit into a warm shell: its shell has the variable
 /// already.
@@ -82,8 +82,8 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
     told.into_bytes()
 }
 
-/// The file for BASH_ENV of a shell that reads these scripts first. Their output and traces are hidden, and this code
-/// is parsed before they define anything. `own`: the values of BASH_ENV and POSIXLY_CORRECT in the command's
+/// Returns the file for BASH_ENV of a shell that reads these scripts first. Their output and traces are hidden, and
+/// this code is parsed before they define anything. `own`: the values of BASH_ENV and POSIXLY_CORRECT in the command's
 /// environment, which take effect at the end as they do when a plain shell starts. `closes`: descriptors that the
 /// command must not find.
 pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2], closes: &[Inherited]) -> Vec<u8> {
@@ -99,7 +99,7 @@ pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2], cl
     script
 }
 
-/// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.
+/// Like [`boot_script`], for a shell that then waits: it reports that at `ready`, and reads on at `told`.
 pub fn warm_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path, closes: &[Inherited]) -> Vec<u8> {
     let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
     let closing = closing(closes);
@@ -121,7 +121,7 @@ fn sourced(scripts: &[&Path]) -> String {
     scripts.iter().map(|script| format!("\\builtin . {}; ", quoted(&script.to_string_lossy()))).collect()
 }
 
-/// A text as one word of a script.
+/// Returns a text as one word of a script.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,6 +1,6 @@
 //! The defaults of an unattended command: no program waits for an answer, a turned page or a closed editor.
 
-/// One default.
+/// A default.
 pub(super) struct Default {
     pub(super) name: &'static str,
     /// `None` removes an inherited variable.
@@ -14,7 +14,7 @@ pub(super) struct Default {
 }
 
 impl Default {
-    /// Whether any value of the variable means an unattended command, or no colours.
+    /// Returns whether any value of the variable means an unattended command, or no colours.
     pub(super) fn is_verdict(&self) -> bool {
         matches!(self.name, "CI" | "NO_COLOR")
     }
@@ -35,7 +35,7 @@ const fn gone(name: &'static str, why: &'static str) -> Default {
 /// The type of our terminals.
 pub(super) const TERM: &str = "xterm-256color";
 
-/// Laid over the inherited variables, in every mode, and under the caller's `env`.
+/// The defaults. They override the inherited variables, in every mode, and the caller's `env` overrides them.
 pub(super) const DEFAULTS: &[Default] = &[
     // who runs this
     always("AGENT_BASH", "1", "programs can tell"),
@@ -124,7 +124,7 @@ pub(super) const DEFAULTS: &[Default] = &[
     set("PYTHONUNBUFFERED", "1", "prints are seen when they happen, and kept when the process is killed"),
 ];
 
-/// PATH if neither the host nor the caller sets one. The list built into bash ends with `.` on many systems, so that a
+/// PATH if neither the host nor the caller sets it. The list built into bash ends with `.` on many systems, so that a
 /// file of the working directory could replace a program, and children of bash would not inherit that list.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

@@ -1,4 +1,4 @@
-//! Which of the withheld names a failed command may have wanted, so that one note can tell.
+//! Finds the withheld names that a failed command may have wanted, so that a single note can name them.
 
 use memchr::memmem;
 
@@ -7,7 +7,7 @@ use super::glob::Globs;
 /// The most names in a note.
 const NAMED: usize = 8;
 
-/// The part of an output that is searched, its end, bytes. Errors usually come last.
+/// The length of the part of an output that is searched, at its end, bytes. Errors usually come last.
 const TAIL: usize = 64 * 1024;
 
 /// Programs and the variables that they read. The second word of an entry, if any, is the subcommand of the program. In
@@ -225,11 +225,11 @@ const UNREACHED: &[&str] = &[
 /// Complaints with a number count only at the start of a word, unlike `line 1401 `.
 const NUMBERS: [&str; 3] = ["401 ", "403 forbidden", "407 proxy"];
 
-/// The withheld names that a failed command may have wanted, in their order, each once; empty without a hint.
+/// Returns the withheld names that a failed command may have wanted, in their order, each once. Empty without a hint.
 ///
-/// If the output complains about missing or refused credentials, all of them. Otherwise the names that occur as a word
-/// in the command or in the last 64 KiB of an output, the names that a program of the command reads, and the proxies if
-/// the network was not reached.
+/// If the output complains about missing or refused credentials, returns all names. Otherwise returns the names that
+/// occur as a word in the command or in the last 64 KiB of an output, the names that a program of the command reads,
+/// and the proxies if the network was not reached.
 #[must_use]
 pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &str) -> Vec<&'a str> {
     if withheld.is_empty() {
@@ -254,7 +254,7 @@ pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &
         .collect()
 }
 
-/// One line for the result's notes, with at most eight names and never a value; empty for no names.
+/// Returns a line for the result's notes, with at most eight names and never a value. Empty for no names.
 #[must_use]
 pub fn note(names: &[&str]) -> String {
     let (shown, more) = names.split_at(names.len().min(NAMED));
@@ -279,7 +279,8 @@ fn has(output: &[u8], phrase: &str) -> bool {
     })
 }
 
-/// Whether the text before a number makes it an HTTP status: `HTTP/1.1 401 `, `ERR! 401 `, `error: 401 `.
+/// Returns whether the text before a number makes the number an HTTP status: `HTTP/1.1 401 `, `ERR! 401 `, `error: 401
+/// `.
 fn http_before(before: &[u8]) -> bool {
     let word = before.trim_ascii_end().rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
     word.starts_with(b"http")
@@ -297,8 +298,8 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
         .any(|at| !within(at.checked_sub(1).and_then(|at| text.get(at))) && !within(text.get(at + word.len())))
 }
 
-/// The variables that the programs of a command read. Only words in the place of a program count: `grep gh file` runs
-/// no gh. This is a rough reading of bash: a mistake costs a note too many or too few.
+/// Returns the variables that the programs of a command read. Only words in the place of a program count: `grep gh
+/// file` runs no gh. This is a rough reading of bash: a mistake costs a note too many or too few.
 fn read_by_programs(command: &str) -> Vec<&'static [&'static str]> {
     let mut read = Vec::new();
     for words in simple_commands(command) {
@@ -318,7 +319,7 @@ fn read_by_programs(command: &str) -> Vec<&'static [&'static str]> {
     read
 }
 
-/// Assignments, wrappers, and the options and numbers of wrappers.
+/// Returns whether a word comes before a program: an assignment, a wrapper, or an option or a number of a wrapper.
 fn is_before_program(word: &str) -> bool {
     WRAPPERS.contains(&word)
         || word.starts_with('-')
@@ -326,8 +327,8 @@ fn is_before_program(word: &str) -> bool {
         || word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
 }
 
-/// The words of each simple command, without their quotes. Quoted text stays one word; a substitution is a command of
-/// its own.
+/// Returns the words of each simple command, without their quotes. Quoted text stays one word; a substitution is a
+/// command of its own.
 fn simple_commands(command: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut word = String::new();

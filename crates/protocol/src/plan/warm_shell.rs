@@ -1,4 +1,4 @@
-//! A warm shell: it is started before its command is known.
+//! A warm shell, which is started before its command is known.
 //!
 //! bash reads the file that BASH_ENV names before it parses its command. For a warm shell this is a script that reports
 //! that bash has started up, then reads from a pipe. The command is written over blanks in the arguments of the shell,
@@ -8,7 +8,7 @@
 //! - **The addon hands over the command itself.** A round trip to the shim would cost the time that is gained. The shim
 //!   is informed afterwards. If it has already seen the exit by then, it keeps the exit status for the command.
 //! - **A host may die between the two.** A shim whose host is gone therefore kills its warm shell with all descendants,
-//!   as if it had a command.
+//!   as if the shell had a command.
 //! - **The shell is checked twice:** its kind when it is chosen, and directory and program, by device and inode, when
 //!   it receives the command.
 //! - **A command that was not begun was not run.** If a warm shell has exited or cannot be written to, it is stale, and
@@ -24,20 +24,20 @@ use serde::{Deserialize, Serialize};
 use super::startup::{Boot, ROOM};
 use super::{Environment, Plan};
 
-/// The longest script for the pipe, which must fit before the shell reads it, bytes.
+/// The longest script for the pipe, bytes. The script must fit into the pipe before the shell reads it.
 const MAX_PROLOGUE: usize = 30 * 1024;
 
 /// A kind of warm shell. Any warm shell of a kind can run any command of that kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellKind {
-    /// The plan without what only one command has: the command itself, its mark, its time.
+    /// The plan without the parts that belong to one command: the command itself, its mark, its time.
     pub plan: Plan,
-    /// The state that it restores before it waits for its command.
+    /// The state that the shell restores before it waits for its command.
     pub boot: Boot,
 }
 
 impl ShellKind {
-    /// The same kind in another directory, with the state that `boot` returns for its environment.
+    /// Returns this kind in another directory, with the state that `boot` returns for its environment.
     #[must_use]
     pub fn with(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> Boot) -> Self {
         let mut plan = self.plan.clone();
@@ -52,26 +52,26 @@ impl ShellKind {
     }
 }
 
-/// Whether a shell of this name can be warm with this environment.
+/// Returns whether a shell with this name and environment can be warm.
 pub fn can_be_warm(name: &str, environment: &Environment) -> bool {
     name == "bash" && environment.plain_start
 }
 
-/// Whether this command, with this prologue, fits into a warm shell.
+/// Returns whether this command, with this prologue, fits into a warm shell.
 pub fn fits(command: &str, prologue: &[u8]) -> bool {
     command.len() <= ROOM && prologue.len() <= MAX_PROLOGUE
 }
 
-/// Whether a command may see the difference between a warm and a cold shell. PIPESTATUS differs before the first
-/// pipeline, BASH_COMMAND after the last command. bash creates BASH_ARGV and BASH_ARGC on first use or when it reads a
-/// file. Lists of all variables show these, too. `/proc` shows the arguments and the environment that the process was
-/// started with.
+/// Returns whether a command may see the difference between a warm and a cold shell. PIPESTATUS differs before the
+/// first pipeline, BASH_COMMAND after the last command. bash creates BASH_ARGV and BASH_ARGC on first use or when it
+/// reads a file. Lists of all variables show these, too. `/proc` shows the arguments and the environment that the
+/// process was started with.
 pub fn shows_its_start(command: &str) -> bool {
     ["PIPESTATUS", "BASH_COMMAND", "BASH_ARG", "cmdline", "environ"].iter().any(|word| command.contains(word))
         || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
 }
 
-/// Whether this builtin is called without a name, so that it lists all variables.
+/// Returns whether this builtin is called without a name, so that it lists all variables.
 fn lists(command: &str, builtin: &str) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$' | b'=');
     command.match_indices(builtin).any(|(at, _)| {
@@ -80,7 +80,7 @@ fn lists(command: &str, builtin: &str) -> bool {
         if before.is_some_and(is_word) || rest.first().is_some_and(is_word) {
             return false;
         }
-        // With options alone these builtins list, too. `set` is usually called to set its options.
+        // With options alone these builtins list as well. `set` is usually called to set its options.
         while let [b' ' | b'\t', after @ ..] = rest {
             rest = after;
             if let [b'-' | b'+', option, ..] = rest
@@ -96,7 +96,7 @@ fn lists(command: &str, builtin: &str) -> bool {
 }
 
 impl Plan {
-    /// Takes a variable out of its environment.
+    /// Removes a variable from the environment, and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
         let prefix = format!("{name}=");
         let entry = |entry: &[u8]| entry.strip_prefix(prefix.as_bytes()).map(|value| value[..value.len() - 1].to_vec());
@@ -106,14 +106,14 @@ impl Plan {
         Some(value)
     }
 
-    /// Adds a variable that its environment has not.
+    /// Adds a variable that the environment does not have.
     pub fn set(&mut self, name: &str, value: &[u8]) {
         for part in [name.as_bytes(), b"=", value, b"\0"] {
             self.env.extend_from_slice(part);
         }
     }
 
-    /// Has bash read this file before its command.
+    /// Makes bash read this file before its command.
     pub fn read_first(&mut self, file: &Path) {
         self.set("BASH_ENV", file.as_os_str().as_bytes());
     }

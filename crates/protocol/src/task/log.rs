@@ -16,7 +16,7 @@ pub struct Log {
     file: File,
     written: u64,
     max_bytes: u64,
-    /// The reason why nothing more is written.
+    /// Why nothing more is written, if so.
     stopped: Option<String>,
     /// Whether the last byte is not a newline.
     open_line: bool,
@@ -36,12 +36,12 @@ impl Log {
         Ok(Self { file, written, max_bytes, stopped, open_line: last != *b"\n" })
     }
 
-    /// Makes the file as young as a new one, so that no process sweeps it before its next writer has the lock.
+    /// Renews the age of the file, so that no process sweeps it before its next writer has the lock.
     pub fn renew(&self) -> io::Result<()> {
         self.file.set_modified(SystemTime::now())
     }
 
-    /// Returns the bytes of output in it.
+    /// Returns the number of output bytes in the log.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -51,7 +51,7 @@ impl Log {
         self.stopped.is_some()
     }
 
-    /// Returns the error that stopped the log, unless it was its limit.
+    /// Returns the error that stopped the log, unless the limit stopped it.
     pub fn failure(&self) -> Option<&str> {
         self.stopped.as_deref().filter(|reason| !reason.is_empty())
     }
@@ -83,7 +83,7 @@ impl Log {
     /// Appends the closing line, which is not output. The state file already holds the task's end.
     pub fn close(mut self, task: &Task) {
         let line = if self.open_line { "\n" } else { "" };
-        // Without it the end is still known from the state file.
+        // Without the closing line, the end is still known from the state file.
         let _ = self.file.write_all(format!("{line}{}", task.closing_line()).as_bytes());
     }
 
@@ -94,7 +94,7 @@ impl Log {
                 self.open_line = text.as_bytes().last().map_or(self.open_line, |last| *last != b'\n');
             }
             Err(error) => {
-                // A part may have been written.
+                // A part of the text may have been written.
                 self.written = self.file.metadata().map_or(self.written, |meta| meta.len());
                 self.stopped = Some(error.to_string());
             }
@@ -111,7 +111,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Reads from `start` to `end`, a position from [`end_of`]. A start within a character moves to the next one.
+    /// Reads from `start` to `end`, a position from [`end_of`]. A start within a character moves to the next character.
     pub fn of(mut file: File, start: u64, end: u64) -> io::Result<Self> {
         let mut first = [0; 4];
         let count = file.read_at(&mut first, start)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use sys::PidNamespace;
 
-/// The place in which a pid means a certain process: one boot of one machine, and one pid namespace of it.
+/// The place in which a pid names one certain process: one boot of one machine, and one pid namespace of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Machine {
@@ -59,7 +59,7 @@ impl Machine {
         if self.is_whole() { format!("{place}.{}", short(&self.host_name)) } else { place }
     }
 
-    /// Returns where the place with this tag is for a process in this one. `None` for a text that is no tag.
+    /// Returns where the place with this tag is for a process in this place. `None` for a text that is no tag.
     pub fn whereabouts_of(&self, tag: &str) -> Option<Whereabouts> {
         let is_short = |text: &str| text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !tag.split('.').all(is_short) {
@@ -74,13 +74,13 @@ impl Machine {
         })
     }
 
-    /// Whether this is a machine as a whole, and no container on it.
+    /// Returns whether this is a whole machine, and not a container on it.
     fn is_whole(&self) -> bool {
         self.namespace.is_none_or(PidNamespace::is_whole_machine)
     }
 }
 
-/// Length of one part of a tag. Paths with tags are read by models, and end in names of sockets, which must be short.
+/// Length of a part of a tag. Paths with tags are read by models, and end in names of sockets, which must be short.
 const DIGITS: usize = 6;
 
 fn short(value: &impl Hash) -> String {

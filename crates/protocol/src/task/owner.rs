@@ -30,13 +30,13 @@ pub fn remove_left(parent: &Path, prefix: &str) {
         let owner = name.to_str().and_then(|name| name.strip_prefix(prefix)?.split('-').next());
         let is_ours = || entry.metadata().is_ok_and(|data| data.is_dir() && data.uid() == geteuid().as_raw());
         if owner.and_then(is_gone) == Some(true) && is_ours() {
-            // Another process may remove it at the same time.
+            // Another process may remove the directory at the same time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether the process with such a name is known to be gone. `None` for another name.
+/// Returns whether the process with this name is known to be gone. `None` for any other name.
 fn is_gone(name: &str) -> Option<bool> {
     let [pid, started, tag] = name.splitn(3, '.').collect::<Vec<_>>().try_into().ok()?;
     let (pid, started): (i32, u64) = (pid.parse().ok()?, u64::from_str_radix(started, 16).ok()?);

@@ -15,7 +15,7 @@ impl Store {
         self.replace(id, RECORD, record)
     }
 
-    /// Returns the changes that a task's command made, as its host has reported them. `None`: no host has.
+    /// Returns the changes that a task's command made, as its host has reported them. `None`: no report exists.
     pub fn record<T: DeserializeOwned>(&self, id: &str) -> Option<T> {
         let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.file(id, RECORD)).ok()?;
         let mut bytes = Vec::new();

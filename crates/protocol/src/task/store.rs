@@ -26,7 +26,7 @@ const LOCK: &str = "lock";
 const TEMPORARY: &str = "tasks-";
 /// A log without a state file may belong to a task that is starting, up to this age.
 const STARTING: Duration = Duration::from_secs(60);
-/// Larger files are not state files of ours.
+/// Size limit of a state file. A larger file is not ours.
 pub(super) const MAX_STATE: u64 = 128 * 1024 * 1024;
 
 /// A fault of a registry's directory or of a file in it.
@@ -70,13 +70,13 @@ pub enum StateError {
     OtherTask(String),
 }
 
-/// A registry's directory. Cheap to clone, and nothing stays open.
+/// A registry's directory. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     path: PathBuf,
 }
 
-/// Tells one version of a state file from another.
+/// Distinguishes one version of a state file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp(u64, u64, i64);
 
@@ -96,7 +96,7 @@ impl Store {
         let failed = |source| StoreError::Folder { path: temp.to_owned(), source };
         let parent = capture::private_parent(temp)?;
         owner::remove_left(&parent, TEMPORARY);
-        // No number is used twice, since processes of a closed registry may still remove its directory.
+        // No number is used twice, because processes of a closed registry may still remove its directory.
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let name = format!("{TEMPORARY}{}", owner::own_name());
         loop {
@@ -121,7 +121,7 @@ impl Store {
         Ok(())
     }
 
-    /// The existing directory that a task's order names.
+    /// Returns the existing directory that a task's order names.
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
@@ -276,7 +276,7 @@ impl Store {
             }
             return Ok(Some(task));
         };
-        // The task has a shim after all.
+        // A shim has the task after all.
         let Ok(log) = Log::keep(file, u64::MAX) else { return Ok(Some(task)) };
         if task.is_running() {
             task.end(TaskEnd::Lost(loss), log.written());
@@ -289,7 +289,7 @@ impl Store {
         Ok(Some(task))
     }
 
-    /// The same for a task that has ended, if its log lacks the closing line.
+    /// Adds the closing line to the log of a task that has ended, if the line is missing.
     pub fn settle_unclosed(&self, id: &str) -> Result<(), StoreError> {
         let Ok(Some(task)) = self.read(id) else { return Ok(()) };
         let length = self.open_log(id).and_then(|file| file.metadata()).map(|meta| meta.len());

@@ -107,7 +107,7 @@ fn a_folder_that_was_taken_away_is_made_again() {
     store.renew().expect("there already");
 }
 
-/// The same task in another pid namespace.
+/// Returns the same task in another pid namespace.
 fn elsewhere(mut task: Task) -> Task {
     task.machine.namespace = Some(sys::PidNamespace { id: 1, init_started: Some(1) });
     task.machine.boot.push('x');

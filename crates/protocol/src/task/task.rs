@@ -13,14 +13,14 @@ use confine::Confinement;
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
-    /// Names the task and its files.
+    /// Name of the task and of its files.
     pub id: String,
     /// The registry's directory.
     #[serde(with = "crate::plan::bytes::path")]
     pub folder: PathBuf,
     /// The command as the caller gave it, for people.
     pub command: String,
-    /// The directory it was started in.
+    /// The directory in which the command was started.
     pub cwd: String,
     /// Limit on the log, in bytes.
     pub max_log_bytes: u64,
@@ -30,7 +30,7 @@ pub struct TaskSpec {
     pub detached: bool,
     /// Time limit from the start of the process, in ms.
     pub limit_ms: u64,
-    /// The longest silence that is allowed, in ms. `None` is no limit.
+    /// The longest silence that is allowed, in ms. `None`: no limit.
     pub idle_ms: Option<u64>,
     /// Confinement of the task, without denials. `None`: the task is not confined.
     pub confinement: Option<Confinement>,
@@ -40,7 +40,7 @@ pub struct TaskSpec {
 
 #[cfg(any(test, debug_assertions))]
 impl TaskSpec {
-    /// A task that outlives its host, for unit tests.
+    /// Returns a task that outlives its host, for unit tests.
     pub fn sample(id: &str) -> Self {
         Self {
             id: id.into(),
@@ -58,7 +58,7 @@ impl TaskSpec {
     }
 }
 
-/// A path in a text: as it is, or as a list of bytes if it is no text.
+/// Encodes a path in a text: as it is, or as a list of bytes if it is no text.
 mod path {
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -109,7 +109,7 @@ pub enum TaskState {
 pub struct Task {
     /// The version of the file's format.
     pub version: u32,
-    /// Names the task and its files.
+    /// Name of the task and of its files.
     pub id: String,
     /// The process whose exit ends the task.
     pub pid: i32,
@@ -117,13 +117,13 @@ pub struct Task {
     pub pgid: i32,
     /// The command as the caller gave it.
     pub command: String,
-    /// The directory it was started in.
+    /// The directory in which the command was started.
     pub cwd: String,
     /// Unix time, ms.
     pub started_at: u64,
     #[expect(missing_docs, reason = "see its type")]
     pub state: TaskState,
-    /// The exit code as in a result, or `None` while it runs and after it was lost.
+    /// The exit code as in a result, or `None` while the task runs and after it was lost.
     pub exit_code: Option<i32>,
     /// The strongest signal that was sent, or the signal that ended the task.
     pub signal: Option<String>,
@@ -133,7 +133,7 @@ pub struct Task {
     pub output_bytes: Option<u64>,
     /// Whether the task outlives the host.
     pub detached: bool,
-    /// The machine and the container in which it runs.
+    /// The machine and the container in which the task runs.
     #[serde(flatten)]
     pub machine: Machine,
     /// The mark in the environment of the task's processes.
@@ -191,7 +191,7 @@ pub enum Loss {
 }
 
 impl Task {
-    /// A task that has just started.
+    /// Returns a task that has just started.
     pub fn begin(order: &TaskSpec, pid: i32, pgid: i32, mark: &str, started_at: u64) -> Self {
         Self {
             version: VERSION,
@@ -217,12 +217,12 @@ impl Task {
         }
     }
 
-    /// Returns whether it runs, as far as this copy knows.
+    /// Returns whether the task runs, as far as this copy knows.
     pub fn is_running(&self) -> bool {
         self.state == TaskState::Running
     }
 
-    /// Records its end.
+    /// Records the end of the task.
     pub fn end(&mut self, end: TaskEnd, output_bytes: u64) {
         (self.state, self.exit_code, self.signal) = match end {
             TaskEnd::Code(code) => (TaskState::Exited, Some(code), None),
@@ -236,7 +236,7 @@ impl Task {
         self.output_bytes = Some(output_bytes);
     }
 
-    /// Records what became of the record of its changes.
+    /// Records the outcome of the record of the task's changes.
     pub fn end_record(&mut self, end: Recorded) {
         match (&mut self.record, end) {
             (_, Recorded::Off) => {}
@@ -250,18 +250,19 @@ impl Task {
         Self { state: TaskState::Running, exit_code: None, signal: None, ended_at: None, output_bytes: None, ..self }
     }
 
-    /// Returns where it runs, as this process sees it.
+    /// Returns where the task runs, as this process sees it.
     pub fn whereabouts(&self) -> Whereabouts {
         self.machine.seen_from(Machine::here())
     }
 
-    /// Returns whether it runs on another machine or in another container. This process then cannot see its processes,
-    /// and has no say in it.
+    /// Returns whether the task runs on another machine or in another container. This process then cannot see the
+    /// task's processes, and does not decide on the task.
     pub fn is_elsewhere(&self) -> bool {
         self.whereabouts() == Whereabouts::Elsewhere
     }
 
-    /// Returns the reason of its loss once it turns out to have no shim. `None` if that cannot be known from here.
+    /// Returns the reason of the loss of a task that turns out to have no shim. `None` if the reason cannot be known
+    /// from here.
     pub fn loss(&self) -> Option<Loss> {
         match self.whereabouts() {
             Whereabouts::Here => Some(Loss::Helper),
@@ -270,7 +271,7 @@ impl Task {
         }
     }
 
-    /// Returns the last line of its log, with its newline.
+    /// Returns the last line of the log, with its newline.
     pub fn closing_line(&self) -> String {
         let how = match (self.state, self.exit_code, &self.signal) {
             (TaskState::Exited, Some(0), _) => "completed".to_owned(),
@@ -284,7 +285,7 @@ impl Task {
 }
 
 impl Loss {
-    /// All of them, in the order of the type.
+    /// All reasons, in the order of the type.
     pub const ALL: [Self; 3] = [Self::Restart, Self::Helper, Self::Unseen];
 
     /// Returns the reason in words.

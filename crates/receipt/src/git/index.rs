@@ -10,23 +10,24 @@ use std::path::Path;
 pub struct Index {
     /// The entries.
     pub entries: Entries,
-    /// The file: device, number, size and time. Equal ones hold equal entries.
+    /// Identity of the file: device, number, size and time. Equal identities mean equal entries.
     file: Option<(u64, u64, u64, (i64, i64))>,
 }
 
 /// The entries of an index, without the times of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Entries {
-    /// How many there are.
+    /// Number of entries.
     pub count: u32,
-    /// A hash of their modes, ids, flags and paths.
+    /// A hash of the entries' modes, ids, flags and paths.
     hash: u64,
-    /// Whether they may be equal though they differ here: a part of them is in another file, or stands for a directory.
+    /// Whether two indexes may be equal though these fields differ: a part of the entries is in another file, or stands
+    /// for a directory.
     pub is_inexact: bool,
 }
 
 impl Index {
-    /// Reads an index, unless it is the same file as before. `None`: its form is not known.
+    /// Reads an index, unless the file is unchanged since `known`. `None`: the form of the file is unknown.
     pub fn read(path: &Path, id_length: usize, known: Option<Self>) -> Option<Self> {
         let Ok(metadata) = fs::metadata(path) else { return Some(Self::default()) };
         let time = (metadata.mtime(), metadata.mtime_nsec());
@@ -45,7 +46,7 @@ struct Reader<'a> {
     id_length: usize,
 }
 
-/// The numbers before the id: times, device, inode, mode, owner and size.
+/// Length of the numbers before the id: times, device, inode, mode, owner and size.
 const STATUS: usize = 40;
 const MODE: usize = 24;
 /// Further flags follow.
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
             } else {
                 path.clear();
                 path.extend_from_slice(self.until_nul()?);
-                // One NUL at least, up to a multiple of 8.
+                // Entries end with at least one NUL, up to a multiple of 8.
                 self.at = start + (self.at - 1 - start + 8) / 8 * 8;
             }
             hasher.write_usize(path.len());
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
         Some(Entries { count, hash: hasher.finish(), is_inexact })
     }
 
-    /// Takes bytes up to a NUL, and that.
+    /// Takes bytes up to and including a NUL.
     fn until_nul(&mut self) -> Option<&'a [u8]> {
         let length = memchr::memchr(0, self.bytes.get(self.at..)?)?;
         let taken = self.take(length)?;
@@ -114,7 +115,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A number of variable length, as packs have them.
+    /// Reads a number of variable length, as packs have them.
     fn variable(&mut self) -> Option<usize> {
         let mut byte = self.take(1)?[0];
         let mut value = usize::from(byte & 0x7F);
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Whether the index is split or sparse.
+    /// Returns whether the index is split or sparse.
     fn extensions(&mut self) -> bool {
         while self.bytes.len() > self.at + self.id_length {
             let Some(name) = self.take(4) else { return false };

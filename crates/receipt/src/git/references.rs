@@ -1,4 +1,4 @@
-//! References: HEAD, loose files and packed ones.
+//! References: HEAD, loose files and packed references.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::repository::{Repository, short_file};
 
-/// References that point to one another, at most.
+/// The longest chain of references that is followed.
 const DEPTH: usize = 5;
 
 /// Returns what HEAD names: the id of a commit, and the short name of the branch.
@@ -62,7 +62,7 @@ fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Finds a reference among the packed ones.
+/// Finds a reference among the packed references.
 fn packed(repository: &Repository, name: &str) -> Option<String> {
     let text = fs::read(repository.common.join("packed-refs")).ok()?;
     let ending = format!(" {name}");

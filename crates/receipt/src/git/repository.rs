@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Directories that hold objects and logs: nothing that a receipt speaks of.
+/// Directories that hold objects and logs, which no receipt mentions.
 const LEFT_OUT: [&str; 3] = ["objects", "lfs", "logs"];
-/// The longest file that only names a directory.
+/// Size limit of a file that only names a directory.
 const POINTER: u64 = 64 * 1024;
 
 /// The directories of a repository that matter to a receipt.
@@ -22,7 +22,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Opens the repository whose work tree has this top. `None`: there is none.
+    /// Opens the repository whose work tree has this top. `None`: no repository is there.
     #[must_use]
     pub fn open(top: &Path) -> Option<Self> {
         let git = top.join(".git");
@@ -57,7 +57,7 @@ impl Repository {
         }
         let are_all = at == found.len();
         if self.common != self.own {
-            // For the packed references.
+            // The common directory has the packed references.
             found.push(self.common.clone());
         }
         (found, are_all)

@@ -10,7 +10,7 @@ use super::references;
 use super::repository::{Repository, short_file};
 use crate::{GitChange, GitState};
 
-/// Directories of a repository that are read at most.
+/// The most directories of a repository that are read.
 const DIRECTORIES: usize = 20_000;
 
 /// The contents of a repository, apart from objects and logs.
@@ -18,9 +18,9 @@ const DIRECTORIES: usize = 20_000;
 pub struct Snapshot {
     /// The id of the commit, and the short name of the branch.
     head: [Option<String>; 2],
-    /// `None`: it could not be read.
+    /// The index. `None`: it could not be read.
     index: Option<Index>,
-    /// The id of the last stash, and a hash of all.
+    /// The id of the last stash, and a hash of all stashes.
     stash: Option<(String, u64)>,
     state: Option<GitState>,
     /// A hash of all other files, by their names, numbers, sizes and times.
@@ -33,20 +33,21 @@ pub struct Snapshot {
 pub struct Compared {
     /// The changes.
     pub change: GitChange,
-    /// Whether its references cannot be read, so that nothing is known of HEAD.
+    /// Whether the references cannot be read, so that HEAD is unknown.
     pub is_unknown: bool,
-    /// Why its index may be the same though it is said to have changed.
+    /// Why the index may be unchanged though it is reported as changed.
     pub doubt: Option<String>,
 }
 
 impl Snapshot {
-    /// Reads a repository. An earlier snapshot saves reading an index that is the same file.
+    /// Reads a repository. With an earlier snapshot, an unchanged index file is not read again.
     #[must_use]
     pub fn read(repository: &Repository, earlier: Option<&Self>) -> Self {
         Self { rest: rest(repository), ..Self::read_briefly(repository, earlier) }
     }
 
-    /// Reads a repository without the files that are only compared as a whole, for a caller that knows which changed.
+    /// Reads a repository without the files that are only compared as a whole, for a caller that knows which files
+    /// changed.
     #[must_use]
     pub fn read_briefly(repository: &Repository, earlier: Option<&Self>) -> Self {
         let id_length = if has_long_ids(repository) { 32 } else { 20 };
@@ -63,7 +64,7 @@ impl Snapshot {
 }
 
 /// Compares a repository with its earlier state. A snapshot of `None` stands for no repository. Returns `None` if
-/// nothing changed, unless `is_touched` says that something has.
+/// nothing changed, unless `is_touched` says that a file was touched.
 #[must_use]
 pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, is_touched: bool) -> Option<Compared> {
     let entries = |snapshot: Option<&Snapshot>| {
@@ -71,7 +72,7 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
         snapshot.index.map(|index| index.entries)
     };
     let (old, new) = (entries(before), entries(after));
-    // An index that cannot be read is compared by nothing: it may have changed.
+    // An index that cannot be read may have changed.
     let index = old != new && (old, new) != (None, None);
     let is_readable = old.is_some() && new.is_some();
     let of = |snapshot: Option<&Snapshot>| {
@@ -124,7 +125,7 @@ fn stash(repository: &Repository) -> Option<(String, u64)> {
     Some((last, hasher.finish()))
 }
 
-/// The operation under way, as `git status` reports it.
+/// Returns the operation under way, as `git status` reports it.
 fn state(own: &Path) -> Option<GitState> {
     let has = |name: &str| fs::symlink_metadata(own.join(name)).is_ok();
     if has("rebase-merge") || has("rebase-apply") {
@@ -138,7 +139,7 @@ fn state(own: &Path) -> Option<GitState> {
     if let Some((_, state)) = files.into_iter().find(|(name, _)| has(name)) {
         return Some(state);
     }
-    // Between two commits of a longer one.
+    // A sequence of commits is between two of them.
     let next = short_file(&own.join("sequencer/todo")).unwrap_or_default();
     if next.starts_with(b"p") {
         return Some(GitState::CherryPick);

@@ -37,7 +37,7 @@ fn change(top: &Path, script: &str) -> Option<GitChange> {
     change
 }
 
-/// A change as text.
+/// Returns a change as text.
 fn shown(change: Option<GitChange>) -> String {
     let Some(change) = change else { return "-".into() };
     let branch = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "none".into());

@@ -1,4 +1,4 @@
-//! The comparison of the earlier files with the present ones.
+//! The comparison of the earlier files with the present files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -12,11 +12,11 @@ use crate::{Change, Counts, LISTED, Receipt, Rename};
 /// The place of a path in a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listing {
-    /// In its lists.
+    /// The path is in the lists.
     Listed,
-    /// As a part of this directory, which is large and ignored.
+    /// The path counts as a part of this directory, which is large and ignored.
     Within(PathBuf),
-    /// Nowhere: `.git` has a summary of its own.
+    /// The path is in no list: `.git` has a summary of its own.
     Hidden,
 }
 
@@ -33,12 +33,12 @@ pub struct Effect {
     pub renamed: Vec<Rename>,
     /// Directories that are summed up, and below which something changed.
     pub directories: Vec<PathBuf>,
-    /// Listed as modified, though the contents may be equal.
+    /// Files that are listed as modified, though the contents may be equal.
     pub unsure: Vec<PathBuf>,
 }
 
 impl Effect {
-    /// Says which files may be listed as modified though they are not. `None`: there is none.
+    /// Returns a sentence on the files that may be listed as modified though they are unchanged. `None`: no such file.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
         let (path, others) = self.unsure.split_first()?;
@@ -50,7 +50,7 @@ impl Effect {
         Some(format!("{}{others} may have been rewritten with the same content", path.display()))
     }
 
-    /// Puts the changes into a receipt: the first of each list, and their numbers.
+    /// Puts the changes into a receipt: the first entries of each list, and the number of all.
     pub fn fill(self, receipt: &mut Receipt) {
         fn first<T>(mut list: Vec<T>) -> Vec<T> {
             list.truncate(LISTED);
@@ -103,10 +103,10 @@ fn path_of(path: Bytes) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }
 
-/// The present paths of the files that were there when the run began.
+/// The present paths of the files that existed when the run began.
 struct Locations<'a> {
     replay: &'a Replay,
-    /// The renamed files, by the path when the run began.
+    /// The present paths of the renamed files, by the path when the run began.
     moved: BTreeMap<&'a [u8], &'a Bytes>,
 }
 
@@ -119,20 +119,20 @@ impl<'a> Locations<'a> {
         Self { replay, moved: moved.collect() }
     }
 
-    /// The present path of a file. `None`: it was removed.
+    /// Returns the present path of a file. `None`: it was removed.
     fn of_file(&self, start: &[u8]) -> Option<Bytes> {
         let moved = prefixes(start).find_map(|end| Some([self.moved.get(&start[..end])?, &start[end..]].concat()));
         let path = moved.unwrap_or_else(|| start.to_vec());
         (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
     }
 
-    /// Whether the directory in which a file was is at another path now, so that another one is at its own.
+    /// Returns whether the directory that contained a file has moved, so that another directory is at its path.
     fn lost_directory(&self, start: &[u8]) -> bool {
         let directory = &start[..start.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
         self.of_file(directory).is_some_and(|path| path != directory)
     }
 
-    /// Whether a file is where it is because a directory above it was renamed.
+    /// Returns whether a file is where it is because a directory above it was renamed.
     fn follows_directory(&self, start: &[u8], path: &[u8]) -> bool {
         let split = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let (from, to) = (split(start), split(path));
@@ -148,7 +148,7 @@ struct Comparer<'a, A, P> {
 }
 
 impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
-    /// A path, and the file that was there when the run began.
+    /// Compares a path at which a file existed when the run began.
     fn known(&mut self, start: &Bytes, before: &Node) {
         let now = (self.after)(start);
         let elsewhere = self.locations.of_file(start).filter(|path| path != start);
@@ -182,7 +182,7 @@ impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
         }
     }
 
-    /// A path at which there was nothing when the run began, or of which only a rename tells.
+    /// Compares a path at which nothing existed when the run began, or which only a rename mentions.
     fn unknown(&mut self, path: &Bytes, origin: &Origin) {
         let is_known = self.replay.before.contains_key(path);
         let Some(now) = (self.after)(path) else { return };
@@ -212,7 +212,7 @@ impl<P: Fn(&Path) -> Listing> Lists<P> {
         Self { place, effect: Effect::default(), directories: BTreeSet::new() }
     }
 
-    /// The path, if it is listed.
+    /// Returns the path, if it is listed.
     fn listed(&mut self, path: &[u8]) -> Option<PathBuf> {
         let path = path_of(path.to_vec());
         match (self.place)(&path) {
@@ -246,8 +246,8 @@ impl<P: Fn(&Path) -> Listing> Lists<P> {
         self.effect.modified.push(Change { path, bytes, bytes_before, kind: now.kind });
     }
 
-    /// A rename. A half of it that is not listed leaves a deletion or a creation: the nodes to list then, if the old
-    /// path names nothing now, and if the new one named nothing before.
+    /// Lists a rename. If only one half of it is listed, that half becomes a deletion or a creation. The nodes are for
+    /// those: the old node if the old path names nothing now, and the new node if the new path named nothing before.
     fn renamed(&mut self, start: &[u8], path: &[u8], (before, now): (Option<&Node>, Option<&Node>)) {
         match (self.listed(start), self.listed(path)) {
             (Some(from), Some(to)) => self.effect.renamed.push(Rename { from, to }),

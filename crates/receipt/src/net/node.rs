@@ -24,7 +24,7 @@ pub struct Metadata {
     pub uid: u32,
     /// The group.
     pub gid: u32,
-    /// A hash of the extended attributes. 0: it has none.
+    /// A hash of the extended attributes. 0: the file has none.
     pub attributes: u64,
 }
 
@@ -37,7 +37,7 @@ pub enum Contents {
     /// and each replacement gives a new version. Equal versions are equal contents. A file with different versions and
     /// equal sizes is listed, and the receipt is partial.
     Version(u64),
-    /// Not known.
+    /// The content was not read.
     Unread,
 }
 
@@ -46,12 +46,12 @@ pub enum Contents {
 pub(super) enum Comparison {
     Equal,
     Different,
-    /// Nothing tells them apart, and nothing says that they are equal.
+    /// The contents may or may not be equal.
     Unsure,
 }
 
 impl Node {
-    /// The size that a receipt shows.
+    /// Returns the size that a receipt shows.
     pub(super) fn shown(&self) -> Option<u64> {
         matches!(self.kind, Kind::File | Kind::Link).then_some(self.bytes)
     }

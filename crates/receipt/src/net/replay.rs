@@ -1,4 +1,4 @@
-//! The steps of a run, in order, and where each file went.
+//! The steps of a run, in order, and the present place of each file.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::node::Node;
 
-/// A path without its type, in whose order all that lies in a directory stands together.
+/// A path as bytes. In their order, all paths in a directory are adjacent.
 pub(super) type Bytes = Vec<u8>;
 
 /// The origin of the file at a present path.
@@ -17,7 +17,7 @@ pub(super) enum Origin {
     Moved(Bytes),
     /// The file was not there when the run began.
     New,
-    /// Nothing is there, or something of which no step tells.
+    /// Nothing is there, or a file that no step mentions.
     Gone,
 }
 
@@ -26,12 +26,12 @@ pub(super) enum Origin {
 pub struct Replay {
     /// The files when the run began, by their paths.
     pub(super) before: BTreeMap<Bytes, Node>,
-    /// Present paths at which, and below which, not everything is where it was. The nearest one counts.
+    /// Origins of present paths at which, and below which, some files have moved. The nearest path counts.
     pub(super) overlay: BTreeMap<Bytes, Origin>,
 }
 
 impl Replay {
-    /// Begins.
+    /// Returns a replay without steps.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -43,8 +43,8 @@ impl Replay {
         self.before.is_empty() && self.overlay.is_empty()
     }
 
-    /// Records the file at a path before it changes. `None`: there is none. Only the first call for a file counts, so
-    /// it does no harm to call it before each change.
+    /// Records the file at a path before it changes. `None`: nothing is there. Only the first call for a file counts,
+    /// so it can be called before every change.
     pub fn before(&mut self, path: &Path, node: Option<&Node>) {
         let path = path.as_os_str().as_bytes();
         match (self.start(path), node) {
@@ -59,12 +59,13 @@ impl Replay {
         }
     }
 
-    /// A file or directory was renamed, and replaced any file at the new path. [`Self::before`] was called for both.
+    /// Records a rename of a file or directory, which replaced any file at the new path. [`Self::before`] was called
+    /// for both.
     pub fn rename(&mut self, from: &Path, to: &Path) {
         self.relocate(from.as_os_str().as_bytes(), to.as_os_str().as_bytes());
     }
 
-    /// Two files or directories changed places. [`Self::before`] was called for both.
+    /// Records that two files or directories changed places. [`Self::before`] was called for both.
     pub fn exchange(&mut self, one: &Path, other: &Path) {
         // No path has this name.
         let between = b"\0";
@@ -75,7 +76,7 @@ impl Replay {
         self.overlay.remove(between.as_slice());
     }
 
-    /// A file or directory was removed. [`Self::before`] was called for it, and for all that was in it.
+    /// Records the removal of a file or directory. [`Self::before`] was called for it, and for everything in it.
     pub fn remove(&mut self, path: &Path) {
         let path = path.as_os_str().as_bytes();
         take(&mut self.overlay, path);
@@ -97,7 +98,7 @@ impl Replay {
         self.overlay.insert(from.to_vec(), Origin::Gone);
     }
 
-    /// The path at which the file at a present path was when the run began. `None`: it was not there.
+    /// Returns the path that the file at a present path had when the run began. `None`: the file did not exist.
     pub(super) fn start(&self, path: &[u8]) -> Option<Bytes> {
         if self.overlay.is_empty() {
             return Some(path.to_vec());
@@ -111,7 +112,7 @@ impl Replay {
     }
 }
 
-/// The lengths of a path and of the directories above it, the longest first.
+/// Returns the lengths of a path and of the directories above it, the longest first.
 pub(super) fn prefixes(path: &[u8]) -> impl Iterator<Item = usize> {
     let above = path.iter().enumerate().rev().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
     std::iter::once(path.len()).chain(above)

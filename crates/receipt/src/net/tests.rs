@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// An effect as text.
+/// Returns an effect as text.
 fn shown(effect: &Effect) -> String {
     let name = |path: &Path| path.strip_prefix("/r").unwrap_or(path).display().to_string();
     let bytes = |bytes: Option<u64>| bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
@@ -257,7 +257,7 @@ mod generated {
             !self.files.0.keys().any(|other| other != path && other.starts_with(path))
         }
 
-        /// Whether the kernel would do this.
+        /// Returns whether the kernel would do this.
         fn is_possible(&self, step: &str) -> bool {
             let words: Vec<_> = step.split_whitespace().collect();
             let there = |path: &str| self.files.0.get(&absolute(path)).map(|node| node.kind);

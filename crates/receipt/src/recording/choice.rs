@@ -5,7 +5,7 @@ use super::wanted::{Detail, Wanted, When};
 /// How a run is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Not at all.
+    /// The run is not recorded.
     #[default]
     Off,
     /// A tree of directories is watched.
@@ -14,7 +14,7 @@ pub enum Method {
     Snapshot,
     /// Every change is recorded.
     Exact {
-        /// The contents of before are kept, so that the run can be undone.
+        /// Whether the earlier contents are kept, so that the run can be undone.
         point: bool,
     },
 }
@@ -24,19 +24,19 @@ pub enum Method {
 pub struct Known {
     /// Whether the run may lose something.
     pub is_risky: bool,
-    /// Why there is no undo point for its directory.
+    /// Why the run's directory has no undo point.
     pub no_point: Option<String>,
-    /// Why its changes cannot be recorded.
+    /// Why the changes cannot be recorded.
     pub no_record: Option<String>,
-    /// The tree that a snapshot can be taken of, as text.
+    /// The tree for a snapshot, as text.
     pub tree: Option<String>,
 }
 
-/// A run is refused: it cannot be undone, and that is required.
+/// A run is refused, because it cannot be undone and that is required.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NotUndoable {
-    /// Why it cannot be undone.
+    /// Why the run cannot be undone.
     pub why: String,
 }
 

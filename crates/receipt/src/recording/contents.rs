@@ -1,4 +1,4 @@
-//! Compares the contents of a file before a run and after it, as far as its record and its kept files tell.
+//! Compares the contents of a file before a run and after it, as far as the record and the kept files allow.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,23 +13,23 @@ use undo::node::{Contents, File, ImageId};
 pub struct Kept<'a> {
     /// The record.
     pub point: &'a Point,
-    /// The directory of its files in the store.
+    /// The directory of the run's files in the store.
     pub files: PathBuf,
 }
 
 impl Kept<'_> {
-    /// Whether a path belongs to the kept files.
+    /// Returns whether a path belongs to the kept files.
     pub fn is_own(&self, path: &Path) -> bool {
         path.starts_with(&self.files) || self.point.places.values().any(|place| path.starts_with(place))
     }
 
-    /// The path of a kept file.
+    /// Returns the path of a kept file.
     pub fn path(&self, image: ImageId) -> Option<PathBuf> {
         let place = if image.place == 0 { Some(&self.files) } else { self.point.places.get(&image.place) };
         place.map(|place| place.join(image.number.to_string()))
     }
 
-    /// Whether a file of equal size, which is at this path now, has the contents of before. `None`: that is not known.
+    /// Returns whether the file of equal size at this path has the contents of before the run. `None`: unknown.
     pub fn is_same(&self, before: &File, after: &File, path: &Path) -> Option<bool> {
         let is_unwritten = before.is_unwritten(after);
         if before.size == 0 || (is_unwritten && before.ctime == after.ctime) {
@@ -48,7 +48,7 @@ impl Kept<'_> {
             }
             (Contents::Hash(one), Contents::Hash(other)) => Some(one == other),
             (Contents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
-            // Nothing was about to change its contents.
+            // No change was about to be made to the contents.
             (Contents::Untouched, _) if is_unwritten => Some(true),
             (Contents::Untouched | Contents::Nothing { .. }, _) => None,
         }

@@ -29,7 +29,7 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
             replay.before(&path, None);
         }
     }
-    // Things in new directories have no entry of before.
+    // Files in new directories have no earlier entry.
     let new = point.after.keys().filter(|path| !is_own(path) && point.names.origin_of_entry(path).is_none());
     new.for_each(|path| replay.before(path, None));
     let after = After::new(kept, &numbers);
@@ -40,7 +40,7 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     replay.effect(|path| after.node(path), place)
 }
 
-/// Replays the renames. Returns the last paths of things that are not there any more.
+/// Replays the renames. Returns the last paths of files that are gone.
 fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
     let mut places: BTreeMap<PathBuf, FileId> = BTreeMap::new();
     for moved in &point.moved {
@@ -54,7 +54,7 @@ fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
             replay.exchange(from, to);
         } else {
             replay.rename(from, to);
-            // The thing at the new path was replaced.
+            // The file at the new path was replaced.
             for path in returning.drain(..) {
                 places.remove(&path);
             }
@@ -72,11 +72,11 @@ fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
-/// The things of now.
+/// The current files.
 struct After<'a> {
     kept: &'a Kept<'a>,
     numbers: &'a BTreeMap<&'a Path, u128>,
-    /// The paths of before of each file.
+    /// An earlier path of each file.
     by_id: HashMap<FileId, &'a Path>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> After<'a> {
         Self { kept, numbers, by_id: numbers.keys().filter_map(of).collect() }
     }
 
-    /// The thing at a path of now. Its contents have the number of those that they equal.
+    /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<Node> {
         let node = self.kept.point.after.get(path)?;
         let node::Node::File(file) = node else { return shown(node, Contents::Unread) };
@@ -146,7 +146,7 @@ fn digest(bytes: &[u8]) -> u128 {
     twox_hash::XxHash3_128::oneshot(bytes)
 }
 
-/// A hash of attributes; 0 if there are none.
+/// Returns a hash of attributes, or 0 without attributes.
 fn hash(attributes: &[node::Attribute]) -> u64 {
     if attributes.is_empty() {
         return 0;
@@ -158,7 +158,7 @@ fn hash(attributes: &[node::Attribute]) -> u64 {
     hasher.finish()
 }
 
-/// The tops of the work trees below whose `.git` a run touched something.
+/// Returns the tops of the work trees whose `.git` a run touched.
 pub fn repositories(point: &Point) -> BTreeSet<PathBuf> {
     let moved = point.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
     let paths = point.before.keys().chain(point.after.keys()).chain(moved);

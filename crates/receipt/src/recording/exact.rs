@@ -1,4 +1,4 @@
-//! A run whose every change is recorded by its shim.
+//! The recording of a run whose shim records every change.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use undo::gaps::{gap, gaps};
 use undo::node::{Contents, File, Node};
 use undo::{Extent, Point, Purpose, Store, StoreError};
 
-/// Repositories whose last snapshot is remembered.
+/// The most repositories whose last snapshot is remembered.
 const KNOWN: usize = 64;
 
 /// The last snapshots, by the tops of their work trees.
 static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
 
-/// The knowledge of this process about such a run, beside its record.
+/// The facts about such a run that its record does not have.
 #[derive(Debug)]
 pub struct Exact {
     store: Store,
     run: String,
-    /// The repositories that are known from before.
+    /// The repositories, as they were before the run.
     git: Vec<Before>,
     ports: Option<Listeners>,
 }
@@ -44,12 +44,12 @@ struct Before {
 }
 
 impl Exact {
-    /// The directory of its store.
+    /// Returns the directory of the store.
     pub fn store(&self) -> &Path {
         self.store.path()
     }
 
-    /// Reads what no record shows, right before the run begins. Blocks.
+    /// Reads the facts that no record shows, right before the run begins. Blocks.
     ///
     /// # Errors
     /// If the store cannot be used.
@@ -59,7 +59,7 @@ impl Exact {
         Ok(Self { store: Store::open(store)?, run, git, ports: Listeners::read().ok() })
     }
 
-    /// A run of which only the record is known.
+    /// Returns a run of which only the record is known.
     ///
     /// # Errors
     /// If the store cannot be used.
@@ -155,7 +155,7 @@ impl Exact {
     }
 }
 
-/// A snapshot shows the changes of other processes, too.
+/// Returns whose changes a record shows. A snapshot shows the changes of other processes, too.
 fn attribution(point: &Point) -> Attribution {
     if point.header.is_snapshot() { Attribution::Window } else { Attribution::Command }
 }
@@ -174,7 +174,7 @@ impl Before {
         Self { top, repository, snapshot }
     }
 
-    /// Whether a run touched something in its directories, which may lie elsewhere.
+    /// Returns whether a run touched a file in its own directories, which may lie elsewhere.
     fn is_touched(&self, point: &Point) -> bool {
         let Some(repository) = &self.repository else { return false };
         let is_in = |path: &PathBuf| path.starts_with(&repository.own) || path.starts_with(&repository.common);
@@ -182,7 +182,7 @@ impl Before {
     }
 }
 
-/// Whether a run changed a directory of git, as far as a receipt speaks of that: not where it only added objects.
+/// Returns whether a run changed a directory of git in a way that a receipt mentions. Added objects do not count.
 fn has_changed(point: &Point, git: &Path) -> bool {
     let counts = |path: &Path| {
         let below = path.strip_prefix(git).ok().and_then(|below| below.iter().next());
@@ -200,7 +200,7 @@ fn has_changed(point: &Point, git: &Path) -> bool {
     point.before.iter().any(|(path, node)| (counts(path) || path == git) && !is_alike(path, node))
 }
 
-/// Reads a repository. An index that is the same file as in the last snapshot is not read again.
+/// Reads a repository. An index file that is unchanged since the last snapshot is not read again.
 fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
     let mut known = SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
     let earlier = known.get(top).cloned();
@@ -213,7 +213,7 @@ fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
     snapshot
 }
 
-/// The changed files that the store does not keep, with the reasons.
+/// Returns the changed files that the store does not keep, with the reasons.
 fn lost_files(point: &Point) -> impl Iterator<Item = String> {
     let is_same = |path: &Path, before: &File| {
         let after = point.names.slot(path).and_then(|now| point.after.get(&now));
@@ -227,7 +227,7 @@ fn lost_files(point: &Point) -> impl Iterator<Item = String> {
     })
 }
 
-/// A run whose record is lost.
+/// Returns the record of a run whose record is lost.
 pub fn lost(why: &str) -> RunRecord {
     let mut receipt = Receipt::new(Attribution::Command);
     receipt.lower(Completeness::Unknown, format!("the record of its changes is lost: {why}"));

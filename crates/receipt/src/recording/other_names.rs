@@ -11,7 +11,7 @@ use crate::{Change, Kind};
 use undo::look;
 use undo::node::{Contents, File, FileId, Node};
 
-/// Entries of a tree that are read at most in search of other names.
+/// The most entries of a tree that are read in search of other names.
 const ENTRIES: usize = 100_000;
 
 /// A file that had several names, and may have changed.
@@ -25,7 +25,7 @@ struct Linked<'a> {
     is_changed: Option<bool>,
 }
 
-/// Lists the other names of changed files below `root` as modified. Returns why some may be missing.
+/// Lists the other names of changed files below `root` as modified. Returns why names may be missing.
 pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<String> {
     let mut linked = linked(kept);
     linked.retain(|_, file| file.is_changed != Some(false));
@@ -57,7 +57,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
     Some(format!("{} has other names, which were not found", file.path.display()))
 }
 
-/// The files with several names that the run touched.
+/// Returns the files with several names that the run touched.
 fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
     let mut linked: HashMap<FileId, Linked<'a>> = HashMap::new();
     for (path, node) in &kept.point.before {
@@ -89,12 +89,12 @@ fn has_changed(kept: &Kept<'_>, before: &File, now: &File, path: &Path) -> bool 
     !is_alike || kept.is_same(before, now, path) != Some(true)
 }
 
-/// The names that a file is known to have had.
+/// Returns the number of names that a file is known to have had.
 fn known_before(kept: &Kept<'_>, id: FileId) -> u64 {
     kept.point.before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
 }
 
-/// The number of names that the store has of each file.
+/// Returns the number of names that the store has of each file.
 fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
     let mut stored: HashMap<FileId, u64> = HashMap::new();
     for place in std::iter::once(&kept.files).chain(kept.point.places.values()) {
@@ -106,7 +106,7 @@ fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
     stored
 }
 
-/// Whether a file was opened for writing before its last known name went.
+/// Returns whether a file was opened for writing before its last known name went.
 fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
     match &file.contents {
         Contents::Untouched => false,

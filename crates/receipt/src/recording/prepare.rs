@@ -1,4 +1,4 @@
-//! Prepares the record of a run: finds out what speaks against it, chooses, and makes room.
+//! Prepares the record of a run: finds obstacles, chooses, and makes room.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
 use undo::{Limits, Store, StoreError, no_point_for};
 
-/// Time for which nothing is recorded after a record that failed.
+/// Time for which nothing is recorded after a failed record.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
-/// The last record that failed in each store, and why.
+/// The last failed record in each store, and the reason.
 static FAILURES: LazyLock<Mutex<HashMap<PathBuf, (Instant, String)>>> = LazyLock::new(Mutex::default);
 
 /// The command of a run.
@@ -36,7 +36,7 @@ pub struct Subject {
 /// How a run is recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// The choice.
+    /// The chosen method.
     pub way: Method,
     /// The order for the shim, if every change is recorded.
     pub record: Option<Record>,
@@ -88,21 +88,21 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoabl
     Ok(Prepared { way, record, notes, directories })
 }
 
-/// Why there is no undo point for a command in a directory, if there is none.
+/// Returns why a command in this directory gets no undo point, if it gets none.
 pub fn no_point(cwd: &Path, home: Option<&Path>) -> Option<String> {
     let directory = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     no_point_for(&directory, home).map(str::to_owned)
 }
 
-/// The tree of a directory that a snapshot can be taken of.
+/// Returns the tree for a snapshot of a directory.
 pub fn tree(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let root = Watch::root_of(cwd).ok()?;
     let is_whole = no_point(&root, home).is_none();
     if is_whole { Some(root) } else { cwd.canonicalize().ok().filter(|cwd| no_point(cwd, home).is_none()) }
 }
 
-/// Why the changes of a command cannot be recorded, if they cannot. A record that has just failed is a reason for its
-/// store, and while no store is named.
+/// Returns why the changes of a command cannot be recorded, if they cannot. A recent failure of a record counts for its
+/// store, and for runs without a named store.
 pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
     static CAN_RECORD: LazyLock<bool> = LazyLock::new(|| sys::kernel_features().notifications);
     if let Some(why) = risk.obstacle() {
@@ -119,7 +119,7 @@ pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
     recent.next().map(|(_, (_, why))| format!("the last record failed: {why}"))
 }
 
-/// Why there is no store for a run, whose changes cannot be recorded then.
+/// Why a run has no store, so that its changes cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 enum NoStore {
     #[error("there is no directory for it: set XDG_STATE_HOME or HOME")]
@@ -143,13 +143,13 @@ fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, No
     Ok(store)
 }
 
-/// Whether a path is a directory or below it, whatever links lead there.
+/// Returns whether a path is a directory or below it, whatever links lead there.
 fn is_below(path: &Path, directory: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(path).starts_with(real(directory))
 }
 
-/// Notes that a record in a store has failed, so that the next commands with that store are watched.
+/// Records that a record in a store has failed, so that the next commands with that store are watched.
 pub fn note_failure(store: &Path, why: &str) {
     let mut failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
     failures.retain(|_, (at, _)| at.elapsed() < AFTER_FAILURE);

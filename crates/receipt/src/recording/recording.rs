@@ -35,8 +35,8 @@ impl Recording {
         Self::Watch(WATCH.begin(directory))
     }
 
-    /// Lets its shim record every change of a run, right before that begins. `directories` may belong to repositories
-    /// that it changes. Blocks.
+    /// Lets the shim record every change of a run, right before the run begins. `directories` may belong to
+    /// repositories that the run changes. Blocks.
     pub fn exact(store: &Path, run: String, directories: &[PathBuf]) -> Self {
         match Exact::begin(store, run, directories) {
             Ok(exact) => Self::Exact(Box::new(exact)),
@@ -52,7 +52,7 @@ impl Recording {
         }
     }
 
-    /// The record of a task, of which only that is known. Blocks.
+    /// Returns the recording of a task of which only the record is known. Blocks.
     pub fn of_task(store: &Path, run: String) -> Self {
         match Exact::alone(store, run) {
             Ok(exact) => Self::Exact(Box::new(exact)),
@@ -60,24 +60,24 @@ impl Recording {
         }
     }
 
-    /// Ends the recording of a command, right after its end. `failure` is the reason why its shim has no record.
+    /// Ends the recording of a command, right after its end. `failure` is the reason why the shim has no record.
     /// Blocks.
     pub fn finish(self, survivors: &[Survivor], failure: Option<&str>) -> RunRecord {
         let (record, exact) = self.read(survivors, failure);
         if let Some(exact) = exact {
-            // The system takes some ms for each directory that it removes.
+            // The system takes some ms for each directory that is removed.
             spawn_blocking(move || exact.forget());
         }
         record
     }
 
-    /// The same for a task, whose record others may read later. Blocks.
+    /// Like [`Self::finish`] for a task, whose record others may read later. Blocks.
     pub fn finish_task(self, failure: Option<&str>) -> RunRecord {
         self.read(&[], failure).0
     }
 
-    /// Handles the exit of a command whose survivors are a task from here on. Returns the record so far, and the
-    /// recording if it goes on. Blocks.
+    /// Handles the exit of a command whose survivors become a task. Returns the record so far, and the recording if it
+    /// goes on. Blocks.
     pub fn hand_over(self, survivors: &[Survivor], failure: Option<&str>) -> (RunRecord, Option<Self>) {
         let Self::Watch(token) = self else { return (self.finish(survivors, failure), None) };
         let mut record = RunRecord::of(token.peek(&pids(survivors)));
@@ -102,7 +102,7 @@ impl Recording {
     }
 }
 
-/// The record of a run with a snapshot, and with the receipt of a watch if that knows anything.
+/// Returns the record of a run with a snapshot, with the receipt of a watch if the watch knows anything.
 fn compared(receipt: Receipt, exact: &Exact, failure: Option<&str>) -> RunRecord {
     if let Some(why) = failure {
         let notes = vec![format!("the command cannot be undone: {why}")];

@@ -7,21 +7,21 @@ use safety::Reversal;
 /// The meaning of the words of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Risk {
-    /// Whether a rule has found something: a person would be warned of the command, or asked about it.
+    /// Whether a rule matches: a person would be warned of the command, or asked about it.
     pub is_found: bool,
     /// The facts that count for an undo.
     pub reversal: Reversal,
 }
 
 impl Risk {
-    /// Whether a rule has found something, or it deletes or overwrites what exists. Asks the file system.
+    /// Returns whether a rule matches, or the command deletes or overwrites existing files. Asks the file system.
     pub fn is_risky(&self) -> bool {
         let is_file = |path: String| fs::metadata(path).is_ok_and(|found| found.is_file());
         let mut targets = self.reversal.targets.iter().flat_map(|target| target.paths());
         self.is_found || self.reversal.overwrites || targets.any(is_file)
     }
 
-    /// The files that it overwrites and that have more bytes, as parts of sentences. Asks the file system.
+    /// Returns the overwritten files that have more bytes than `most`, as parts of sentences. Asks the file system.
     pub fn too_large(&self, most: u64) -> impl Iterator<Item = String> {
         let paths = self.reversal.targets.iter().flat_map(|target| target.paths());
         paths.filter_map(move |path| {
@@ -30,7 +30,7 @@ impl Risk {
         })
     }
 
-    /// Why its changes cannot be recorded, if they cannot.
+    /// Returns why the changes cannot be recorded, if they cannot.
     pub fn obstacle(&self) -> Option<String> {
         let program = self.reversal.elevated.as_ref()?;
         Some(format!("{program} needs rights that a recorded process does not get"))

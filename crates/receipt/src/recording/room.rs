@@ -7,20 +7,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use undo::{Limits, Store, StoreError};
 
-/// Time after which a store is looked through again, though this process has added nothing to it.
+/// Time after which a store is scanned again, though this process has added nothing to it.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// The state of a store, as far as this process knows it.
 struct Room {
     looked: Instant,
     limits: Limits,
-    /// Bytes of its points: those that were there, and those that this process has added.
+    /// Bytes of the points: existing points, and points that this process has added.
     bytes: u64,
 }
 
 static ROOMS: LazyLock<Mutex<HashMap<PathBuf, Room>>> = LazyLock::new(Mutex::default);
 
-/// Evicts points, if there may be too many. To look through all of them takes some microseconds for each.
+/// Evicts points, if there may be too many. A scan takes some microseconds for each point.
 ///
 /// # Errors
 /// If the store cannot be read or written.
@@ -41,7 +41,7 @@ pub fn make_room(store: &Store, limits: Limits) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Notes that a run has kept so many bytes in a store.
+/// Adds bytes that a run has kept in a store.
 pub fn use_room(store: &Path, bytes: u64) {
     if let Some(room) = ROOMS.lock().unwrap_or_else(PoisonError::into_inner).get_mut(store) {
         room.bytes = room.bytes.saturating_add(bytes);

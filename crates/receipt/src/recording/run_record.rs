@@ -27,23 +27,23 @@ pub struct Coverage {
     pub bytes: u64,
 }
 
-/// Processes that a receipt names at most.
+/// The most processes that a receipt names.
 const NAMED: usize = 3;
 
 impl RunRecord {
-    /// Of a run that cannot be undone.
+    /// Returns the record of a run that cannot be undone.
     pub fn of(receipt: Receipt) -> Self {
         Self { receipt: Some(receipt), ..Self::default() }
     }
 
-    /// Of a run in a watched tree, before the process that watches it has said what changed.
+    /// Returns the record of a run in a watched tree, before the watching process has reported the changes.
     pub fn unreported() -> Self {
         let mut receipt = Receipt::new(Attribution::Window);
         receipt.lower(Completeness::Unknown, "the process that watches has not said what changed".to_owned());
         Self::of(receipt)
     }
 
-    /// Notes that processes of the run still live.
+    /// Adds that processes of the run still live.
     pub fn has_survivors(&mut self, survivors: &[Survivor]) {
         if survivors.is_empty() {
             return;

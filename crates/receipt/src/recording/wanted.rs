@@ -15,7 +15,7 @@ pub struct Wanted {
     pub store: Option<PathBuf>,
 }
 
-/// How closely a receipt is known.
+/// Source of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// From the system's reports about a tree of directories.
@@ -27,25 +27,25 @@ pub enum Detail {
 /// The undo of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo {
-    /// The runs that it is wanted for.
+    /// The runs for which an undo is wanted.
     pub when: When,
-    /// A run that it would not cover in full is refused.
+    /// Whether a run is refused that its undo would not cover in full.
     pub require: bool,
-    /// How much is kept.
+    /// Limits on kept files.
     pub limits: Limits,
 }
 
-/// The runs that are to be undone.
+/// The runs for which an undo is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Those that a person would be warned of or asked about, and those that delete or overwrite what exists.
+    /// Runs that a person would be warned of or asked about, and runs that delete or overwrite existing files.
     Risky,
-    /// All.
+    /// All runs.
     Always,
 }
 
 impl Wanted {
-    /// Whether the words of the command have to be known before it runs.
+    /// Returns whether the command's words have to be analysed before it runs.
     pub fn needs_analysis(&self) -> bool {
         self.undo.is_some() || self.receipt == Some(Detail::Exact)
     }

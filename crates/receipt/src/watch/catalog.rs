@@ -39,7 +39,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Creates a catalog that has its root yet to come.
+    /// Creates a catalog, whose root is added later.
     pub fn new(root: PathBuf) -> Self {
         Self { root, ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl Catalog {
         &self.root
     }
 
-    /// Adds a directory. The first one is the root.
+    /// Adds a directory. The first directory is the root.
     pub fn add(&mut self, directory: Directory) -> DirectoryId {
         let id = self.next;
         self.next += 1;
@@ -62,12 +62,12 @@ impl Catalog {
         self.directories.get(&id)
     }
 
-    /// Returns a directory, to change it.
+    /// Returns a directory for a change.
     pub fn directory_mut(&mut self, id: DirectoryId) -> Option<&mut Directory> {
         self.directories.get_mut(&id)
     }
 
-    /// Removes a directory, without those in it.
+    /// Removes a directory, without the directories in it.
     pub fn remove(&mut self, id: DirectoryId) -> Option<Directory> {
         self.directories.remove(&id)
     }
@@ -136,7 +136,7 @@ impl Catalog {
         None
     }
 
-    /// Returns whether a directory and all above it are in their places.
+    /// Returns whether a directory and all directories above it are in their places.
     pub fn is_attached(&self, id: DirectoryId) -> bool {
         let mut at = id;
         while let Some(directory) = self.directories.get(&at) {
@@ -149,7 +149,7 @@ impl Catalog {
         false
     }
 
-    /// Returns whether a directory is another one, or lies below it.
+    /// Returns whether both directories are equal, or the first lies below the second.
     pub fn is_below(&self, id: DirectoryId, above: DirectoryId) -> bool {
         let mut at = Some(id);
         while let Some(id) = at {
@@ -161,7 +161,7 @@ impl Catalog {
         false
     }
 
-    /// Returns a directory and all below it, each before those in it.
+    /// Returns a directory and all directories below it, each before the directories in it.
     pub fn below(&self, id: DirectoryId) -> Vec<DirectoryId> {
         let mut found = vec![id];
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! One file as a catalog knows it.
+//! A file as a catalog knows it.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -25,22 +25,22 @@ pub struct Entry {
     pub node: Node,
     /// The file itself, whatever its names are.
     pub inode: Inode,
-    /// When its content was last written.
+    /// Time of the last write of the content.
     pub written: (i64, i64),
-    /// When anything of it was last changed.
+    /// Time of the last change of anything about the file.
     pub changed: (i64, i64),
     /// Number of names of the file.
     pub links: u64,
-    /// The number of the directory that it is, if that is watched.
+    /// The number of the directory, if the file is a watched directory.
     pub directory: Option<DirectoryId>,
 }
 
-/// A file, whatever its names are: its device, its number there, and when it was created, since numbers are used again.
+/// A file, whatever its names are: its device, its inode number, and its creation time, since numbers are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Inode {
     device: u64,
     number: u64,
-    /// `None`: the file system does not tell.
+    /// The creation time. `None`: the file system does not report it.
     created: Option<SystemTime>,
 }
 
@@ -50,7 +50,7 @@ impl Inode {
         Self { device: metadata.dev(), number: metadata.ino(), created: metadata.created().ok() }
     }
 
-    /// Whether no other file can be taken for it.
+    /// Returns whether no other file can have an equal identity.
     pub fn is_unique(&self) -> bool {
         self.created.is_some()
     }
@@ -113,7 +113,7 @@ impl Entry {
     }
 }
 
-/// Whether an error says that there is no such file.
+/// Returns whether an error means that the file does not exist.
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -11,7 +11,7 @@ use super::tree::{Lost, Moving, Tree, Watched};
 use sys::{TreeChange, TreeEvent};
 
 impl Tree {
-    /// Takes one report. Reports come in the order of the changes.
+    /// Handles a report. Reports come in the order of the changes.
     pub(super) fn on_event(&mut self, event: TreeEvent) -> Result<(), Failure> {
         if event.change == TreeChange::Lost {
             self.trouble.lost = Some(Lost::Overflow);
@@ -67,7 +67,7 @@ impl Tree {
             if self.catalog.is_attached(key.0) {
                 self.windows.summed_up(&path);
             }
-            // A move from here into the tree is a creation.
+            // A move from here into the tree counts as a creation.
             return Ok(());
         }
         match change {
@@ -112,7 +112,7 @@ impl Tree {
     fn on_moved_to(&mut self, key: Key, pair: u32) -> Result<(), Failure> {
         let moving = self.moving.remove(&pair);
         let Some((entry, moving)) = moving.and_then(|moving| Some((moving.entry?, moving))) else {
-            // From elsewhere, or not known yet.
+            // The entry comes from elsewhere, or is not known yet.
             self.marks.add(key, Mark { replaced: true, ..Mark::default() });
             return Ok(());
         };
@@ -135,12 +135,12 @@ impl Tree {
         self.windows.rename_repositories(&moving.path, &path);
         self.git.rename(&moving.path, &path);
         self.place_moved(key, &path, entry)?;
-        // Reading it once makes sure that it is the same file.
+        // A read makes sure that it is the same file.
         self.marks.add(key.clone(), moving.mark.unwrap_or_default());
         Ok(())
     }
 
-    /// Takes the old half of a rename whose new one is this file, though it was not reported.
+    /// Takes the old half of a rename whose new half is this file, though the new half was not reported.
     pub(super) fn take_moving(&mut self, is_it: impl Fn(&Entry) -> bool) -> Option<(Entry, Moving)> {
         let pair =
             self.moving.iter().find(|(_, moving)| moving.entry.as_ref().is_some_and(&is_it)).map(|(pair, _)| *pair);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// A reason for which nothing is known of a tree. Its text is a clause of a receipt's reason.
+/// Why a tree is unknown. The text is a clause of a receipt's reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The host has no room for more watches.
@@ -17,7 +17,7 @@ pub enum Failure {
         #[expect(missing_docs, reason = "the limit")]
         most: usize,
     },
-    /// The tree is too large to remember.
+    /// The tree is too large to be remembered.
     #[error("{} has more than {most} files", root.display())]
     Files {
         #[expect(missing_docs, reason = "the root of the tree")]
@@ -31,10 +31,10 @@ pub enum Failure {
     /// Other programs have taken the user's queues.
     #[error("all of the user's inotify instances are in use (fs.inotify.max_user_instances)")]
     Instances,
-    /// The root is not a tree of its own.
+    /// The root is `/`, whose tree is the whole file system.
     #[error("the whole file system is not watched")]
     FileSystem,
-    /// The root is elsewhere now.
+    /// The root was removed or renamed.
     #[error("{} was removed or renamed", root.display())]
     Root {
         #[expect(missing_docs, reason = "the root of the tree")]
@@ -54,7 +54,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The reason for an error of the system.
+    /// Returns the reason for an error of the system.
     pub fn of(path: impl Into<PathBuf>, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(libc::ENOSPC) => Self::Watches,

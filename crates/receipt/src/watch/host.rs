@@ -28,13 +28,13 @@ struct Shared {
     budget: Budget,
 }
 
-/// A tree, and whether it can be used.
+/// A tree, and its state.
 #[derive(Debug)]
 struct Follower {
     root: PathBuf,
     phase: Mutex<Phase>,
     changed: Condvar,
-    /// The thread ends when this is closed.
+    /// The write end of a pipe. The thread ends when it is closed.
     _stop: OwnedFd,
 }
 
@@ -45,7 +45,7 @@ enum Phase {
     Failed(Failure, Instant),
 }
 
-/// A command for which a receipt is to be written. Dropped without [`Token::finish`], it leaves nothing behind.
+/// A command that gets a receipt. If a token is dropped without [`Token::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct Token {
     window: Result<(Arc<Follower>, u64), NotOpen>,
@@ -59,7 +59,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Watches nothing yet.
+    /// Returns a watch without trees.
     #[must_use]
     pub fn new() -> Self {
         Self::with(Budget::new())
@@ -69,10 +69,10 @@ impl Watch {
         Self(Arc::new(Shared { followers: Mutex::default(), budget }))
     }
 
-    /// Returns the root of the tree to which a directory belongs: the top of its repository, or itself.
+    /// Returns the root of the tree to which a directory belongs: the top of its repository, or the directory itself.
     ///
     /// # Errors
-    /// If it does not exist.
+    /// If the directory does not exist.
     pub fn root_of(directory: &Path) -> io::Result<PathBuf> {
         let directory = fs::canonicalize(directory)?;
         let top = directory.ancestors().find(|above| fs::symlink_metadata(above.join(GIT)).is_ok());
@@ -93,7 +93,7 @@ impl Watch {
         self.follower(&root).is_ok_and(|(follower, _)| matches!(*follower.settled(most), Phase::Ready(_)))
     }
 
-    /// Makes a tree believe that the kernel's queue overflowed.
+    /// Simulates an overflow of the kernel's queue for a tree.
     #[cfg(test)]
     pub(super) fn lose(&self, root: &Path) {
         let (follower, _) = self.follower(root).expect("a tree");
@@ -158,8 +158,8 @@ enum NotOpen {
 }
 
 impl Token {
-    /// Writes the receipt, right after the command's end. `tree` are its processes that are still alive: the owners of
-    /// ports are looked for among them.
+    /// Returns the receipt, right after the command's end. `tree` are the command's living processes, among which the
+    /// owners of ports are found.
     #[must_use]
     pub fn finish(mut self, tree: &[Pid]) -> Receipt {
         let receipt = match std::mem::replace(&mut self.window, Err(NotOpen::Finished)) {
@@ -169,7 +169,7 @@ impl Token {
         self.with_ports(receipt, tree)
     }
 
-    /// Writes a receipt of what changed so far. `tree` are the processes of the command.
+    /// Returns a receipt of the changes so far. `tree` are the processes of the command.
     #[must_use]
     pub fn peek(&self, tree: &[Pid]) -> Receipt {
         let receipt = match &self.window {
@@ -208,7 +208,7 @@ fn unknown(why: impl Into<String>) -> Receipt {
 }
 
 impl Follower {
-    /// Starts the thread that reads a tree, and follows it.
+    /// Starts the thread that reads and follows a tree.
     fn start(root: &Path, budget: Budget) -> io::Result<Arc<Self>> {
         let (stopped, stop) = io::pipe()?;
         let (stopped, stop) = (OwnedFd::from(stopped), OwnedFd::from(stop));
@@ -263,7 +263,7 @@ impl Follower {
     }
 }
 
-/// Reads a tree, and then its changes until it is of no use.
+/// Reads a tree, and then its changes until the tree is no longer needed.
 fn follow(follower: &Weak<Follower>, root: &Path, budget: Budget, stopped: &OwnedFd) {
     let tree = Tree::new(root, budget);
     let readiness = tree.as_ref().ok().and_then(|tree| tree.readiness().try_clone_to_owned().ok());
@@ -284,7 +284,7 @@ fn follow(follower: &Weak<Follower>, root: &Path, budget: Budget, stopped: &Owne
         if is_interrupted {
             continue;
         }
-        // A command makes many changes at a time.
+        // A command makes many changes in a row.
         thread::sleep(GATHER);
         let Some(follower) = follower.upgrade() else { return };
         let mut phase = follower.lock();

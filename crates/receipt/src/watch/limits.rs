@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Entries from which an ignored directory is summed up.
+/// Number of entries from which an ignored directory is summed up.
 pub const LARGE: usize = 1000;
-/// Files of a tree that are remembered at most.
+/// The most files of a tree that are remembered.
 pub const FILES: usize = 400_000;
-/// Files with names in other places that are watched by themselves at most.
+/// The most files with names in other places that are watched individually.
 pub const LINKED: usize = 1000;
-/// Directories of a repository's `.git` that are watched at most.
+/// The most directories of a repository's `.git` that are watched.
 pub const GIT_DIRECTORIES: usize = 2000;
-/// Trees that a host watches at once. The least recently used one makes room.
+/// The most trees that a host watches at once. The least recently used tree makes room.
 pub const TREES: usize = 8;
-/// Time that the first command in a tree waits until that is watched. Larger trees are watched from the next one on.
+/// Time that the first command in a tree waits until the tree is watched. A larger tree is watched from the next
+/// command on.
 pub const FIRST: Duration = Duration::from_millis(25);
 /// Time that changes may gather before the reader wakes up.
 pub const GATHER: Duration = Duration::from_millis(10);
@@ -23,11 +24,11 @@ pub const COMPARE: Duration = Duration::from_millis(150);
 /// Time after which a tree that could not be watched is tried again.
 pub const RETRY: Duration = Duration::from_mins(10);
 
-/// The watches that a host may have, and has.
+/// The watches that a host may have, and the watches that it has.
 #[derive(Debug, Clone)]
 pub struct Budget {
     used: Arc<AtomicUsize>,
-    /// The most.
+    /// The most watches.
     pub most: usize,
 }
 
@@ -37,7 +38,7 @@ impl Budget {
         Self::of(sys::most_watches().map_or(usize::MAX, |most| most / 4))
     }
 
-    /// A number of watches.
+    /// Returns a budget of this many watches.
     pub fn of(most: usize) -> Self {
         Self { used: Arc::default(), most }
     }

@@ -6,25 +6,25 @@ use super::entry::{Inode, Key};
 use super::marks::Mark;
 use sys::TreeWatchId;
 
-/// The names of files that have several.
+/// The names of files that have several names.
 #[derive(Debug, Default)]
 pub struct Links {
     names: HashMap<Inode, HashSet<Key>>,
-    /// Watches of files that have names outside of the tree, too.
+    /// Watches of files that have more names outside of the tree.
     pub watches: HashMap<Inode, TreeWatchId>,
-    /// Files whose names have not all been looked for, and the reports on the known names.
+    /// Files whose names have not all been looked for, with the reports on the known names.
     pub to_find: HashMap<Inode, Mark>,
 }
 
 impl Links {
-    /// Adds a name. Returns how many are known.
+    /// Adds a name. Returns the number of known names.
     pub fn add(&mut self, inode: Inode, key: Key) -> usize {
         let names = self.names.entry(inode).or_default();
         names.insert(key);
         names.len()
     }
 
-    /// Removes a name. Returns whether it was one.
+    /// Removes a name. Returns whether it was known.
     pub fn remove(&mut self, inode: Inode, key: &Key) -> bool {
         let Some(names) = self.names.get_mut(&inode) else { return false };
         let was_name = names.remove(key);
@@ -39,7 +39,7 @@ impl Links {
         self.names.get(&inode).into_iter().flatten().cloned().collect()
     }
 
-    /// Returns how many names are known.
+    /// Returns the number of known names.
     pub fn count(&self, inode: Inode) -> usize {
         self.names.get(&inode).map_or(0, HashSet::len)
     }

@@ -30,11 +30,11 @@ impl BitOrAssign for Mark {
     }
 }
 
-/// All files that are to be read.
+/// All files that have to be read.
 #[derive(Debug, Default)]
 pub struct Marks {
     files: HashMap<Key, Mark>,
-    /// Directories that are new in the catalog, and neither watched nor read.
+    /// Directories that are new in the catalog, and are neither watched nor read yet.
     pub new: Vec<Key>,
 }
 

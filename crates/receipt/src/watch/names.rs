@@ -1,4 +1,4 @@
-//! The names of files that have several.
+//! The names of files that have several names.
 
 use super::entry::{Entry, Inode, Key, is_gone};
 use super::failure::Failure;
@@ -8,7 +8,7 @@ use super::tree::{Tree, Watched};
 use crate::Kind;
 
 impl Tree {
-    /// Looks for the other names of files that have several, in one pass. Returns whether there is more to read.
+    /// Looks for the other names of files with several names, in one pass. Returns whether more files have to be read.
     pub(super) fn find_links(&mut self) -> Result<bool, Failure> {
         let wanted = std::mem::take(&mut self.links.to_find);
         if wanted.is_empty() {
@@ -27,7 +27,7 @@ impl Tree {
         for (inode, key, mark) in found {
             let known = self.links.count(inode);
             if self.links.add(inode, key.clone()) > known {
-                // The file was read when it had one name, and may have been written by another one since.
+                // The file was read when it had one name, and may have been written by another name since.
                 self.marks.add(key, Mark { closed: true, by_link: true, ..mark });
                 is_more = true;
             }
@@ -60,7 +60,7 @@ impl Tree {
         }
     }
 
-    /// Watches a file that has names which the tree does not know.
+    /// Watches a file that has names unknown to the tree.
     fn watch_outside_names(&mut self, inode: Inode) -> Result<(), Failure> {
         let Some(name) = self.links.names(inode).into_iter().next() else { return Ok(()) };
         let all = self.catalog.entry(&name).map_or(0, |entry| entry.links as usize);
@@ -76,7 +76,7 @@ impl Tree {
                 self.watched.insert(watch, Watched::File(inode));
                 self.links.watches.insert(inode, watch);
             }
-            // The name has just gone. A report of that follows, and leads to the other names.
+            // The name has just gone. A report of its removal follows, and leads to the other names.
             Some(Err(error)) if is_gone(&error) => self.budget.give(1),
             failed => {
                 let why = || format!("many files have names outside of {root}, by which they may have been changed");

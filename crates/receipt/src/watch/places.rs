@@ -33,7 +33,7 @@ impl Tree {
         self.read_entries(ROOT, &path)
     }
 
-    /// Watches a new directory, then reads it, and so on for those in it.
+    /// Watches a new directory, then reads it, and continues with the directories in it.
     pub(super) fn enter(&mut self, key: Key, path: PathBuf) -> Result<(), Failure> {
         if let Some(id) = self.enter_one(Some(key), &path)? {
             self.read_entries(id, &path)?;
@@ -41,7 +41,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Watches a new directory. Returns its number if its entries are to be read.
+    /// Watches a new directory. Returns its number if its entries have to be read.
     fn enter_one(&mut self, place: Option<Key>, path: &Path) -> Result<Option<DirectoryId>, Failure> {
         let (watch, now) = match self.add_watch(path) {
             Ok(added) => added,
@@ -61,7 +61,8 @@ impl Tree {
             return Ok(None);
         }
         if let Some(Watched::Directory(known)) = self.watched.get(&watch).copied() {
-            // The kernel knows it by another path: it was renamed, and the report is on its way, or it is there twice.
+            // The kernel knows the directory by another path: it was renamed and the report is on its way, or it has
+            // two paths.
             return self.meet_again((known, now), place, path);
         }
         let above = place.as_ref().and_then(|(parent, _)| self.catalog.directory(*parent));
@@ -92,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// The rules inside a directory, which may be the top of a repository.
+    /// Returns the rules inside a directory, which may be the top of a repository.
     fn rules_of(&mut self, path: &Path, above: &Rules) -> Rules {
         match fs::symlink_metadata(path.join(GIT)) {
             Ok(_) => {
@@ -104,7 +105,7 @@ impl Tree {
         }
     }
 
-    /// Reads the entries of a directory that is watched.
+    /// Reads the entries of a watched directory.
     fn read_entries(&mut self, id: DirectoryId, path: &Path) -> Result<(), Failure> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -134,7 +135,7 @@ impl Tree {
         Ok(())
     }
 
-    /// A directory that is known by another path.
+    /// Handles a directory that is known by another path.
     fn meet_again(
         &mut self,
         (known, inode): (DirectoryId, Inode),
@@ -195,7 +196,7 @@ impl Tree {
         }
     }
 
-    /// Takes an entry out of its directory, for another place.
+    /// Takes an entry out of its directory, to put it elsewhere.
     pub(super) fn take_entry(&mut self, key: &Key) -> Option<Entry> {
         let entry = self.catalog.directory_mut(key.0)?.entries.remove(&key.1)?;
         if let Some(ignored) = self.catalog.directory(key.0).and_then(|directory| directory.ignored) {
@@ -210,12 +211,12 @@ impl Tree {
         Some(entry)
     }
 
-    /// Puts an entry that was renamed where it is now.
+    /// Puts a renamed entry at its new place.
     pub(super) fn place_moved(&mut self, key: &Key, path: &Path, entry: Entry) -> Result<(), Failure> {
         let Some(parent) = self.catalog.directory(key.0) else { return Ok(()) };
         let (above, rules) = (parent.ignored, parent.rules.clone());
         if entry.directory.is_some_and(|id| self.catalog.is_below(key.0, id)) {
-            // A stale report: other directories have the names by now.
+            // The report is stale: other directories have the names by now.
             self.remove_taken(key, (path, path), &entry);
             self.trouble.lost.get_or_insert(Lost::Race);
             return Ok(());
@@ -243,13 +244,13 @@ impl Tree {
         }
     }
 
-    /// The entries below a directory at all depths.
+    /// Returns the number of entries below a directory at all depths.
     fn count_of(&self, id: DirectoryId) -> usize {
         let below = self.catalog.below(id).into_iter();
         below.filter_map(|id| self.catalog.directory(id)).map(|directory| directory.entries.len()).sum()
     }
 
-    /// Counts new entries of a directory. If that makes an ignored one large, it is summed up from now on.
+    /// Counts new entries of a directory. An ignored directory that becomes large is summed up from now on.
     pub(super) fn count_below(&mut self, id: DirectoryId, count: usize) -> Result<(), Failure> {
         let Some(top) = self.catalog.directory(id).and_then(|directory| directory.ignored) else { return Ok(()) };
         let Some(directory) = self.catalog.directory_mut(top) else { return Ok(()) };
@@ -268,7 +269,7 @@ impl Tree {
         Ok(())
     }
 
-    /// An entry was removed, with all that was in it.
+    /// Handles the removal of an entry with everything in it.
     pub(super) fn remove_entry(&mut self, key: &Key) {
         let path = self.catalog.path_of(key);
         if let Some(entry) = self.take_entry(key) {
@@ -276,8 +277,8 @@ impl Tree {
         }
     }
 
-    /// An entry that has been taken out of its directory was removed. It was at one path, and the windows know it by
-    /// another one.
+    /// Handles the removal of an entry that has been taken out of its directory. The entry was at one path, and the
+    /// windows know it by another path.
     pub(super) fn remove_taken(&mut self, key: &Key, (was, path): (&Path, &Path), entry: &Entry) {
         self.counters.files = self.counters.files.saturating_sub(1);
         self.before(path, Some(&entry.node));
@@ -326,7 +327,7 @@ impl Tree {
         }
     }
 
-    /// Adds a watch on a directory, and returns which one it is.
+    /// Adds a watch on a directory, and returns its id and the inode of the directory.
     fn add_watch(&mut self, path: &Path) -> Result<(TreeWatchId, Inode), Refused> {
         if !self.budget.take() {
             let (root, most) = (self.root().to_owned(), self.budget.most);
@@ -360,7 +361,7 @@ enum Refused {
     System(io::Error),
 }
 
-/// Whether a directory has so many entries at all depths that it is summed up.
+/// Returns whether a directory has so many entries at all depths that it is summed up.
 fn has_many_entries(path: &Path) -> bool {
     let mut count = 0;
     let mut directories = vec![path.to_owned()];

@@ -1,4 +1,4 @@
-//! Watching repositories, and reading them again.
+//! Watches repositories, and reads them again.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::tree::{Tree, Watched};
 use crate::git::{Repository, Snapshot};
 
 impl Tree {
-    /// Reads the repositories again if something in them changed.
+    /// Reads the repositories again if any of them changed.
     pub(super) fn refresh_git(&mut self) -> Result<(), Failure> {
         if self.git.is_fresh() {
             return Ok(());
@@ -34,7 +34,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Watches the directories of a repository. Returns whether these are all.
+    /// Watches the directories of a repository. Returns whether all of them are watched.
     fn watch_git(&mut self, repository: &Repository) -> bool {
         let (directories, mut is_all) = repository.directories(GIT_DIRECTORIES);
         for directory in directories {

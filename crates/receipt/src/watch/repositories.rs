@@ -15,7 +15,7 @@ use sys::TreeEvent;
 pub struct Repositories {
     /// The known repositories.
     pub known: BTreeMap<PathBuf, Known>,
-    /// Tops at which there may be another repository than before.
+    /// Tops at which another repository than before may be.
     pub again: BTreeSet<PathBuf>,
     /// Whether anything below a `.git` was reported.
     pub is_changed: bool,
@@ -31,27 +31,27 @@ pub struct Known {
 }
 
 impl Repositories {
-    /// Something below a `.git` was reported.
+    /// Handles a report on a file below a `.git`.
     pub fn on_event(&mut self, event: &TreeEvent) {
         self.is_changed |= !event.name.as_encoded_bytes().ends_with(b".lock");
     }
 
-    /// There may be another repository at a top than before.
+    /// Records that another repository than before may be at a top.
     pub fn look_again(&mut self, top: PathBuf) {
         self.again.insert(top);
     }
 
-    /// Every repository may have changed.
+    /// Records that every repository may have changed.
     pub fn look_at_all(&mut self) {
         self.again.extend(self.known.keys().cloned());
     }
 
-    /// The repositories below a directory may be gone.
+    /// Records that the repositories below a directory may be gone.
     pub fn look_at_all_below(&mut self, directory: &Path) {
         self.again.extend(self.known.keys().filter(|top| top.starts_with(directory)).cloned());
     }
 
-    /// A directory was renamed, and the repositories below it with it.
+    /// Records the rename of a directory, with the repositories below it.
     pub fn rename(&mut self, from: &Path, to: &Path) {
         let tops: Vec<_> = self.known.keys().filter(|top| top.starts_with(from)).cloned().collect();
         for top in tops {
@@ -68,7 +68,7 @@ impl Repositories {
         self.known.iter().filter_map(snapshot).collect()
     }
 
-    /// Compares the last snapshots with earlier ones. Returns the changes, and why some are not known.
+    /// Compares the last snapshots with earlier ones. Returns the changes, and why changes may be unknown.
     pub fn compare(&self, before: &BTreeMap<PathBuf, Arc<Snapshot>>) -> (Vec<GitChange>, Vec<(Completeness, String)>) {
         let after = self.snapshots();
         let tops: BTreeSet<_> = before.keys().chain(after.keys()).collect();
@@ -86,7 +86,7 @@ impl Repositories {
         (changes, unknown)
     }
 
-    /// Returns whether the last snapshots are true.
+    /// Returns whether the last snapshots are up to date.
     pub fn is_fresh(&self) -> bool {
         !self.is_changed && self.again.is_empty() && self.known.values().all(|known| known.is_watched)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// The file in a directory that has rules for it and for all below.
+/// The file with rules for its directory and everything below.
 pub const FILE: &str = ".gitignore";
 
 /// The rules for a directory. They serve only to sum up directories: a rule that cannot be read ignores nothing.
@@ -41,7 +41,7 @@ impl Rules {
 
     fn read(base: &Path, file: &Path, above: Self) -> Self {
         let mut builder = GitignoreBuilder::new(base);
-        // Lines that are no rules have no effect in git either.
+        // Invalid lines have no effect in git either.
         let _ = builder.add(file);
         match builder.build() {
             Ok(rules) if !rules.is_empty() => Self::level(rules, above),
@@ -53,7 +53,8 @@ impl Rules {
         Self(Some(Arc::new(Level { rules, above })))
     }
 
-    /// Whether a directory is ignored, by its own name. One below an ignored one is, too.
+    /// Returns whether a directory is ignored by its own name. A directory below an ignored directory is ignored as
+    /// well.
     pub fn ignores(&self, directory: &Path) -> bool {
         let mut at = self.0.as_ref();
         while let Some(level) = at {

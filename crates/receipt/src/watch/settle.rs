@@ -11,7 +11,7 @@ use super::marks::Mark;
 use super::tree::Tree;
 
 impl Tree {
-    /// Reads every file that has a mark, until there is none. Files in directories whose new place is not known yet
+    /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet
     /// keep their marks.
     pub(super) fn settle(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
         let (mut kept, mut kept_new) = (Vec::new(), Vec::new());
@@ -36,8 +36,8 @@ impl Tree {
         }
     }
 
-    /// Watches and reads the directories that are new in the catalog, and those in them. Keeps those whose new place is
-    /// not known yet.
+    /// Watches and reads the directories that are new in the catalog, and the directories in them. Keeps directories
+    /// whose new place is not known yet.
     fn enter_new(&mut self, kept: &mut Vec<Key>) -> Result<(), Failure> {
         while let Some(key) = self.marks.new.pop() {
             let entry = self.catalog.entry(&key);
@@ -73,7 +73,7 @@ impl Tree {
             (None, None) => {}
             (None, Some(now)) => {
                 self.discover(key, &path, now)?;
-                // The path may be another name of a known file, which was written by that name.
+                // The path may be another name of a known file that was written by that name.
                 let mark = Mark { closed: true, replaced: false, by_link: true, ..mark };
                 self.links.to_find.entry(now.inode).and_modify(|known| *known |= mark);
                 if now.is_linked() {
@@ -86,7 +86,8 @@ impl Tree {
         Ok(())
     }
 
-    /// A file is at a path at which there was none. It is new, or its old name was reported and its new one was not.
+    /// Handles a file at a path at which no file was known. It is new, or its old name was reported and its new name
+    /// was not.
     pub(super) fn discover(&mut self, key: &Key, path: &Path, now: Entry) -> Result<(), Failure> {
         let is_it = |entry: &Entry| now.inode.is_unique() && entry.inode == now.inode;
         if let Some((entry, moving)) = self.take_moving(is_it) {
@@ -136,7 +137,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Adds an entry that was not there, with all that is in it.
+    /// Adds a new entry, with everything in it.
     pub(super) fn add_entry(&mut self, key: &Key, path: &Path, entry: Entry) -> Result<(), Failure> {
         self.count_file()?;
         self.put_entry(key, path, entry);
@@ -147,7 +148,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Marks all that is or was in the tree, for a comparison.
+    /// Marks everything that is or was in the tree, for a comparison.
     pub(super) fn mark_everything(&mut self) {
         let directories: Vec<_> =
             self.catalog.directories().filter(|(_, it)| !it.is_summed_up).map(|(id, _)| id).collect();
@@ -163,7 +164,7 @@ impl Tree {
         self.git.look_at_all();
     }
 
-    /// A file that the system does not show.
+    /// Handles a file that the system does not show.
     pub(super) fn on_unreadable(&mut self, path: &Path, error: &std::io::Error) -> Result<(), Failure> {
         if is_gone(error) {
             return Ok(());

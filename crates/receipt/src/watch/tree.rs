@@ -32,7 +32,7 @@ pub(super) struct Moving {
     pub path: PathBuf,
     pub entry: Option<Entry>,
     pub mark: Option<Mark>,
-    /// The path that stands for it until its new one is known. No file can have it.
+    /// The path that stands for the entry until its new path is known. No file can have this path.
     pub limbo: PathBuf,
 }
 
@@ -66,15 +66,15 @@ pub(super) struct Counters {
 pub(super) struct Trouble {
     /// Why everything has to be compared.
     pub lost: Option<Lost>,
-    /// Something that holds for every command.
+    /// A problem that holds for every command.
     pub standing: Option<String>,
     /// Whether a directory was renamed since the last round of reading.
     pub is_racing: bool,
-    /// Whether something was read after the last reports, so that later ones may be about what changed meanwhile.
+    /// Whether files were read after the last reports, so that later reports may be about changes in between.
     pub may_have_raced: bool,
 }
 
-/// Why reports do not tell everything.
+/// Why reports are incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// The kernel's queue overflowed.
@@ -88,7 +88,7 @@ pub enum Lost {
 pub enum Moment {
     /// Processes are changing files now.
     During,
-    /// Everything that counts has been done, and is in the queue.
+    /// All changes that count have been made, and are in the queue.
     After,
 }
 
@@ -96,7 +96,7 @@ impl Tree {
     /// Watches a tree, and reads its contents. The watches come first, so that no change is missed.
     ///
     /// # Errors
-    /// If it cannot be watched as a whole.
+    /// If the tree cannot be watched as a whole.
     pub fn new(root: &Path, budget: Budget) -> Result<Self, Failure> {
         let watch = TreeWatch::new(root).map_err(|error| Failure::of(root, &error))?;
         let mut tree = Self {
@@ -130,14 +130,14 @@ impl Tree {
     /// Reads all changes so far into the catalog.
     ///
     /// # Errors
-    /// If the tree is not known any more.
+    /// If the tree is no longer known.
     pub fn catch_up(&mut self, moment: Moment) -> Result<(), Failure> {
         if moment == Moment::During {
-            // A path may name another file by the time it is read, as long as there are renames that were not reported.
+            // As long as renames were not reported, a path may name another file by the time it is read.
             return self.drain().map(drop);
         }
-        // New directories are watched by the next round, which brings all that changed meanwhile. Other processes may
-        // go on for ever.
+        // The next round brings the changes made meanwhile, and watches new directories. Other processes may go on for
+        // ever, so the rounds are limited.
         for _ in 0..4 {
             let is_any = self.drain()? || !self.marks.is_empty();
             self.note_race();
@@ -154,8 +154,8 @@ impl Tree {
                 return self.refresh_git();
             }
         }
-        // The last round may have read a directory under the old path of another one. If so, the next comparison is a
-        // whole one.
+        // The last round may have read a directory under the old path of another directory. If so, the next comparison
+        // covers everything.
         self.drain()?;
         self.note_race();
         if self.trouble.lost.is_some() {
@@ -164,7 +164,7 @@ impl Tree {
         self.refresh_git()
     }
 
-    /// Notes whether a directory was renamed while something was read by its path.
+    /// Records whether a directory was renamed while files were read by its path.
     fn note_race(&mut self) {
         if std::mem::take(&mut self.trouble.is_racing) && self.trouble.may_have_raced {
             self.trouble.lost.get_or_insert(Lost::Race);
@@ -186,27 +186,27 @@ impl Tree {
     /// Opens a window.
     ///
     /// # Errors
-    /// If the tree is not known any more.
+    /// If the tree is no longer known.
     pub fn begin(&mut self) -> Result<u64, Failure> {
         self.catch_up(Moment::After)?;
         let git = self.git.snapshots();
         Ok(self.windows.open(git))
     }
 
-    /// Closes a window, and returns what changed in it.
+    /// Closes a window, and returns its changes.
     ///
     /// # Errors
-    /// If the tree is not known any more.
+    /// If the tree is no longer known.
     pub fn finish(&mut self, window: u64) -> Result<Receipt, Failure> {
         let receipt = self.peek(window)?;
         self.windows.close(window);
         Ok(receipt)
     }
 
-    /// Returns what changed in a window so far.
+    /// Returns the changes in a window so far.
     ///
     /// # Errors
-    /// If the tree is not known any more.
+    /// If the tree is no longer known.
     pub fn peek(&mut self, window: u64) -> Result<Receipt, Failure> {
         self.catch_up(Moment::After)?;
         self.check_root()?;
@@ -267,21 +267,21 @@ impl Tree {
         }
     }
 
-    /// Whether a file has names that the tree does not know.
+    /// Returns whether a file has names unknown to the tree.
     fn has_other_names(&self, path: &Path) -> bool {
         let entry = self.catalog.find(path).map(|(_, entry)| entry);
         entry.is_some_and(|entry| entry.is_linked() && self.links.count(entry.inode) < entry.links as usize)
     }
 
     /// # Errors
-    /// If the root is not where it was.
+    /// If the root was removed or renamed.
     fn check_root(&self) -> Result<(), Failure> {
         let known = self.catalog.entry(&(ROOT, std::ffi::OsString::new())).map(|entry| entry.inode);
         let now = std::fs::symlink_metadata(self.root()).ok().map(|metadata| Inode::of(&metadata));
         if known == now { Ok(()) } else { Err(Failure::Root { root: self.root().to_owned() }) }
     }
 
-    /// Adds reports that were read.
+    /// Handles the reports that have arrived.
     fn drain(&mut self) -> Result<bool, Failure> {
         let mut events: Vec<TreeEvent> = Vec::new();
         self.watch.read(&mut events).map_err(|error| Failure::of(self.root(), &error))?;

@@ -17,7 +17,7 @@ pub struct Window {
     pub summed_up: BTreeSet<PathBuf>,
     /// The repositories as they were, by their tops.
     pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
-    /// Why not everything is known.
+    /// Why the changes are incomplete.
     pub trouble: Option<(Completeness, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Windows {
         self.open.remove(&number)
     }
 
-    /// Returns whether there is none.
+    /// Returns whether no window is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -57,17 +57,17 @@ impl Windows {
         self.open.values_mut().for_each(|window| window.replay.before(path, node));
     }
 
-    /// A file or directory was removed.
+    /// Records the removal of a file or directory.
     pub fn remove(&mut self, path: &Path) {
         self.open.values_mut().for_each(|window| window.replay.remove(path));
     }
 
-    /// A file or directory was renamed.
+    /// Records the rename of a file or directory.
     pub fn rename_files(&mut self, from: &Path, to: &Path) {
         self.open.values_mut().for_each(|window| window.replay.rename(from, to));
     }
 
-    /// The repositories in a directory were renamed with it.
+    /// Records the rename of the repositories in a directory.
     pub fn rename_repositories(&mut self, from: &Path, to: &Path) {
         for window in self.open.values_mut() {
             let tops: Vec<_> = window.git.keys().filter(|top| top.starts_with(from)).cloned().collect();
@@ -78,14 +78,14 @@ impl Windows {
         }
     }
 
-    /// Something changed in a directory that is summed up.
+    /// Records a change in a directory that is summed up.
     pub fn summed_up(&mut self, directory: &Path) {
         for window in self.open.values_mut() {
             window.summed_up.insert(directory.to_owned());
         }
     }
 
-    /// Not everything that changes is seen.
+    /// Records that not all changes are seen.
     pub fn trouble(&mut self, state: Completeness, why: &str) {
         for window in self.open.values_mut() {
             if window.trouble.as_ref().is_none_or(|(known, _)| state > *known) {
@@ -95,7 +95,7 @@ impl Windows {
     }
 }
 
-/// The new path of something below a renamed directory.
+/// Returns the new path of a file below a renamed directory.
 pub fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
     match path.strip_prefix(from) {
         Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),

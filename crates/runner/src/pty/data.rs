@@ -1,17 +1,17 @@
-//! The text of a terminal for those who draw it themselves: everything that its program writes, as whole characters.
+//! The text of a terminal for callers that draw it themselves: all output of its program, as whole characters.
 
 use capture::{Cleaner, Sanitize};
 
-/// The most text that one call of the listeners gets, bytes. With that much waiting no more is read.
+/// The most text that one call of the listeners gets, bytes. Reading pauses while that much text waits.
 pub const BATCH: usize = 64 * 1024;
-/// The text is decoded and nothing else.
+/// No cleaning: the text is only decoded.
 const RAW: Option<Sanitize> = None;
 
 /// Text on its way to the listeners.
 pub(super) struct Data {
     pub decoder: Cleaner,
     pub waiting: String,
-    /// The caller does not know of the start yet, so that no listener can be there.
+    /// Whether the caller does not know of the start yet, so that no listener can exist.
     pub unknown: bool,
     pub listened: bool,
     pub in_flight: bool,
@@ -35,12 +35,12 @@ impl Data {
         });
     }
 
-    /// Whether a listener gets all text, and may draw it and answer for it.
+    /// Returns whether a listener gets all text, and may draw it and answer for it.
     pub fn is_drawn(&self) -> bool {
         self.listened
     }
 
-    /// The next text for the listeners, if they wait for one.
+    /// Returns the next text for the listeners, if they wait for text.
     pub fn next(&mut self) -> Option<String> {
         if self.in_flight || self.unknown || self.waiting.is_empty() {
             return None;

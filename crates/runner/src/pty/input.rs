@@ -1,4 +1,4 @@
-//! The input of a terminal's program: typed as fast as the terminal takes it, in order, nothing lost.
+//! The input of a terminal's program. It is typed as fast as the terminal takes it, in order and without loss.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ const CHUNK: usize = 2048;
 #[derive(Default)]
 pub(super) struct Input {
     state: Mutex<InputQueue>,
-    /// Notified when there is something to type.
+    /// Notified when there is input to type.
     pub woken: Notify,
 }
 
@@ -24,14 +24,14 @@ pub(super) struct InputQueue {
     pub queue: VecDeque<Piece>,
     /// Bytes of the unfinished line, which a program that reads whole lines cannot see yet.
     line: usize,
-    /// The answer to a question of the program, sent if those who draw the terminal do not answer.
+    /// The answer to a question of the program. It is sent if the callers that draw the terminal do not answer.
     pub answer: Option<(Instant, Vec<u8>)>,
 }
 
 pub(super) struct Piece {
     pub bytes: Vec<u8>,
     pub typed: usize,
-    /// Notified once all of it was typed.
+    /// Notified once the whole input was typed.
     pub done: Option<oneshot::Sender<()>>,
 }
 
@@ -44,7 +44,7 @@ impl Input {
         self.woken.notify_one();
     }
 
-    /// The program has ended: input that is left is dropped.
+    /// Drops the remaining input, because the program has ended.
     pub fn refuse(&self) {
         *self.state() = InputQueue::default();
     }
@@ -57,7 +57,7 @@ impl InputQueue {
             let rest = &piece.bytes[piece.typed..];
             let lines = sys::line_end_key(master);
             let key = [lines.unwrap_or_default()];
-            // A program that reads whole lines would get a longer one cut: its parts are handed over as they are.
+            // A program that reads whole lines would get a longer line cut, so its parts are handed over as they are.
             let (next, from_piece) = match lines {
                 Some(_) if self.line >= sys::LONGEST_LINE => (&key[..], false),
                 Some(_) => (&rest[..rest.len().min(CHUNK).min(sys::LONGEST_LINE - self.line)], true),
@@ -83,7 +83,7 @@ impl InputQueue {
     }
 }
 
-/// The length of the unfinished line once these bytes are typed.
+/// Returns the length of the unfinished line once these bytes are typed.
 fn line_after(line: usize, typed: &[u8], lines: Option<u8>) -> usize {
     const ERASE_LINE: u8 = 0x15;
     const BACKSPACES: [u8; 2] = [0x08, 0x7f];
@@ -95,7 +95,7 @@ fn line_after(line: usize, typed: &[u8], lines: Option<u8>) -> usize {
     })
 }
 
-/// Whether this looks like the answer of a terminal, and not like a key.
+/// Returns whether the bytes look like the answer of a terminal, and not like a key.
 pub(super) fn is_answer(bytes: &[u8]) -> bool {
     match bytes {
         [0x1b, b'[', parameters @ .., last] => {

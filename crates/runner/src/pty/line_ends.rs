@@ -1,4 +1,4 @@
-//! A terminal ends lines with a carriage return and a line feed; everywhere else the line feed is enough.
+//! Converts the line ends of a terminal, a carriage return and a line feed, to plain line feeds.
 
 /// Removes the carriage return before each line feed, however the text is split.
 #[derive(Debug, Default)]
@@ -7,7 +7,7 @@ pub struct LineEnds {
 }
 
 impl LineEnds {
-    /// Converts bytes. A carriage return at their end is held until the next ones.
+    /// Converts bytes. A carriage return at the end is held until the next bytes.
     pub fn normalize(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len() + 1);
         let mut rest = bytes;
@@ -28,7 +28,7 @@ impl LineEnds {
         out
     }
 
-    /// The byte that is still held at the end.
+    /// Returns the byte that is still held at the end.
     pub fn end(&mut self) -> &'static [u8] {
         if std::mem::take(&mut self.held) { b"\r" } else { b"" }
     }

@@ -1,10 +1,10 @@
-//! The listeners of a terminal: when they get its text, and when it waits for them.
+//! The listeners of a terminal: when they get its text, and when the terminal waits for them.
 
 use super::data::{BATCH, Data};
 use super::terminal::Terminal;
 
 impl Terminal {
-    /// The caller knows of the start: text without a listener is dropped from here on.
+    /// Records that the caller knows of the start. Text without a listener is dropped from here on.
     pub fn known(&self) {
         self.with_data(|data| {
             data.unknown = false;
@@ -24,32 +24,32 @@ impl Terminal {
         });
     }
 
-    /// The listeners have taken the last text.
+    /// Records that the listeners have taken the last text.
     pub fn heard(&self) {
         self.with_data(|data| data.in_flight = false);
     }
 
-    /// The listeners get no more, and are not waited for.
+    /// Gives the listeners no more text, and does not wait for them.
     pub fn give_listeners_up(&self) {
         self.with_data(|data| *data = Data { unknown: false, ..Data::default() });
     }
 
-    /// The next text for the listeners, if they wait for one.
+    /// Returns the next text for the listeners, if they wait for text.
     pub fn next_data(&self) -> Option<String> {
         self.with_data(Data::next)
     }
 
-    /// Whether no more is read before the listeners have taken what waits.
+    /// Returns whether reading must pause until the listeners have taken the waiting text.
     pub fn is_full(&self) -> bool {
         self.with_data(|data| data.waiting.len() >= BATCH)
     }
 
-    /// Whether the listeners have not taken all text.
+    /// Returns whether the listeners have not taken all text.
     pub fn is_heard_of(&self) -> bool {
         self.with_data(|data| data.in_flight || !data.waiting.is_empty())
     }
 
-    /// The end of the output: an unfinished character is shown as it is.
+    /// Ends the output: an unfinished character is shown as it is.
     pub fn finish_data(&self) {
         self.give_drawing_up();
         self.with_data(|data| {

@@ -1,4 +1,4 @@
-//! A terminal as the addon has it: its open end, its screen, who listens, and how far it has come.
+//! A terminal in the addon: its open end, its screen, its listeners, and its stage.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -26,12 +26,13 @@ struct Inner {
     screen: Screen,
     data: Data,
     text: Text,
-    /// Bytes that were read and not drawn yet, since drawing takes long. Listeners have not got them either.
+    /// Bytes that were read and not drawn yet, because drawing takes long. Listeners have not received them either.
     undrawn: Vec<u8>,
 }
 
 impl Inner {
-    /// Draws as much as can be drawn at once, and passes it to listeners and searches. Returns how many bytes that was.
+    /// Draws as much as can be drawn at once, and passes it to listeners and searches. Returns the number of bytes
+    /// drawn.
     fn draw(&mut self, bytes: &[u8]) -> usize {
         let count = self.screen.feed(bytes);
         self.data.push(&bytes[..count]);
@@ -42,7 +43,7 @@ impl Inner {
 
 /// The stage of a terminal.
 enum Stage {
-    /// No program was started in it.
+    /// No program was started in the terminal.
     New,
     /// A program runs, or is being started.
     Open(OwnedFd),
@@ -50,7 +51,7 @@ enum Stage {
     Ended,
 }
 
-/// The facts that waits depend on.
+/// The facts on which waiting depends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     /// Time of the last output, or of the start.
@@ -67,7 +68,7 @@ pub(super) enum Program {
     Ended { exit_code: Option<i32> },
 }
 
-/// Why something cannot be done with a terminal.
+/// Why an operation on a terminal is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum TerminalError {
     /// A terminal runs a single command.
@@ -79,13 +80,13 @@ pub enum TerminalError {
     /// The program of the terminal has ended.
     #[error("the program in this terminal has ended")]
     Ended,
-    /// The system has no terminal to give.
+    /// The system could not provide a terminal.
     #[error("no pseudo-terminal could be had: {0}")]
     None(#[source] io::Error),
 }
 
 impl Terminal {
-    /// A terminal of this size, without a program.
+    /// Returns a terminal of this size, without a program.
     pub fn new(size: TerminalSize) -> Arc<Self> {
         let inner = Inner {
             stage: Stage::New,
@@ -136,7 +137,7 @@ impl Terminal {
         }
     }
 
-    /// The program could not be started after all.
+    /// Records that the program could not be started.
     pub fn take_back(&self) {
         let mut inner = self.inner();
         inner.stage = Stage::New;
@@ -145,7 +146,7 @@ impl Terminal {
         self.input.refuse();
     }
 
-    /// The program has ended, and all its output was drawn.
+    /// Records that the program has ended, and that all its output was drawn.
     pub fn end(&self, exit_code: Option<i32>) {
         self.inner().stage = Stage::Ended;
         self.input.refuse();
@@ -165,16 +166,16 @@ impl Terminal {
         self.with_master(|_| ())
     }
 
-    /// A duplicate of the descriptor of its open end.
+    /// Returns a duplicate of the terminal's open end.
     ///
     /// # Errors
-    /// When the terminal is not open, or there are no more descriptors.
+    /// If the terminal is not open, or no descriptor is free.
     pub fn master(&self) -> io::Result<OwnedFd> {
         let duplicate = self.with_master(|master| master.as_fd().try_clone_to_owned());
         duplicate.map_err(|error| io::Error::new(io::ErrorKind::NotConnected, error))?
     }
 
-    /// The group of processes that keys go to; `None` when there is none.
+    /// Returns the group of processes that keys go to. `None`: no group.
     pub fn foreground(&self) -> Option<i32> {
         self.with_master(sys::foreground_group).ok().flatten()
     }
@@ -187,23 +188,23 @@ impl Terminal {
         }
     }
 
-    /// Changes the size, and notifies the program. After its end only the screen changes.
+    /// Changes the size, and notifies the program. After the end of the program only the screen changes.
     pub fn resize(&self, size: TerminalSize) {
         let mut inner = self.inner();
         inner.size = size;
         inner.screen.resize(size.cols, size.rows);
         if let Stage::Open(master) = &inner.stage {
-            // A terminal that has just hung up has no size any more.
+            // A terminal that has just hung up has no size.
             let _ = sys::resize_terminal(master, size);
         }
     }
 
-    /// The screen as a person would see it.
+    /// Returns the screen as a person would see it.
     pub fn screen(&self) -> Shown {
         self.inner().screen.shown()
     }
 
-    /// The program has written. What takes long to draw is left for [`Self::draw_on`].
+    /// Handles output of the program. Text that takes long to draw is left for [`Self::draw_on`].
     pub fn wrote(&self, bytes: &[u8]) {
         let mut inner = self.inner();
         let drawn = if inner.undrawn.is_empty() { inner.draw(bytes) } else { 0 };
@@ -211,7 +212,7 @@ impl Terminal {
         self.drew(inner);
     }
 
-    /// Whether more has to be drawn before more is read.
+    /// Returns whether more has to be drawn before more is read.
     pub fn is_behind(&self) -> bool {
         !self.inner().undrawn.is_empty()
     }
@@ -248,7 +249,7 @@ impl Terminal {
         self.moment.subscribe()
     }
 
-    /// Runs `read` on the text that patterns are searched in.
+    /// Runs `read` on the text in which patterns are searched.
     pub(super) fn with_text<T>(&self, read: impl FnOnce(&mut Text) -> T) -> T {
         read(&mut self.inner().text)
     }

@@ -1,21 +1,21 @@
-//! The output of a terminal's program as text that patterns are searched in, from the start or the last match on.
+//! The output of a terminal's program as text for pattern searches, from the start or the last match on.
 
 use std::ops::Range;
 
 use capture::{Cleaner, Progress, Sanitize};
 
-/// The most text that is kept, bytes.
+/// The most bytes of text that are kept.
 const KEPT: usize = 1024 * 1024;
-/// Colours and movements are left out, and every line that was drawn is kept.
+/// Colours and movements are left out, and every drawn line is kept.
 const RULES: Option<Sanitize> = Some(Sanitize { ansi: true, progress: Progress::Keep });
 
 /// The text since the start or the last match.
 pub(super) struct Text {
-    /// Bytes as they came. They become text when a search needs it, which is seldom.
+    /// Bytes as they arrived. They become text when a search needs it, which is seldom.
     fresh: Vec<u8>,
     cleaner: Cleaner,
     text: String,
-    /// Where `text` begins, counted from the start of everything.
+    /// Offset of `text` from the start of all text.
     at: u64,
 }
 
@@ -34,7 +34,7 @@ impl Text {
         self.fresh.extend_from_slice(&bytes[bytes.len().saturating_sub(KEPT)..]);
     }
 
-    /// The text from `from` on, or from where it begins, and that place.
+    /// Returns the text from `from` on, or from its beginning if that is later, and the offset of that place.
     pub fn since(&mut self, from: u64) -> (u64, &str) {
         let Self { fresh, cleaner, text, at } = self;
         if !fresh.is_empty() {
@@ -50,7 +50,7 @@ impl Text {
         (*at + from as u64, &text[from..])
     }
 
-    /// Takes a match: the next search begins after it. `false` if another wait has taken it meanwhile.
+    /// Takes a match: the next search begins after it. Returns `false` if another wait has taken the match meanwhile.
     pub fn take(&mut self, found: &Range<u64>) -> bool {
         if found.start < self.at {
             return false;

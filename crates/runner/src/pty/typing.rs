@@ -1,4 +1,4 @@
-//! Typing into a terminal: at once where the terminal takes it, else as soon as it does.
+//! Types into a terminal, at once where the terminal takes the input, else as soon as it does.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,16 +13,16 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::input::{Piece, is_answer};
 use super::terminal::{Terminal, TerminalError};
 
-/// Time between two tries to type: a terminal may take more without saying so.
+/// Time between two attempts to type. A terminal may take more without reporting it.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
-/// Time that those who draw a terminal have to answer a question of its program.
+/// Time that the callers that draw a terminal have to answer a question of its program.
 const ANSWERED: Duration = Duration::from_millis(250);
-/// The most that is kept of answers that the program has not read, bytes.
+/// The most bytes of answers that are kept until the program reads them.
 const MAX_ANSWERS: usize = 16 * 1024;
 
 impl Terminal {
-    /// Types these bytes, after earlier ones. `None`: the terminal has taken all of them. Else the receiver is notified
-    /// when it has, or dropped when the program has ended.
+    /// Types these bytes, after earlier ones. `None`: the terminal has taken all of them. Otherwise the receiver is
+    /// notified once the terminal has taken them, or dropped when the program has ended.
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
@@ -35,7 +35,7 @@ impl Terminal {
             }
             let first = state.queue.is_empty();
             state.queue.push_back(Piece { bytes, typed: 0, done: Some(done) });
-            // At once, if possible: no other thread has to be woken for a key.
+            // The bytes are typed at once if possible, so that no other thread has to be woken for a key.
             if first {
                 let _ = state.pump(master);
             }
@@ -47,7 +47,8 @@ impl Terminal {
         })
     }
 
-    /// Answers a question of the program. If the terminal is drawn elsewhere, only after those who draw it had time to.
+    /// Answers a question of the program. If the terminal is drawn elsewhere, the drawing callers get time to answer
+    /// first.
     pub(super) fn answer(&self, bytes: Vec<u8>, drawn: bool) {
         let mut state = self.input.state();
         if drawn {
@@ -70,7 +71,7 @@ pub struct Typing {
 
 impl Typing {
     /// # Errors
-    /// When the terminal is not open, or cannot be watched.
+    /// If the terminal is not open, or cannot be watched.
     pub fn of(terminal: &Arc<Terminal>) -> io::Result<Self> {
         let master = sys::watch(terminal.master()?, Interest::WRITABLE)?;
         Ok(Self { terminal: Arc::clone(terminal), master })
@@ -87,7 +88,7 @@ impl Typing {
                 Ok(()) => false,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
                 Err(_) => {
-                    // The terminal has hung up: no program will read this.
+                    // The terminal has hung up, so no program will read the input.
                     state.queue.clear();
                     false
                 }

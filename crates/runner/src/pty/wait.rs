@@ -1,4 +1,4 @@
-//! Waiting for a terminal: for the exit of its program, for quiet, or for a pattern.
+//! Waits for a terminal: for the exit of its program, for quiet, or for a pattern.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::terminal::{Program, Terminal, TerminalError};
 use crate::pattern::Pattern;
 
-/// The most that a match may reach back over when more text has come, bytes.
+/// The longest distance that a match may reach back when more text has arrived, bytes.
 const WINDOW: u64 = 64 * 1024;
 
 /// The conditions that end a wait besides the exit of the program.
@@ -71,7 +71,7 @@ impl Terminal {
                     found = search.found(self) => if found {
                         return over(Why::Pattern);
                     },
-                    // Some patterns take forever.
+                    // The search with some patterns takes forever.
                     () = at(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(Why::Timeout),
                 }
             }
@@ -96,7 +96,7 @@ struct Search {
 }
 
 impl Search {
-    /// Whether the pattern matches now. Matching may take long, and has a thread of its own.
+    /// Returns whether the pattern matches now. Matching may take long, and runs on a thread of its own.
     async fn found(&mut self, terminal: &Arc<Terminal>) -> bool {
         loop {
             let (start, text) = terminal.with_text(|text| {

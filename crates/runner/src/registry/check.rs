@@ -13,7 +13,7 @@ use protocol::task::Task;
 use protocol::task::Text;
 use receipt::recording::RunRecord;
 
-/// The most that is read on the thread of the caller, bytes. More is read on a thread that may block.
+/// The most bytes that are read on the thread of the caller. More bytes are read on a thread that may block.
 const AT_ONCE: u64 = 256 * 1024;
 /// Time a shim has to write the closing line.
 const CLOSED: Duration = Duration::from_secs(1);
@@ -32,14 +32,15 @@ pub struct Check {
     pub cursor: u64,
     /// How the new output was cut.
     pub truncation: Option<Truncation>,
-    /// The wait has found its pattern or port.
+    /// Whether the wait has found its pattern or port.
     pub matched: bool,
     /// Record of the task. `None`: nothing was recorded, or the task runs.
     pub recorded: Option<Arc<RunRecord>>,
 }
 
 impl Registry {
-    /// Output since the last check, or since a cursor of the caller, which leaves the shared one alone.
+    /// Returns the output since the last check, or since a cursor of the caller, which leaves the shared cursor
+    /// unchanged.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
@@ -48,7 +49,7 @@ impl Registry {
         self.read(&task.id, cursor, false).await
     }
 
-    /// The same for a known task.
+    /// Like [`Self::check`], for a known task.
     pub(super) async fn read(
         self: &Arc<Self>,
         id: &str,
@@ -85,7 +86,7 @@ impl Registry {
         }
     }
 
-    /// The part of the log to read. With the shared cursor no two checks get the same part.
+    /// Returns the part of the log to read. With the shared cursor, no two checks get the same part.
     fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<(Task, File, u64, u64), RegistryError> {
         let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
         let mut inner = self.open_inner()?;
@@ -105,7 +106,7 @@ impl Registry {
         let Some(mut progress) = self.inner().entries.get(id).and_then(entry) else { return };
         match self.link(id) {
             Some(sender) => sender.end(),
-            // The shim does not answer: the processes with its mark are killed, and the shim sees that.
+            // The shim does not answer. The processes with its mark are killed, and the shim notices their end.
             None => {
                 let task = self.inner().entries.get(id).map(|entry| entry.task.clone());
                 if let Some(task) = task.filter(|task| task.is_running() && self.store.is_kept(id)) {

@@ -24,10 +24,10 @@ pub enum RegistryError {
     Elsewhere {
         /// The id.
         task: String,
-        /// The name of that machine or container.
+        /// The name of the machine or container.
         host_name: Option<String>,
     },
-    /// The registry has as many running tasks as it may.
+    /// The registry has its maximum of running tasks.
     #[error("{0} tasks run already, which is the most that this registry may have (maxTasks); end one first")]
     TooManyTasks(usize),
     /// The registry was closed.
@@ -36,12 +36,12 @@ pub enum RegistryError {
     /// The directory of the registry, or a file in it, cannot be used.
     #[error("dir: {0}")]
     Store(#[from] StoreError),
-    /// No helper process was there.
+    /// No helper process was available.
     #[error(transparent)]
     Helper(#[from] HelperError),
 }
 
-/// The name of a machine in brackets, for the end of a phrase.
+/// Returns the name of a machine in brackets, for the end of a phrase.
 pub(super) fn place(host_name: Option<&str>) -> String {
     host_name.map(|name| format!(" ({name})")).unwrap_or_default()
 }

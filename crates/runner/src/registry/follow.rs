@@ -10,7 +10,7 @@ use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
 use protocol::task::Task;
 use receipt::recording::Recording;
 
-/// Time that the lock of a shim may take to go after its link has ended.
+/// Time that the lock of a shim may outlast its link.
 const GOING: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -28,7 +28,7 @@ impl Registry {
         self.own_recorded(link, task, None);
     }
 
-    /// The same for a task whose command is recorded.
+    /// Like [`Self::own`], for a task whose command is recorded.
     pub fn own_recorded(self: &Arc<Self>, link: Link, task: Task, recording: Option<Recording>) {
         self.follow(link, task, Origin::New(recording));
         self.sweep_soon();
@@ -41,7 +41,7 @@ impl Registry {
         }
     }
 
-    /// The task of a shim that was killed before it reported it. `None` if nothing was started.
+    /// Returns the task of a shim that was killed before it reported the task. `None` if no process was started.
     pub async fn lost(&self, id: &str) -> Option<Task> {
         self.until_unkept(id).await;
         let mut inner = self.inner();
@@ -49,7 +49,7 @@ impl Registry {
         inner.entries.get(id).map(|entry| entry.task.clone())
     }
 
-    /// Waits until the lock of a task's log is free: it may take a moment to go with its shim.
+    /// Waits until the lock of a task's log is free. The lock may outlast its shim for a moment.
     async fn until_unkept(&self, id: &str) {
         let until = Instant::now() + GOING;
         let is_running = || self.inner().entries.get(id).is_none_or(|entry| entry.task.is_running());
@@ -58,7 +58,7 @@ impl Registry {
         }
     }
 
-    /// The link to a running task, if its shim can be reached.
+    /// Returns the link to a running task, if its shim can be reached.
     pub(super) fn link(self: &Arc<Self>, id: &str) -> Option<TaskSender> {
         let task = {
             let inner = self.inner();
@@ -68,7 +68,7 @@ impl Registry {
             }
             entry.task.clone()
         };
-        // The shim of a task elsewhere may be reachable through the file system, but is not ours to command.
+        // The shim of a task elsewhere may be reachable through the file system, but this process must not command it.
         if !task.is_running() || !task.detached || task.is_elsewhere() {
             return None;
         }
@@ -116,7 +116,7 @@ impl Registry {
         }
     }
 
-    /// The shim keeps another task from here on: the survivors of the first.
+    /// Handles the news that the shim keeps another task from here on: the survivors of the first task.
     fn on_next_task(self: &Arc<Self>, task: Task, before: &str) {
         let id = task.id.clone();
         if id == before {
@@ -141,12 +141,12 @@ impl Registry {
         }
     }
 
-    /// The link has ended: with the task, with its shim, or only between the two processes.
+    /// Handles the end of a link: the task has ended, the shim has, or only the connection between the two processes.
     async fn unlink(self: Arc<Self>, id: &str) {
         self.until_unkept(id).await;
         let mut inner = self.inner();
         if let Some(entry) = inner.entries.get_mut(id) {
-            // This runs in the listener itself, which has no await left to be stopped at.
+            // This code runs in the listener itself, which has no await point left at which it could be stopped.
             entry.link = None;
             entry.progress.send_modify(|progress| progress.news += 1);
             if entry.task.is_running() {
@@ -169,7 +169,7 @@ mod tests {
     use crate::registry::RegistryOptions;
     use protocol::task::Log;
 
-    /// A registry with a task whose log the test keeps.
+    /// Returns a registry with a task whose log the test keeps.
     fn kept() -> (Arc<Registry>, Task, Log, TempDir) {
         let directory = tempfile::tempdir().expect("a directory");
         let (dir, temp) = (Some(directory.path().to_owned()), directory.path().to_owned());

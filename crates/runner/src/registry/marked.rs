@@ -3,7 +3,7 @@
 use crate::supervise::Traces;
 use protocol::task::Task;
 
-/// Kills all processes of a task that are found. The shim is gone, and perhaps also the supervisor, which would have
+/// Kills all processes of a task that can be found. The shim is gone, and perhaps also the supervisor, which would have
 /// killed them.
 pub async fn kill_marked(task: &Task) {
     Traces::of_task(task).kill().await;

@@ -11,14 +11,14 @@ use super::registry::{Entry, Inner, Registry, SCAN_EVERY, Watcher};
 use protocol::task::Task;
 use protocol::task::Text;
 
-/// The most text of one event, bytes.
+/// The most bytes of text in one event.
 const BATCH: u64 = 64 * 1024;
-/// Time the watcher of a closed registry has to take the rest.
+/// Time that the watcher of a closed registry has to take the remaining events.
 const TAKEN: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(5);
 
 impl Registry {
-    /// Sets the watcher, and which events it gets.
+    /// Sets the watcher, and the events that it gets.
     pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
         let mut inner = self.inner();
         if !output {
@@ -30,14 +30,14 @@ impl Registry {
             inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect();
         drop(inner);
         for task in running {
-            // Tasks of other processes, too.
+            // This includes tasks of other processes.
             if (exit || output) && self.link(&task.id).is_some() {
                 self.start_emitting(&mut self.inner(), &task.id, None);
             }
         }
     }
 
-    /// The watcher has taken the last output of this task.
+    /// Records that the watcher has taken the last output of this task.
     pub fn took(&self, id: &str) {
         if let Some(told) = self.inner().entries.get(id).and_then(|entry| entry.emitter.as_ref()) {
             told.notify_one();
@@ -52,7 +52,7 @@ impl Registry {
         }
     }
 
-    /// Emits output from this offset on. `None`: only output that is still to come.
+    /// Emits output from this offset on. `None`: only future output.
     fn start_emitting(self: &Arc<Self>, inner: &mut Inner, id: &str, from: Option<u64>) {
         let Some(watcher) = inner.watch.watcher.clone().filter(|_| inner.watch.output) else { return };
         let Some(entry) = inner.entries.get_mut(id).filter(|entry| entry.emitter.is_none()) else { return };
@@ -79,7 +79,7 @@ impl Registry {
         }
     }
 
-    /// All output of a task was emitted: its end follows once it has ended.
+    /// Records that all output of a task was emitted. Its end follows once it has ended.
     fn on_all_emitted(&self, id: &str) {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return };
@@ -100,7 +100,7 @@ impl Registry {
         if !is_listening() {
             return false;
         }
-        // Of a task whose files are gone only the end is left to emit.
+        // If the files of a task are gone, only its end is left to emit.
         let Ok(Some((task, file, end))) = self.store.readable(id) else {
             self.on_all_emitted(id);
             return false;
@@ -128,14 +128,14 @@ impl Registry {
         if let Some(sender) = sender {
             sender.watch(end, false);
         }
-        // A change between reading the log and now is seen by the next read.
+        // The next read sees changes between reading the log and now.
         let _ = tokio::time::timeout(SCAN_EVERY, progress.changed()).await;
         true
     }
 }
 
 impl Inner {
-    /// Stops all emitters, also those that wait for the watcher.
+    /// Stops all emitters, even those that wait for the watcher.
     pub fn stop_emitting(&mut self) {
         self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
     }

@@ -1,4 +1,4 @@
-//! The record of a task, as far as this process knows.
+//! The record of a task, as far as this process knows it.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use receipt::recording::{Exact, Recording, RunRecord};
 /// The record of a task.
 #[derive(Default)]
 pub(super) enum RecordState {
-    /// Nothing is recorded.
+    /// The task is not recorded.
     #[default]
     Off,
     /// The task goes on.
     Going(Recording),
     /// The task has ended, and its record is being read.
     Ending,
-    /// All of it.
+    /// The record is complete.
     Done(Arc<RunRecord>),
 }
 
-/// Removes the records of removed tasks, as far as those only serve their receipts.
+/// Removes the records of removed tasks that only serve receipts.
 pub(super) fn forget_records(tasks: &[Task]) {
     for task in tasks {
         let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };

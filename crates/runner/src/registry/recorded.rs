@@ -1,6 +1,6 @@
-//! Records of tasks: begun with their commands, ended with them, and told with each later check.
+//! Records of tasks: they begin and end with their commands, and each later check reports them.
 //!
-//! The process that started a task writes its record beside the state file, so that others can tell it, too.
+//! The process that started a task writes its record beside the state file, so that other processes can report it, too.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use protocol::task::TaskRecord;
 use receipt::recording::{Recording, RunRecord};
 
 impl Registry {
-    /// Goes on with the record of a command that has become a task.
+    /// Continues the record of a command that has become a task.
     pub fn record(&self, id: &str, recording: Recording) {
         self.begin_record(&mut self.inner(), id, recording);
     }
@@ -27,16 +27,16 @@ impl Registry {
         }
     }
 
-    /// Sets the record of a task's command, for other processes, too.
+    /// Sets the record of a task's command, also for other processes.
     pub fn set_record(&self, id: &str, record: RunRecord) {
         self.share_record(id, &record);
         self.tell_record(id, record);
     }
 
-    /// Writes a record for other processes, if any can have this registry.
+    /// Writes a record for other processes, if others can open this registry.
     fn share_record(&self, id: &str, record: &RunRecord) {
         if self.options.dir.is_some() {
-            // Without it they read as much as the shim has recorded.
+            // Without the file they read as much as the shim has recorded.
             let _unwritten = self.store.write_record(id, record);
         }
     }
@@ -82,9 +82,9 @@ impl Registry {
                     RecordState::Done(record) => return Some(Arc::clone(record)),
                     RecordState::Going(_) => return None,
                     RecordState::Ending => None,
-                    // The host that began it is gone, or another process.
+                    // The host that began the record is gone, or is another process.
                     RecordState::Off => match self.store.record::<RunRecord>(id) {
-                        // The record may be written again.
+                        // The record may be replaced later.
                         Some(record) => return Some(Arc::new(record)),
                         None => Some((entry.task.record.clone()?, entry.task.mark.clone())),
                     },
@@ -101,7 +101,7 @@ impl Registry {
         }
     }
 
-    /// Reads the record of a task of which this process knows nothing else.
+    /// Reads the record of a task of which this process has no other facts.
     fn read_record(&self, id: &str, record: TaskRecord, run: String) {
         let (this, id) = (self.this.clone(), id.to_owned());
         self.runtime().spawn_blocking(move || {
@@ -114,7 +114,7 @@ impl Registry {
     }
 }
 
-/// Why there is no record, if its shim says so.
+/// Returns why there is no record, if the shim reports a reason.
 fn failure_of(record: &TaskRecord) -> Option<&str> {
     match record.end.as_ref()? {
         Recorded::Failed(why) => Some(why),

@@ -14,43 +14,43 @@ use capture::Sanitize;
 use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
 use receipt::recording::RunRecord;
 
-/// The time limit of a task that has no other, from its start.
+/// The time limit of a task without another limit, counted from its start.
 pub const TASK_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The most running tasks of a registry whose caller sets no other bound.
+/// The most running tasks of a registry whose caller sets no limit.
 pub const DEFAULT_MAX_TASKS: u64 = 64;
-/// The most a log may hold when the caller sets no other bound, bytes.
+/// The most bytes of a log whose caller sets no limit.
 pub const DEFAULT_MAX_LOG_BYTES: u64 = 1 << 30;
-/// Time an ended task is kept when the caller sets no other.
+/// Time that an ended task is kept if the caller sets no retention.
 pub const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Time a killed task may take to end: the longest grace, and what SIGKILL takes.
+/// Time that a killed task may take to end: the longest grace, and the time for SIGKILL.
 pub(super) const KILL_BOUND: Duration = Duration::from_secs(20);
 /// Time between two scans for a task whose shim cannot report.
 pub(super) const SCAN_EVERY: Duration = Duration::from_millis(200);
-/// A start needs a scan of the directory that is no older than this.
+/// Age of a scan of the directory that suffices for a start.
 const RECENT: Duration = Duration::from_millis(50);
 
-/// How a registry is made.
+/// The options of a registry.
 #[derive(Debug, Clone)]
 pub struct RegistryOptions {
-    /// The directory of tasks that outlive the host. `None`: a directory below `temp`, and they do not.
+    /// The directory of tasks that outlive the host. `None`: a directory below `temp`, and the tasks end with the host.
     pub dir: Option<PathBuf>,
     /// The directory for temporary files.
     pub temp: PathBuf,
     /// The most tasks that may run.
     pub max_tasks: usize,
-    /// The most a log may hold, bytes.
+    /// The most bytes of a log.
     pub max_log_bytes: u64,
-    /// How long an ended task is kept.
+    /// Time that an ended task is kept.
     pub retention: Duration,
 }
 
 /// Receives the events of a registry's tasks.
 pub trait Watcher: Send + Sync {
-    /// A task has ended. `None`: nothing of it was recorded.
+    /// A task has ended. `None`: the task was not recorded.
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>);
-    /// A task has written; [`Registry::took`] asks for more.
+    /// A task has written output. [`Registry::took`] asks for more.
     fn output(&self, task: Task, text: String);
 }
 
@@ -73,13 +73,13 @@ pub(super) struct Inner {
     notes: Vec<String>,
     pub damaged: HashMap<String, Stamp>,
     pub seen: Option<Stamp>,
-    /// When the directory was scanned last.
+    /// Time of the last scan of the directory.
     pub scanned: Option<Instant>,
     closed: bool,
     pub watch: Watch,
 }
 
-/// The watcher, and which events it gets.
+/// The watcher, and the events that it gets.
 #[derive(Default)]
 pub(super) struct Watch {
     pub watcher: Option<Arc<dyn Watcher>>,
@@ -87,11 +87,11 @@ pub(super) struct Watch {
     pub output: bool,
 }
 
-/// One task, as far as this process knows it.
+/// A task, as far as this process knows it.
 pub(super) struct Entry {
     pub task: Task,
     pub stamp: Option<Stamp>,
-    /// The shared cursor: the offset up to which its output was read.
+    /// The shared cursor: the offset up to which the output was read.
     pub cursor: u64,
     /// Link to the shim.
     pub link: Option<Linked>,
@@ -106,7 +106,7 @@ pub(super) struct Entry {
     pub record: RecordState,
 }
 
-/// A link with its listener, which stops when this is dropped.
+/// A link with its listener, which stops when this value is dropped.
 pub(super) struct Linked {
     pub sender: TaskSender,
     /// The descriptors that the link counts among this process's descriptors.
@@ -123,13 +123,13 @@ impl Drop for Linked {
 /// The reports of the shim of a running task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct TaskProgress {
-    /// Bytes of output in its log.
+    /// Bytes of output in the log.
     pub bytes: u64,
-    /// Unfinished lines that are not in it.
+    /// Unfinished lines that are not in the log.
     pub pending: Vec<String>,
-    /// The task has ended.
+    /// Whether the task has ended.
     pub ended: bool,
-    /// Counts the reports.
+    /// Number of reports.
     pub news: u64,
 }
 
@@ -137,7 +137,7 @@ pub(super) struct TaskProgress {
 #[derive(Default)]
 struct Readers {
     count: usize,
-    /// A sweep has left the task alone for them.
+    /// Whether a sweep has left the task alone because of these calls.
     spared: bool,
 }
 
@@ -171,7 +171,7 @@ impl Registry {
     /// Opens a directory, and sweeps it.
     ///
     /// # Errors
-    /// When the directory cannot be used.
+    /// If the directory cannot be used.
     pub fn open(options: RegistryOptions) -> Result<Arc<Self>, RegistryError> {
         let helpers = Helpers::shared()?;
         let store = match &options.dir {
@@ -195,7 +195,7 @@ impl Registry {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The runtime that drives its work.
+    /// Returns the runtime that drives the registry's work.
     pub fn runtime(&self) -> &'static tokio::runtime::Handle {
         self.helpers.runtime()
     }
@@ -205,14 +205,14 @@ impl Registry {
         if inner.closed { Err(RegistryError::Closed) } else { Ok(inner) }
     }
 
-    /// Reserves a place for one more task until the task counts itself.
+    /// Reserves a place for a task until the task counts itself.
     ///
     /// # Errors
     /// [`RegistryError::TooManyTasks`], [`RegistryError::Closed`], [`RegistryError::Store`]
     pub fn reserve(&self, id: &str) -> Result<Reservation, RegistryError> {
         let mut inner = self.open_inner()?;
         self.store.renew()?;
-        // A start of another process at this very moment cannot be seen in any case.
+        // A start in another process at this very moment cannot be seen in any case.
         if inner.scanned.is_none_or(|scanned| scanned.elapsed() >= RECENT) {
             self.scan(&mut inner);
         }
@@ -226,7 +226,7 @@ impl Registry {
         Ok(Reservation(self.this.clone(), id.to_owned()))
     }
 
-    /// The description of a new task, for its shim.
+    /// Returns the description of a new task, for its shim.
     pub fn task_spec(&self, command: &str, cwd: &str, sanitize: Option<Sanitize>, limit: Option<Duration>) -> TaskSpec {
         TaskSpec {
             id: new_id(),
@@ -243,12 +243,12 @@ impl Registry {
         }
     }
 
-    /// The files of the directory.
+    /// Returns the files of the directory.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// All tasks, the oldest first.
+    /// Returns all tasks, the oldest first.
     ///
     /// # Errors
     /// [`RegistryError::Closed`]
@@ -260,7 +260,7 @@ impl Registry {
         Ok(tasks)
     }
 
-    /// Problems with files of the directory, and tasks that run elsewhere.
+    /// Returns problems with files of the directory, and tasks that run elsewhere.
     pub fn notes(&self) -> Vec<String> {
         let mut inner = self.inner();
         if !inner.closed {
@@ -310,14 +310,14 @@ impl Registry {
             }
             None => true,
         });
-        // A call that begins now finds a task and its files, or neither of them.
+        // A call that begins now finds a task with its files, or neither.
         let removed = self.store.remove_ended(ended.into_iter(), self.options.retention);
         drop(inner);
         forget_records(&removed);
         self.store.remove_unstarted();
     }
 
-    /// Terminates tasks that do not outlive the host, and lets go of the others. No-op when called again.
+    /// Terminates tasks that do not outlive the host, and releases the others. No-op when called again.
     pub async fn close(&self) {
         let tasks: Vec<Task> = {
             let mut inner = self.inner();
@@ -339,7 +339,8 @@ impl Registry {
         self.shut();
     }
 
-    /// The same without waiting, when the caller's thread ends: shims notice the end of their host themselves.
+    /// Like [`Self::close`] without waiting, when the caller's thread ends: shims notice the end of their host
+    /// themselves.
     pub fn shut(&self) {
         let mut inner = self.inner();
         inner.closed = true;
@@ -352,7 +353,7 @@ impl Registry {
             ended.iter().for_each(|task| self.store.remove(&task.id));
             forget_records(&ended);
             self.store.remove_if_empty();
-            // Tasks that are just ending remove their files themselves, and the last of them the directory.
+            // Tasks that are just ending remove their files themselves, and the last of them removes the directory.
             if !self.store.path().exists() {
                 self.helpers.remove_no_more(self.store.path());
             }
@@ -360,7 +361,7 @@ impl Registry {
     }
 }
 
-/// The note on a task that runs elsewhere.
+/// Returns the note on a task that runs elsewhere.
 fn elsewhere(task: &Task) -> String {
     let place = place(task.machine.host_name.as_deref());
     format!(

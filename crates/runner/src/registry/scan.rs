@@ -1,4 +1,4 @@
-//! Changes in a registry's directory: tasks of other processes, and ends that were not reported.
+//! Finds changes in a registry's directory: tasks of other processes, and ends that were not reported.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use protocol::task::Stamp;
 use protocol::task::{Task, TaskState};
 
 impl Registry {
-    /// Reads changed files of the directory, and settles tasks that no shim keeps any more.
+    /// Reads changed files of the directory, and settles tasks without a shim.
     pub(super) fn scan(&self, inner: &mut Inner) {
         self.read_directory(inner);
         inner.scanned = Some(Instant::now());
@@ -70,12 +70,12 @@ impl Registry {
         inner.seen = stamp.filter(|_| all);
     }
 
-    /// Whether a task has ended and its closing line is still to be written.
+    /// Returns whether a task has ended and its closing line is still missing.
     pub(super) fn is_closing(&self, task: &Task) -> bool {
         !task.is_running() && self.store.is_kept(&task.id)
     }
 
-    /// Writes the end of a running task that no shim keeps.
+    /// Writes the end of a running task without a shim.
     fn settle(&self, inner: &mut Inner, id: &str) {
         match self.store.settle(id) {
             Ok(Some(task)) => {
@@ -91,14 +91,14 @@ impl Registry {
         }
     }
 
-    /// Kills the processes of a task whose shim, which would have done it, is gone.
+    /// Kills the processes of a task whose shim is gone, which would have killed them.
     fn clear_away(&self, task: Task) {
         supervisor::tree::kill(&Traces::of_task(&task).find());
-        // Again, for processes that were just being forked.
+        // The second round finds processes that were just being forked.
         self.runtime().spawn(async move { super::marked::kill_marked(&task).await });
     }
 
-    /// Updates what this process knows of a task.
+    /// Updates the facts that this process has about a task.
     pub(super) fn update(&self, inner: &mut Inner, task: Task, stamp: Option<Stamp>) {
         let id = task.id.clone();
         let ended = !task.is_running();
@@ -115,13 +115,13 @@ impl Registry {
         });
         entry.stamp = stamp.or(entry.stamp);
         let was_running = entry.task.is_running();
-        // A link may be behind the directory, but no end is ever taken back.
+        // A link may be behind the directory, but an end is never taken back.
         if was_running {
             entry.task = task;
         }
         if ended {
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
-            // A task that had ended before it was first seen emits nothing.
+            // A task that had ended before it was first seen emits no event.
             let emits = was_running && entry.emitter.is_none();
             self.end_record(inner, &id);
             if emits {

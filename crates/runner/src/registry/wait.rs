@@ -1,4 +1,4 @@
-//! Waiting for a task: for its end, for a pattern in its output, or for a port.
+//! Waits for a task: for its end, for a pattern in its output, or for a port.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,19 +17,19 @@ use super::registry::{Registry, SCAN_EVERY, TaskProgress};
 use crate::pattern::{Pattern, Search};
 use crate::supervise::TaskSender;
 
-/// Time between two tries of a port.
+/// Time between two attempts to connect to a port.
 const TRY_EVERY: Duration = Duration::from_millis(50);
-/// Time a port has to answer.
+/// Time that a port has to answer.
 const ANSWER: Duration = Duration::from_secs(1);
 /// Time for the first search, however short the time limit is.
 const FIRST_SEARCH: Duration = Duration::from_millis(100);
-/// Time a shim has to write an unfinished line to the log.
+/// Time that a shim has to write an unfinished line to the log.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The place of a match.
 enum MatchPlace {
     InLog,
-    /// In an unfinished line that is not in the log yet.
+    /// The match is in an unfinished line that is not in the log yet.
     InPending,
     Nowhere,
 }
@@ -39,7 +39,7 @@ struct Seen {
     matched: bool,
     /// The end of the part of the log that was searched.
     bytes: u64,
-    /// The task has ended since the last report.
+    /// Whether the task has ended since the last report.
     ended: bool,
     search: Option<Search>,
 }
@@ -120,7 +120,7 @@ impl Registry {
             }
             match timeout(SCAN_EVERY, progress.changed()).await {
                 Ok(Ok(())) => {}
-                // The registry was closed: no end will be reported any more.
+                // The registry was closed, so no end will be reported.
                 Ok(Err(_)) => return Err(RegistryError::Closed),
                 Err(_) if sender.is_none() => self.scan(&mut *self.open_inner()?),
                 Err(_) => {}
@@ -144,7 +144,7 @@ impl Registry {
         let (found, search) = self.search_log(search, file, end, pending).await?;
         let matched = match found {
             MatchPlace::InLog => true,
-            // An unfinished line of a task that has ended is in its log.
+            // The last unfinished line of an ended task is in its log.
             MatchPlace::InPending if ended => false,
             MatchPlace::InPending => {
                 if let Some(sender) = sender {
@@ -161,8 +161,8 @@ impl Registry {
         Ok(Seen { matched, bytes: end, ended: ends_now, search: Some(search) })
     }
 
-    /// Searches on a thread of its own: matching may take forever with some patterns, and is left behind when time is
-    /// up.
+    /// Searches on a thread of its own. With some patterns matching may take forever, and the thread is left behind
+    /// when the time is up.
     async fn search_log(
         &self,
         mut search: Search,
@@ -192,7 +192,7 @@ impl Registry {
     }
 }
 
-/// Output that is there already counts, even without any time.
+/// Waits until the time is up. Existing output already counts, even if the time limit is 0.
 async fn time_is_up(until: Option<Instant>, searched: &Notify) {
     let Some(until) = until else { return std::future::pending().await };
     sleep_until(until).await;

@@ -1,4 +1,4 @@
-//! Why options cannot be run as they are.
+//! Why options cannot be run.
 
 use super::number::NotInRange;
 use super::safety::SafetyError;
@@ -10,7 +10,7 @@ use reduce::rules::RuleError;
 /// An option has an impossible value, or a value that this system cannot honour.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The options are no JSON of the contract.
+    /// The options are no JSON text of the contract.
     #[error("options: {0}")]
     Options(serde_json::Error),
     /// `safety` names an unknown rule, level or kind of wrapper.
@@ -38,19 +38,19 @@ pub enum RequestError {
     /// A number has a fraction, or is too small or too large.
     #[error(transparent)]
     NotInRange(#[from] NotInRange),
-    /// `mode` has another name.
+    /// `mode` has an unknown name.
     #[error("mode: {0:?} is not one of default, slow, background")]
     UnknownMode(String),
-    /// `truncate.keep` has another name.
+    /// `truncate.keep` has an unknown name.
     #[error("truncate.keep: {0:?} is not one of tail, head, ends")]
     UnknownKeep(String),
-    /// An option was left out that another one needs.
+    /// An option that another option needs was left out.
     #[error("{option} is missing")]
     Missing {
         /// The option.
         option: &'static str,
     },
-    /// Both ends together are larger than the whole.
+    /// The two ends together are larger than the whole.
     #[error("truncate: headBytes {head_bytes} and tailBytes {tail_bytes} are more than maxBytes {max_bytes}")]
     EndsTooLarge {
         /// `truncate.headBytes`
@@ -75,10 +75,10 @@ pub enum RequestError {
          process"
     )]
     TreeLimits,
-    /// `receipt` has another name.
+    /// `receipt` has an unknown name.
     #[error("receipt: {0:?} is not one of off, watch, exact")]
     UnknownReceipt(String),
-    /// `undo` has another name.
+    /// `undo` has an unknown name.
     #[error("undo: {0:?} is not one of off, risky, always")]
     UnknownUndo(String),
     /// `undo.dir` is relative, or holds a NUL.
@@ -90,7 +90,7 @@ pub enum RequestError {
     /// A rule of `reduce.rules` cannot be used.
     #[error("reduce.rules: {0}")]
     Rules(#[source] RuleError),
-    /// The options of the confinement are no policy.
+    /// The options of the confinement are no valid policy.
     #[error(transparent)]
     Confine(#[from] PolicyError),
     /// `env` holds a name or value that no environment can hold.

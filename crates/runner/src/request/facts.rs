@@ -7,7 +7,7 @@ use super::output::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
 use super::record::{UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
 use super::time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS};
 
-/// Times are in ms, sizes in bytes.
+/// Returns the ranges and defaults. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
     let modes = Mode::ALL.map(|mode| (mode.name().to_owned(), json!(mode.limit().as_millis())));
     json!({

@@ -1,4 +1,4 @@
-//! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
+//! Turns raw options into a request that can be run as it is. Each group of options has a file in `request/`.
 
 mod command;
 mod confinement;
@@ -59,13 +59,13 @@ pub struct Request {
     pub temp: PathBuf,
     /// The shell that was asked for.
     pub shell: Option<String>,
-    /// Names the command in files, and marks its processes.
+    /// Name of the command in files, and mark of its processes.
     pub mark: String,
     /// The mode mask of new files.
     pub umask: u32,
-    /// The bytes for standard input. `None` is `/dev/null`.
+    /// The bytes for standard input. `None`: `/dev/null`.
     pub stdin: Option<Vec<u8>>,
-    /// Both output streams share one pipe.
+    /// Whether both output streams share one pipe.
     pub merge: bool,
     /// The time limit from the start of the process.
     pub limit: Option<Duration>,
@@ -77,45 +77,45 @@ pub struct Request {
     pub limits: plan::Limits,
     /// The part of each stream that is kept.
     pub truncate: Truncate,
-    /// How output is cleaned. `None` only decodes it.
+    /// How output is cleaned. `None`: it is only decoded.
     pub sanitize: Option<Sanitize>,
-    /// Files for whole output. `None` writes none.
+    /// Files for whole output. `None`: no files.
     pub spill: Option<Spill>,
-    /// The listener gets live output.
+    /// Whether the listener gets live output.
     pub live: bool,
-    /// The caller reads and writes the streams itself, and gets events of start and exit.
+    /// Set if the caller reads and writes the streams itself, and gets events of start and exit.
     pub streams: Option<Streams>,
-    /// Time between two live views, if the listener gets any.
+    /// Time between two live views, if the listener gets live views.
     pub snapshots: Option<Duration>,
-    /// The listener gets an event when the command is blocked on input.
+    /// Whether the listener gets an event when the command is blocked on input.
     pub prompts: bool,
-    /// The listener gets an event with the pid when the command runs.
+    /// Whether the listener gets an event with the pid when the command runs.
     pub starts: bool,
-    /// The caller gave the command up before it began.
+    /// Whether the caller gave the command up before it began.
     pub aborted: bool,
-    /// The registry of its tasks.
+    /// The registry of the command's tasks.
     pub registry: Option<Arc<Registry>>,
-    /// The command moves to the background at its limit.
+    /// Whether the command moves to the background at its limit.
     pub to_background: bool,
-    /// The command starts in the background.
+    /// Whether the command starts in the background.
     pub background: bool,
     /// The safety rules, until the command is judged.
     pub guard: Option<Guard>,
     /// Facts known before the start, for the notes of the outcome.
     pub notes: Vec<String>,
-    /// The terminal that the command runs in.
+    /// The terminal in which the command runs.
     pub terminal: Option<Arc<Terminal>>,
-    /// A warm shell may run the command.
+    /// Whether a warm shell may run the command.
     pub warm: bool,
-    /// The code that its shell reads first and runs at its exit, if it is not a plain one.
+    /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
     pub startup: Option<Startup>,
-    /// The pipe on which its shell reports the exit code before its own exit.
+    /// The pipe on which the shell reports the exit code before its own exit.
     pub report: Option<OwnedFd>,
-    /// The world that the command runs in. `None`: it is not confined.
+    /// The world in which the command runs. `None`: it is not confined.
     pub confine: Option<Arc<Confine>>,
-    /// Whether that world belongs to the registry, whose running tasks may have it already.
+    /// Whether the world belongs to the registry, whose running tasks may have it already.
     pub joins: bool,
-    /// The facts of that world, once it is made.
+    /// The facts of the world, once it is made.
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
     pub files: Vec<(Inherited, Arc<OwnedFd>)>,
@@ -131,7 +131,7 @@ impl Request {
     /// Checks every value.
     ///
     /// # Errors
-    /// A [`RequestError`] that names the option, its value and the valid ones.
+    /// A [`RequestError`] that names the option, its value and the valid values.
     pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
         check_command(&raw)?;
         let mode = Mode::of(raw.mode.as_deref())?;
@@ -193,34 +193,34 @@ impl Request {
         })
     }
 
-    /// Whether the command moves to the background at its limit.
+    /// Returns whether the command moves to the background at its limit.
     pub fn may_move(&self) -> bool {
         self.to_background
     }
 
-    /// Whether its words have to be known for its record, and are not yet.
+    /// Returns whether the command's words have to be analysed for its record, and were not yet.
     pub fn needs_risk(&self) -> bool {
         self.risk.is_none() && self.record.as_ref().is_some_and(|wanted| wanted.needs_analysis())
     }
 
-    /// Whether its standard input is written while it runs.
+    /// Returns whether standard input is written while the command runs.
     pub fn is_fed(&self) -> bool {
         self.streams.is_some_and(|streams| streams.fed)
     }
 
-    /// The limit that the shim keeps. A command that moves is handed over at the caller's own limit.
+    /// Returns the limit that the shim keeps. A command that moves is handed over at the caller's own limit.
     pub fn shim_limit(&self) -> Option<Duration> {
         if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
     }
 
-    /// The description of the task that the command may become. It has the limit of tasks, and may be silent.
+    /// Returns the description of the task that the command may become. It has the limit of tasks, and may be silent.
     pub fn later_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None);
         Some(TaskSpec { confinement: self.confinement(), ..spec })
     }
 
-    /// The description of the task that the command is from its start.
+    /// Returns the description of the task that the command is from its start.
     pub fn own_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
@@ -228,30 +228,30 @@ impl Request {
         Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
     }
 
-    /// The confinement of the command, as far as it is known, without denials.
+    /// Returns the confinement of the command, as far as it is known, without denials.
     pub fn confinement(&self) -> Option<Confinement> {
         let profile = self.confine.as_ref()?.policy.profile;
         let WorldFacts { held, missing, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
         Some(Confinement { profile, held, missing, denials: Denials::default(), tmp })
     }
 
-    /// The text that the shell gets.
+    /// Returns the text that the shell gets.
     pub fn text(&self) -> Cow<'_, str> {
         match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
-            // After an `eval` that broke off, bash knows no reserved word on the very next line.
+            // After an aborted `eval`, bash recognises no reserved word on the very next line.
             Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
             None => Cow::Borrowed(&self.command),
         }
     }
 
-    /// Whether the command is too long for an argument and reaches the shell as a script.
+    /// Returns whether the command is too long for an argument and reaches the shell as a script.
     pub fn is_script(&self) -> bool {
         self.text().len() > MAX_ARGUMENT
     }
 
-    /// The shell's arguments, and where among them the path of the script goes.
+    /// Returns the shell's arguments, and the index of the path of the script among them.
     pub fn argv(&self) -> (Vec<Vec<u8>>, Option<u32>) {
-        // Messages of bash begin with its name; another shell goes by its own, a busybox even by nothing else.
+        // Messages of bash begin with its name. Other shells go by their own names, and a busybox by its name alone.
         let name = self.shell.as_deref().and_then(|shell| shell.rsplit('/').next()).unwrap_or("bash");
         let mut argv: Vec<Vec<u8>> = vec![name.as_bytes().to_vec()];
         if name == "bash" && self.environment.over_ssh {

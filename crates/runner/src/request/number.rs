@@ -1,4 +1,4 @@
-//! Whole numbers that a caller may give: the name, range and default of each in one definition.
+//! Whole numbers of a caller: each definition has the name, range and default.
 
 use std::time::Duration;
 
@@ -36,20 +36,20 @@ pub struct NotInRange {
 }
 
 impl Number {
-    /// A number from 1 upwards.
+    /// Returns a number from 1 upwards.
     pub const fn from_one(name: &'static str) -> Self {
         Self { name, least: 1, most: MAX_SAFE }
     }
 
-    /// The same number with a default.
+    /// Returns the number with a default.
     pub const fn or(self, default: u64) -> NumberOr {
         NumberOr { number: self, default }
     }
 
-    /// Checks a value as JavaScript has it.
+    /// Checks a value of JavaScript.
     ///
     /// # Errors
-    /// [`NotInRange`] when it has a fraction or lies outside the range.
+    /// [`NotInRange`] if the value has a fraction or lies outside the range.
     #[expect(clippy::cast_precision_loss, reason = "no bound is larger than MAX_SAFE")]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
     pub fn check(self, value: f64) -> Result<u64, NotInRange> {
@@ -69,7 +69,7 @@ impl Number {
 }
 
 impl NumberOr {
-    /// The given value, or the default.
+    /// Returns the given value, or the default.
     ///
     /// # Errors
     /// [`NotInRange`]
@@ -77,7 +77,7 @@ impl NumberOr {
         Ok(self.number.check_given(value)?.unwrap_or(self.default))
     }
 
-    /// The same of a number of milliseconds.
+    /// Like [`Self::get`], for a number of milliseconds.
     ///
     /// # Errors
     /// [`NotInRange`]

@@ -10,9 +10,9 @@ use capture::{Limits, Truncate};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
 pub const SNAPSHOT_INTERVAL_MS: NumberOr = Number { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
-/// `spill.maxBytes`: the most that a file with the whole output may hold.
+/// `spill.maxBytes`: the most bytes of a file with the whole output.
 pub const SPILL_MAX_BYTES: NumberOr = Number::from_one("spill.maxBytes").or(1 << 30);
-/// `spill.retentionMs`: how old such a file may become.
+/// `spill.retentionMs`: the highest age of such a file.
 pub const SPILL_RETENTION_MS: NumberOr =
     Number { name: "spill.retentionMs", least: 0, most: MAX_SAFE }.or(7 * 24 * 60 * 60 * 1000);
 /// `truncate.maxLines`: the most lines of a stream that are kept.
@@ -31,9 +31,9 @@ pub const TAIL_BYTES: Number = Number::from_one("truncate.tailBytes");
 pub struct Spill {
     /// The party that chooses the path.
     pub place: SpillPlace,
-    /// The most a file may hold, bytes.
+    /// The most bytes of a file.
     pub max_bytes: u64,
-    /// How old a file may become.
+    /// The highest age of a file.
     pub retention: Duration,
 }
 
@@ -48,10 +48,10 @@ pub enum SpillPlace {
     Allocated,
 }
 
-/// `truncate`: which part of a stream is kept.
+/// Checks `truncate`: which part of a stream is kept.
 ///
 /// # Errors
-/// A [`RequestError`] that names the limit, its value and the valid ones.
+/// A [`RequestError`] that names the limit, its value and the valid values.
 pub fn check_truncate(raw: &RawTruncate) -> Result<Truncate, RequestError> {
     let limits = Limits {
         max_lines: MAX_LINES.check_given(raw.max_lines)?,
@@ -80,10 +80,10 @@ fn check_ends(raw: &RawTruncate) -> Result<Truncate, RequestError> {
     Ok(Truncate::Ends { max_bytes, head_bytes, tail_bytes })
 }
 
-/// `spill`: where whole output is written.
+/// Checks `spill`: where whole output is written.
 ///
 /// # Errors
-/// A [`RequestError`] that names the option, its value and the valid ones.
+/// A [`RequestError`] that names the option, its value and the valid values.
 pub fn check_spill(raw: RawSpill) -> Result<Spill, RequestError> {
     let place = match raw.dir {
         _ if raw.allocate => SpillPlace::Allocated,

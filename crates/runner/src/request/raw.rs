@@ -1,4 +1,4 @@
-//! Options as a caller gave them. They cross from JavaScript as one JSON text, with the names of the contract.
+//! Options as a caller gave them. They cross from JavaScript as a single JSON text, with the names of the contract.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ pub struct RawOptions {
     /// The host's environment: `NAME=VALUE`, each ended by a NUL.
     #[serde(skip)]
     pub host_env: String,
-    /// The caller's variables, by name. `None` removes one.
+    /// The caller's variables, by name. `None` removes a variable.
     pub env: Vec<(String, Option<String>)>,
-    /// Variables of this command of a session alone. `None` removes one.
+    /// Variables of this command of a session alone. `None` removes a variable.
     pub own_env: Vec<(String, Option<String>)>,
-    /// Which variables of the host the command inherits.
+    /// The variables of the host that the command inherits.
     #[serde(rename = "inheritEnv")]
     pub inherit: Inherit,
     /// `default`, `slow` or `background`.
@@ -52,64 +52,64 @@ pub struct RawOptions {
     /// Bytes for standard input.
     #[serde(skip)]
     pub stdin: Option<Vec<u8>>,
-    /// One pipe for both streams.
+    /// Whether both streams share one pipe.
     pub merge: bool,
     /// The part of each stream that is kept.
     pub truncate: Option<RawTruncate>,
-    /// How output is cleaned. `None` only decodes it.
+    /// How output is cleaned. `None`: it is only decoded.
     #[serde(default = "cleaned", deserialize_with = "sanitize")]
     pub sanitize: Option<Sanitize>,
-    /// Files for whole output. `None` writes none.
+    /// Files for whole output. `None`: no files.
     #[serde(default = "spilled", deserialize_with = "spill")]
     pub spill: Option<RawSpill>,
-    /// The listener gets live output.
+    /// Whether the listener gets live output.
     pub live: bool,
-    /// The caller reads and writes the streams of the command itself.
+    /// Set if the caller reads and writes the streams of the command itself.
     pub streams: Option<Streams>,
-    /// The listener gets live views.
+    /// Whether the listener gets live views.
     pub snapshots: bool,
     /// Time between two live views, ms.
     #[serde(deserialize_with = "number")]
     pub snapshot_interval_ms: Option<f64>,
-    /// The listener gets an event when the command is blocked on input.
+    /// Whether the listener gets an event when the command is blocked on input.
     pub prompts: bool,
-    /// The listener gets an event with the pid when the command runs.
+    /// Whether the listener gets an event with the pid when the command runs.
     pub starts: bool,
-    /// The resources that the command may use. `None` is no limit.
+    /// The resources that the command may use. `None`: no limit.
     pub limits: Option<RawLimits>,
-    /// The shell, a path or a name.
+    /// The shell, as a path or a name.
     pub shell: Option<String>,
-    /// The caller gave the command up before it began.
+    /// Whether the caller gave the command up before it began.
     pub aborted: bool,
-    /// The number of that registry in its host.
+    /// The number of the registry in its host.
     #[serde(rename = "registry")]
     pub registry_number: Option<u32>,
-    /// The registry of its tasks.
+    /// The registry of the command's tasks.
     #[serde(skip)]
     pub registry: Option<Arc<Registry>>,
-    /// With a registry, the command moves to the background at its limit.
+    /// Whether the command moves to the background at its limit, if it has a registry.
     #[serde(rename = "onTimeout", default = "moved", deserialize_with = "moves")]
     pub to_background: bool,
-    /// The command starts in the background, whatever the mode.
+    /// Whether the command starts in the background, whatever the mode.
     #[serde(skip)]
     pub background: bool,
     /// `safety`, as given.
     pub safety: RawSafety,
-    /// The safety rules. `None` judges nothing.
+    /// The safety rules. `None`: the command is not judged.
     #[serde(skip)]
     pub guard: Option<Guard>,
     /// Whether a warm shell may be used.
     pub warm: Option<bool>,
-    /// The code that makes its shell more than a plain one.
+    /// The code that the shell runs beyond a plain shell.
     #[serde(skip)]
     pub startup: Option<Startup>,
-    /// The terminal that the command runs in.
+    /// The terminal in which the command runs.
     #[serde(skip)]
     pub terminal: Option<Arc<Terminal>>,
-    /// The command begins with a snapshot of the user's shell.
+    /// The snapshot of the user's shell with which the command begins.
     #[serde(deserialize_with = "snapshot")]
     pub snapshot: Option<RawSnapshot>,
-    /// The reach of the command. `None`: everything.
+    /// The reach of the command. `None`: no confinement.
     pub confine: Option<RawWorld>,
     /// `off`, `watch` or `exact`.
     pub receipt: Option<String>,
@@ -129,7 +129,7 @@ impl RawOptions {
         serde_json::from_str(text).map_err(RequestError::Options)
     }
 
-    /// Whether each change of the command may be recorded.
+    /// Returns whether each change of the command may be recorded.
     pub fn is_recorded(&self) -> bool {
         self.undo.as_ref().is_some_and(|undo| undo.when != "off") || self.receipt.as_deref() == Some("exact")
     }
@@ -139,16 +139,16 @@ impl RawOptions {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawReduction {
-    /// The tokens to keep within. `None`: only folds that lose nothing.
+    /// The number of tokens that the view must not exceed. `None`: only lossless folds.
     #[serde(deserialize_with = "number")]
     pub budget_tokens: Option<f64>,
     /// Texts of the user's files of rules.
     pub rules: Vec<String>,
     /// Names of rules that must not apply. `None`: no rule applies.
     pub off: Option<Vec<String>>,
-    /// Texts of which a line that must stay contains one.
+    /// Texts. A line that contains any of them must stay.
     pub keep: Vec<String>,
-    /// Regular expressions of JavaScript of which a line that must stay matches one, each with its flags.
+    /// Regular expressions of JavaScript, each with its flags. A line that matches any of them must stay.
     pub keep_patterns: Vec<(String, String)>,
     /// Earlier results that a model still reads, the latest last.
     pub earlier: Vec<RawEarlier>,
@@ -172,15 +172,15 @@ pub struct RawEarlier {
 pub struct RawUndo {
     /// `off`, `risky` (default) or `always`.
     pub when: String,
-    /// A command that an undo would not cover in full is refused.
+    /// Whether a command is refused that an undo would not cover in full.
     pub require: bool,
     /// The largest file that is copied, bytes.
     #[serde(deserialize_with = "number")]
     pub max_file_bytes: Option<f64>,
-    /// Bytes that are kept of one command.
+    /// The most bytes that are kept of one command.
     #[serde(deserialize_with = "number")]
     pub max_bytes: Option<f64>,
-    /// Bytes that are kept of all commands.
+    /// The most bytes that are kept of all commands.
     #[serde(deserialize_with = "number")]
     pub store_bytes: Option<f64>,
     /// The directory of the store, absolute. `None`: the user's store.
@@ -194,7 +194,7 @@ impl Default for RawUndo {
     }
 }
 
-/// The world that a command is to run in.
+/// The world in which a command has to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawWorld {
@@ -209,13 +209,13 @@ pub struct RawWorld {
     pub joins: bool,
 }
 
-/// How a caller that reads and writes the streams itself wants them.
+/// The wishes of a caller that reads and writes the streams itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Streams {
-    /// Live output is bytes, one character each, if it is not sanitized.
+    /// Whether live output is bytes, one character each, if it is not sanitized.
     pub bytes: bool,
-    /// Standard input is written while the command runs. Else it is `stdin`.
+    /// Whether standard input is written while the command runs. Otherwise it is `stdin`.
     pub fed: bool,
 }
 
@@ -257,17 +257,17 @@ pub struct RawTruncate {
 pub struct RawSpill {
     /// A directory of the caller's.
     pub dir: Option<String>,
-    /// The most a file may hold, bytes.
+    /// The most bytes of a file.
     #[serde(default, deserialize_with = "number")]
     pub max_bytes: Option<f64>,
-    /// How old a file may become, ms.
+    /// The highest age of a file, ms.
     #[serde(default, deserialize_with = "number")]
     pub retention_ms: Option<f64>,
-    /// The caller's artifact store chooses the path.
+    /// Whether the caller's artifact store chooses the path.
     pub allocate: bool,
 }
 
-/// An option that is a flag, or more than that.
+/// An option that is a flag or an object.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum FlagOr<T> {

@@ -1,4 +1,4 @@
-//! The record of the command: its receipt, and its undo.
+//! The record of a command: its receipt, and its undo.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,15 @@ use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
 pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
-/// Bytes that are kept of one run.
+/// The most bytes that are kept of one run.
 pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
-/// Bytes that are kept of all runs.
+/// The most bytes that are kept of all runs.
 pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
 
 /// Checks `receipt` and `undo`. `None`: nothing is recorded.
 ///
 /// # Errors
-/// A [`RequestError`] that names the option, its value and the valid ones.
+/// A [`RequestError`] that names the option, its value and the valid values.
 pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestError> {
     let receipt = match raw.receipt.as_deref() {
         None | Some("off") => None,

@@ -1,4 +1,4 @@
-//! `reduce`: how far the text that a model reads of the output is reduced.
+//! `reduce`: the reduction of the output text that a model reads.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +13,12 @@ use reduce::rules::{self, Rule, RuleError};
 use reduce::seen::{self, Earlier, Shown};
 use reduce::{End, Level, Options, RULES, View, reduce};
 
-/// `reduce.budgetTokens`: the tokens that a salient view keeps within.
+/// `reduce.budgetTokens`: the most tokens of a salient view.
 pub const BUDGET_TOKENS: Number = Number::from_one("reduce.budgetTokens");
 
 /// The reduction of an output.
 pub struct Reduction {
-    /// How far it goes.
+    /// Level of the reduction.
     pub level: Level,
     keep: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// Rules of the user.
@@ -37,7 +37,7 @@ impl fmt::Debug for Reduction {
 /// Checks `reduce`.
 ///
 /// # Errors
-/// A [`RequestError`] that names the option, its value and the valid ones.
+/// A [`RequestError`] that names the option, its value and the valid values.
 pub fn check_reduction(raw: RawReduction) -> Result<Reduction, RequestError> {
     let RawReduction { budget_tokens, rules, off, keep, keep_patterns, earlier } = raw;
     let budget = BUDGET_TOKENS.check_given(budget_tokens)?;
@@ -57,7 +57,7 @@ pub fn check_reduction(raw: RawReduction) -> Result<Reduction, RequestError> {
     Ok(Reduction { level, keep, own, off, earlier })
 }
 
-/// The rules of a user, from the texts of their files.
+/// Returns the rules of a user, from the texts of their files.
 fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
     let files: Vec<_> = texts.iter().map(|text| rules::parse(text)).collect::<Result<_, _>>()?;
     Ok(files.into_iter().flatten().collect())
@@ -79,12 +79,12 @@ pub(super) fn in_place(
 }
 
 impl Reduction {
-    /// The options for the output of a command, without earlier results.
+    /// Returns the options for the output of a command, without earlier results.
     pub fn options<'a>(&'a self, command: Option<&'a str>) -> Options<'a> {
         Options { command, keep: &*self.keep, own: &self.own, off: &self.off, ..Options::new(self.level) }
     }
 
-    /// Calls with the lines of earlier results, or with `None` if an output of this size cannot refer to them.
+    /// Calls `call` with the lines of earlier results, or with `None` if an output of this size cannot refer to them.
     pub fn with_shown<T>(&self, size: usize, call: impl FnOnce(Option<&Shown<'_>>) -> T) -> T {
         if self.earlier.is_empty() || size < seen::BYTES {
             return call(None);
@@ -94,7 +94,7 @@ impl Reduction {
         call(Some(&Shown::of(&earlier)))
     }
 
-    /// Returns the view of a whole output. `None` if nothing is gained, and after a fault: that must not cost the
+    /// Returns the view of a whole output. `None` if the view is no gain, and after a fault, which must not cost the
     /// output.
     pub fn view(&self, stdout: &str, stderr: &str, end: End, command: Option<&str>) -> Option<View> {
         let size = stdout.len() + stderr.len();
@@ -107,7 +107,7 @@ impl Reduction {
 
 #[cfg(test)]
 impl Reduction {
-    /// A reduction whose keeper panics.
+    /// Returns a reduction whose keeper panics.
     pub fn faulty(level: Level) -> Self {
         let keep = Box::new(|_: &str| panic!("a fault of the test"));
         Self { level, keep, own: Vec::new(), off: Vec::new(), earlier: Vec::new() }

@@ -1,4 +1,4 @@
-//! `safety`: how the command is judged before it starts.
+//! `safety`: the judgement of a command before it starts.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct SafetyOptions {
     pub rules: Vec<(String, Option<String>)>,
     /// Names of programs that run other commands, and their kinds.
     pub wrappers: Vec<(String, Option<String>)>,
-    /// What becomes of a command that a person would be asked about: `allow` (default) or `deny`.
+    /// The treatment of a command that a person would be asked about: `allow` (default) or `deny`.
     pub on_ask: Option<OnAsk>,
 }
 
@@ -48,16 +48,16 @@ pub enum OnAsk {
     Deny,
 }
 
-/// How a command is judged before it starts.
+/// The criteria by which a command is judged before it starts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     /// Rules and wrappers.
     pub policy: Policy,
-    /// A command that a person would be asked about is refused.
+    /// Whether a command is refused that a person would be asked about.
     pub denies_ask: bool,
 }
 
-/// A rule, level or kind of wrapper that does not exist.
+/// An unknown rule, level or kind of wrapper.
 #[derive(Debug, thiserror::Error)]
 pub enum SafetyError {
     /// No rule has this id.
@@ -91,7 +91,7 @@ impl Default for RawSafety {
 }
 
 impl RawSafety {
-    /// The rules by which the command is judged. `None` judges nothing.
+    /// Returns the rules by which the command is judged. `None`: it is not judged.
     ///
     /// # Errors
     /// [`SafetyError`]
@@ -108,7 +108,7 @@ impl RawSafety {
 }
 
 impl SafetyOptions {
-    /// The levels of rules, and the wrappers.
+    /// Returns the levels of rules, and the wrappers.
     ///
     /// # Errors
     /// [`SafetyError`]

@@ -1,4 +1,4 @@
-//! How long a command may take: `mode`, `timeoutMs`, `idleTimeoutMs`, `graceMs`.
+//! The time limits of a command: `mode`, `timeoutMs`, `idleTimeoutMs`, `graceMs`.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl Mode {
         }
     }
 
-    /// The time limit of a command in this mode.
+    /// Returns the time limit of a command in this mode.
     pub const fn limit(self) -> Duration {
         match self {
             Self::Default => Duration::from_secs(30),
@@ -50,7 +50,7 @@ impl Mode {
         }
     }
 
-    /// Reads the option; `default` when it is left out.
+    /// Reads the option. `default` if it is left out.
     ///
     /// # Errors
     /// [`RequestError::UnknownMode`]
@@ -61,7 +61,7 @@ impl Mode {
     }
 }
 
-/// The place of a command, which its time limit depends on.
+/// The place of a command, on which its time limit depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeRule {
     /// In the foreground; terminated at its limit.
@@ -75,7 +75,7 @@ pub enum TimeRule {
 }
 
 impl TimeRule {
-    /// The place that these options ask for.
+    /// Returns the place that these options ask for.
     pub fn of(raw: &RawOptions, mode: Mode) -> Self {
         if raw.background || mode == Mode::Background {
             Self::Background
@@ -89,7 +89,7 @@ impl TimeRule {
     }
 }
 
-/// The time limit of a command; `None` when it has none.
+/// Returns the time limit of a command. `None`: no limit.
 ///
 /// # Errors
 /// [`RequestError::NotInRange`]
@@ -105,7 +105,8 @@ pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: TimeRule) -> Result<Opt
     })
 }
 
-/// The longest silence of a command; `None` when any is allowed. A person may leave a terminal alone for any time.
+/// Returns the longest silence of a command. `None`: any silence is allowed. A person may leave a terminal alone for
+/// any time.
 ///
 /// # Errors
 /// [`RequestError::NotInRange`]

@@ -1,4 +1,4 @@
-//! The shell state that a command begins with, beside a plain shell.
+//! The shell state that a command begins with, unless it begins with a plain shell.
 
 use std::future::Future;
 
@@ -10,13 +10,13 @@ use crate::request::{RawOptions, Request};
 
 /// A shell state that commands may begin with, and that may have to be read first: the snapshot of the user's shell.
 pub trait Base: Sized + Send + 'static {
-    /// The state once it is read.
+    /// The state, after it was read.
     type State: Send;
 
-    /// The state that a command with these options begins with.
+    /// Returns the state that a command with these options begins with.
     ///
     /// # Errors
-    /// When the options name a state that cannot be read.
+    /// If the options name a state that cannot be read.
     fn of(raw: &RawOptions) -> Result<BaseState<Self>, Error>;
 
     /// Reads the state.
@@ -37,10 +37,10 @@ pub enum BaseState<B: Base> {
 }
 
 impl<B: Base> BaseState<B> {
-    /// The state, `None` being a plain shell. An error is the base that has to be read first.
+    /// Returns the state, with `None` for a plain shell. An error is the base that has to be read first.
     ///
     /// # Errors
-    /// The base that is not read yet.
+    /// The base, if it is not read yet.
     pub fn known(self) -> Result<Option<B::State>, B> {
         match self {
             Self::Plain => Ok(None),
@@ -49,7 +49,7 @@ impl<B: Base> BaseState<B> {
         }
     }
 
-    /// Reads the state if need be. A command that is aborted meanwhile gets none.
+    /// Reads the state if necessary. A command that is aborted meanwhile gets no state.
     pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<Reply>) -> Option<B::State> {
         match self.known() {
             Ok(state) => state,
@@ -65,10 +65,10 @@ impl<B: Base> BaseState<B> {
     }
 }
 
-/// The request of a command, once the state that it begins with is read.
+/// Returns the request of a command, once the state that it begins with is read.
 ///
 /// # Errors
-/// As [`Request::check`], and when the options name a state that cannot be read.
+/// As [`Request::check`], and if the options name a state that cannot be read.
 pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
     let state = match B::of(&raw)?.known() {
         Ok(state) => state,
@@ -77,7 +77,7 @@ pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
     request::<B>(raw, state)
 }
 
-/// The request of a command that begins with this state.
+/// Returns the request of a command that begins with this state.
 ///
 /// # Errors
 /// As [`Request::check`].

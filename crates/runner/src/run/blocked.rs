@@ -1,4 +1,4 @@
-//! A command that is blocked on input: reported once while it runs, and in a note at its limit.
+//! Detects a command that is blocked on input. It is reported once while it runs, and in a note at its limit.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use super::listener::Prompt;
 use crate::supervise::{is_prompt, looks_like_prompt};
 use protocol::{BlockedProcess, note_of_prompt, plain};
 
-/// A command that is quiet for this long may be blocked.
+/// Time of quiet after which a command may be blocked.
 pub const QUIET: Duration = Duration::from_millis(300);
 /// Time between two scans of a command that stays quiet.
 pub const AGAIN: Duration = Duration::from_millis(500);
 /// The longest line that is quoted, characters. A longer line that asks for nothing is taken for a screen.
 const LINE: usize = 100;
-/// The most of a command line that a listener gets, characters.
+/// The most characters of a command line that a listener gets.
 const COMMAND: usize = 101;
-/// The most of a line that a listener gets, characters.
+/// The most characters of a line that a listener gets.
 const TEXT: usize = 200;
 
 /// Whether a command is blocked, as far as its caller wants to know.
 #[derive(Default)]
 pub struct BlockedWatch {
-    /// `None` when no listener wants to know.
+    /// The scans. `None` if no listener wants them.
     scans: Option<Scans>,
     /// The note about the scan at the limit.
     note_at_limit: Option<String>,
@@ -30,11 +30,11 @@ pub struct BlockedWatch {
 
 /// The scans for a listener.
 struct Scans {
-    /// When to scan next; `None` while an answer is on its way.
+    /// Time of the next scan. `None` while an answer is on its way.
     next: Option<Instant>,
     /// The prompt that was reported last.
     reported: Option<ReportedPrompt>,
-    /// There was output since the scan was asked for.
+    /// Whether there was output since the scan was requested.
     touched: bool,
 }
 
@@ -43,15 +43,15 @@ struct Scans {
 struct ReportedPrompt {
     /// The blocked process, or the shell above it.
     pid: i32,
-    /// The process was seen to be blocked: else the line alone has told.
+    /// Whether the process was seen to be blocked. Otherwise only the line has shown it.
     seen: bool,
-    /// How many lines there were.
+    /// Number of lines at that time.
     count: u64,
     /// The unfinished line.
     line: String,
 }
 
-/// The unfinished lines of a command, and how many lines it has written.
+/// The unfinished lines of a command, and the number of lines that it has written.
 #[derive(Debug, Clone, Default)]
 pub struct LastLines {
     pub stdout: String,
@@ -62,7 +62,7 @@ pub struct LastLines {
 /// The evidence of a scan and the last line together.
 struct Evidence {
     process: Option<BlockedProcess>,
-    /// The line asks plainly, so that the process need not be seen.
+    /// Whether the line asks plainly, so that the process need not be seen.
     asks: bool,
     /// The line, if it can be quoted.
     line: String,
@@ -89,13 +89,13 @@ impl Evidence {
 }
 
 impl BlockedWatch {
-    /// `wanted`: a listener wants to know.
+    /// Begins to watch. `wanted`: whether a listener wants reports.
     pub fn new(wanted: bool, began: Instant) -> Self {
         let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None, touched: false });
         Self { scans, note_at_limit: None }
     }
 
-    /// The command has written.
+    /// Records output of the command.
     pub fn on_output(&mut self) {
         if let Some(scans) = &mut self.scans {
             scans.touched = true;
@@ -103,31 +103,31 @@ impl BlockedWatch {
         }
     }
 
-    /// The listener gets no more.
+    /// Gives the listener no more reports.
     pub fn stop(&mut self) {
         self.scans = None;
     }
 
-    /// When to scan next.
+    /// Returns when to scan next.
     pub fn scan_at(&self) -> Option<Instant> {
         self.scans.as_ref()?.next
     }
 
-    /// A scan was asked for.
+    /// Records that a scan was requested.
     pub fn on_scan(&mut self) {
         if let Some(scans) = &mut self.scans {
             (scans.next, scans.touched) = (None, false);
         }
     }
 
-    /// The shim has scanned at the time limit, before it terminates anything.
+    /// Handles the shim's scan at the time limit, before it terminates anything.
     pub fn on_limit(&mut self, process: Option<BlockedProcess>, lines: &LastLines) {
         let Evidence { process, asks, line } = Evidence::of(process, lines);
         let asked = asks.then(|| note_of_prompt(&line));
         self.note_at_limit = process.map(|process| process.note(&line)).or(asked);
     }
 
-    /// The shim has scanned because it was asked to. Returns the prompt that is to be reported.
+    /// Handles a requested scan of the shim. Returns the prompt that has to be reported.
     pub fn on_scanned(
         &mut self,
         process: Option<BlockedProcess>,
@@ -137,7 +137,7 @@ impl BlockedWatch {
     ) -> Option<Prompt> {
         let Evidence { process, asks, line } = Evidence::of(process, lines);
         let scans = self.scans.as_mut().filter(|scans| !scans.touched)?;
-        // Scanned again even where nothing is blocked: another process may be, later.
+        // The next scan is due even if nothing is blocked, because another process may be blocked later.
         scans.next = Some(Instant::now() + AGAIN);
         let blocked = process.filter(BlockedProcess::is_for_input).map(|process| (process.pid, process.command));
         let (pid, command) = blocked.or_else(|| shell.filter(|_| asks).map(|pid| (pid, plain(command))))?;
@@ -152,7 +152,7 @@ impl BlockedWatch {
         Some(Prompt { pid, command, text: text.chars().skip(skip).collect() })
     }
 
-    /// The note about the scan at the limit.
+    /// Returns the note about the scan at the limit.
     pub fn take_note(&mut self) -> Option<String> {
         self.note_at_limit.take()
     }

@@ -10,7 +10,7 @@ use confine::Denials;
 use protocol::task::Task;
 use protocol::{Ended, Survivor};
 
-/// The exit of a shell as its shim reported it, or why there is no report.
+/// The exit of a shell as reported by its shim, or why there is no report.
 pub type ShellExit = Result<Ended, ExitUnknown>;
 
 /// Why the exit of a command was not reported.
@@ -24,20 +24,20 @@ pub enum ExitUnknown {
     AliveAfterAbort,
 }
 
-/// Why nothing was started.
+/// Why no process was started.
 #[derive(Debug)]
 pub enum NotStarted {
     /// A step of the start failed.
     Failed(Failure),
-    /// The helpers were killed before they started anything.
+    /// The helpers were killed before they started a process.
     HelpersKilled,
 }
 
-/// A command that was driven to its end, or to its life as a task.
+/// A command that was driven to its end, or until it became a task.
 pub struct Completion<'a> {
-    /// The shell; 0 if it is not known.
+    /// Pid of the shell. 0 if it is not known.
     pub pid: i32,
-    /// How the shell ended.
+    /// The exit of the shell.
     pub exit: ShellExit,
     /// The longest silence that was allowed, if silence was the time limit.
     pub silent: Option<Duration>,
@@ -45,9 +45,9 @@ pub struct Completion<'a> {
     pub output: Produced<'a>,
     /// Processes that the command left running.
     pub survivors: Vec<Survivor>,
-    /// The task that the command has become, or that its survivors have.
+    /// The task that the command or its survivors have become.
     pub task: Option<Task>,
-    /// The command itself has become the task, and has not ended.
+    /// Whether the command itself has become the task, and has not ended.
     pub moved: bool,
     /// Time from the start, as the addon measured it.
     pub elapsed: Duration,
@@ -65,7 +65,7 @@ pub struct Produced<'a> {
     pub stdout: Captured,
     /// The kept part of standard error. Empty when both streams were merged.
     pub stderr: Captured,
-    /// The view of both in the making.
+    /// The view of both streams, in the making.
     pub view: ViewMaker<'a>,
 }
 
@@ -74,7 +74,7 @@ pub struct Produced<'a> {
 pub struct ShellAfter {
     /// The shell, if it still saves its state.
     pub child: Option<Child>,
-    /// The directory that it reported with the exit code.
+    /// The directory that the shell reported with the exit code.
     pub directory: Option<PathBuf>,
     /// The files for the shell's state, if it was warm and has inherited other files than the request's.
     pub files: Option<Inheritance>,

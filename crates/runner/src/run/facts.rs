@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::drive::{exits, output, pipes};
 use super::{blocked, outcome};
 
-/// Times are in ms, sizes in bytes.
+/// Returns the bounds. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
     json!({
         "hardBoundMs": exits::HARD_BOUND.as_millis(),

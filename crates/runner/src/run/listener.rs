@@ -8,17 +8,17 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use capture::Stream;
 use sys::Signal;
 
-/// Receives the events of a running command. Most are answered with a [`Reply`].
+/// Receives the events of a running command. Most events are answered with a [`Reply`].
 pub trait Listener: Send + Sync + 'static {
     /// The next batch of output, answered with [`Reply::OutputTaken`].
     fn output(&self, stream: Stream, text: String);
-    /// How the command looks now, answered with [`Reply::ViewTaken`].
+    /// Sends the current view of the command, answered with [`Reply::ViewTaken`].
     fn live_view(&self, view: LiveView);
     /// The command runs, with this pid in this directory. Only sent if the request asks for it, and for terminals.
     fn started(&self, _pid: i32, _cwd: &Path) {}
     /// The shell has exited. Only sent to a caller that reads the streams itself; output may follow.
     fn exited(&self) {}
-    /// All of the last [`Reply::Input`] is written. `false`: the command reads no more.
+    /// The last [`Reply::Input`] is written completely. `false`: the command reads no more.
     fn input_taken(&self, _open: bool) {}
     /// Text of a terminal, unchanged. [`Reply::DataChanged`] asks for more.
     fn data(&self, _text: String) {}
@@ -28,12 +28,12 @@ pub trait Listener: Send + Sync + 'static {
     fn allocate(&self, stream: Stream);
 }
 
-/// A running command as it looks now.
+/// The current view of a running command.
 #[derive(Debug, Clone)]
 pub struct LiveView {
     /// Pid of the command.
     pub pid: i32,
-    /// The end of each stream, the unfinished line included.
+    /// The end of each stream, including the unfinished line.
     pub stdout: String,
     /// The end of standard error.
     pub stderr: String,
@@ -48,7 +48,7 @@ pub struct Prompt {
     pub pid: i32,
     /// Command line of the process.
     pub command: String,
-    /// The unfinished line; '' if there is none.
+    /// The unfinished line, or '' if there is none.
     pub text: String,
 }
 
@@ -61,7 +61,7 @@ pub enum Reply {
     OutputTaken(Option<String>),
     /// The listeners of a terminal have taken its text, or have changed.
     DataChanged,
-    /// The next bytes of standard input. `None` ends it.
+    /// The next bytes of standard input. `None` ends the input.
     Input(Option<Vec<u8>>),
     /// Signal the program of a terminal.
     Signal(Signal),

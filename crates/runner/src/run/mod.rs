@@ -1,4 +1,4 @@
-//! The spine, the whole way of a command.
+//! The spine: the course of a command from its options to its outcome.
 //!
 //! | stage | where | what |
 //! |---|---|---|
@@ -51,14 +51,14 @@ use protocol::Order;
 use protocol::plan::{ShellKind, Startup};
 use receipt::recording::{Prepared, Recording};
 
-/// Time a terminal may take to close, when as many are open as there is room for.
+/// Time a terminal may take to close, if the maximum of terminals is open.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
-/// Time any shell takes at most to start up.
+/// Time limit for the start of any shell.
 const STARTED_UP: Duration = Duration::from_secs(10);
 
 /// A command that has ended.
 pub struct Finished {
-    /// How it ended.
+    /// The outcome of the command.
     pub outcome: Outcome,
     /// The shell of the command, as far as a session needs it.
     pub shell: ShellAfter,
@@ -72,7 +72,7 @@ impl From<Outcome> for Finished {
 
 /// Why an attempt to run a command gave no outcome.
 enum AttemptError {
-    /// Nothing was started: another attempt may be made.
+    /// No process was started. Another attempt may be made.
     NotStarted(NotStarted),
     /// The command cannot be run.
     Final(Error),
@@ -96,7 +96,7 @@ impl<B: Base> Command<B> {
     /// Starts the command as [`Launch::start`] does, if its shell state is known.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub fn start(raw: RawOptions) -> Result<Self, Error> {
         Ok(match B::of(&raw)?.known() {
             Ok(state) => Self::Launched(Box::new(Launch::start(request::<B>(raw, state)?)?)),
@@ -107,7 +107,7 @@ impl<B: Base> Command<B> {
     /// Runs the command to its outcome.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub async fn finish(
         self,
         listener: impl Listener,
@@ -148,7 +148,7 @@ impl Launch {
     /// [`Launch::finish`] starts it.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub fn start(mut request: Request) -> Result<Self, Error> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
@@ -178,24 +178,24 @@ impl Launch {
             && launch.can_start_now()
             && let Some(slot) = Admission::shared().try_enter()
         {
-            // Without descriptors now there may be some when it is this command's turn.
+            // Descriptors may become free before it is this command's turn.
             launch.launched =
                 Launched::start_now(helpers, &launch.order).ok().flatten().map(|launched| (launched, slot));
         }
         Ok(launch)
     }
 
-    /// Whether starting takes so little that it may be done on the caller's thread.
+    /// Returns whether the start is so short that it may be done on the caller's thread.
     fn can_start_now(&self) -> bool {
         let request = &self.request;
-        // A terminal takes its time to make, and waits for a place of its own. A script is megabytes long.
+        // A terminal takes time to make, and waits for a place of its own. A script is megabytes long.
         let slow = request.terminal.is_some() || request.is_script();
         let writes_files = request.startup.is_some() && self.order.warm.is_none();
         let unmade = request.confine.is_some() && request.world.is_none();
         !request.aborted && !slow && !writes_files && !unmade && request.record.is_none()
     }
 
-    /// Learns the facts of its world, if it has one.
+    /// Handles the facts of the command's world.
     fn enter(&mut self, facts: Arc<WorldFacts>) {
         if self.request.world.is_none() {
             self.request.notes.extend(facts.notes.iter().cloned());
@@ -206,7 +206,7 @@ impl Launch {
         }
     }
 
-    /// Waits until its world is made, if it has one.
+    /// Waits until the command's world is made, if it has one.
     async fn wait_for_world(&mut self) -> Result<(), Error> {
         let Some(world) = self.order.plan.world else { return Ok(()) };
         match self.helpers.world_made(world).await {
@@ -219,7 +219,7 @@ impl Launch {
         Ok(())
     }
 
-    /// The shell kind that can run the command; `None` if it starts cold.
+    /// Returns the shell kind that can run the command. `None` if it starts cold.
     pub fn kind(&self) -> Option<Arc<ShellKind>> {
         self.order.warm.as_ref().map(|warm| Arc::clone(&warm.kind))
     }
@@ -227,7 +227,7 @@ impl Launch {
     /// Runs the command to its outcome.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub async fn finish(
         mut self,
         listener: impl Listener,
@@ -252,7 +252,7 @@ impl Launch {
                     }
                 }
                 Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) => return Err(self.helpers_killed()),
-                // The shell that was found before is gone: there may be another one.
+                // The shell that was found before is gone, but another may exist.
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure)))
                     if plan::is_shell_gone(&failure) && !searched_again =>
                 {
@@ -267,7 +267,7 @@ impl Launch {
         }
     }
 
-    /// Starts the command, unless it has begun, and drives it to its end or to its life as a task.
+    /// Starts the command, unless it has begun, and drives it to its end or until it becomes a task.
     async fn attempt(
         &mut self,
         listener: &impl Listener,
@@ -327,7 +327,7 @@ impl Launch {
         }
         let drive = Drive::new(&self.request, (child, pipes), pid, listener, replies);
         let drive = drive.map_err(|error| self.unwatched(error))?;
-        // The shell of a session may be another one after the command.
+        // The shell of a session may be another shell after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
@@ -341,7 +341,7 @@ impl Launch {
         Ok(Finished { outcome, shell })
     }
 
-    /// Hands the command to its registry: from its start on it belongs to its shim.
+    /// Hands the command to its registry. From its start on, the command belongs to its shim.
     async fn become_task(&mut self, mut child: Child) -> Result<Finished, AttemptError> {
         self.startup_files.drop_after(STARTED_UP);
         match (child.next_event().await, &self.request.registry) {
@@ -350,7 +350,7 @@ impl Launch {
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
             }
-            // The shim had begun with the command: the registry's directory says what became of it.
+            // The shim had begun with the command. The registry's directory shows its outcome.
             (ShimEvent::Lost { untaken: false }, Some(registry)) => {
                 let task = match &self.order.task {
                     Some(spec) => registry.lost(&spec.id).await,
@@ -374,10 +374,10 @@ impl Launch {
     }
 }
 
-/// Returns the runtime that drives commands, and work that needs no command.
+/// Returns the runtime that drives commands, and work without a command.
 ///
 /// # Errors
-/// When the system gives no threads.
+/// If the system creates no threads.
 pub fn runtime() -> Result<&'static Handle, Error> {
     Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(error, ""))
 }

@@ -19,10 +19,10 @@ use sys::Usage;
 
 pub use super::status::Status;
 
-/// More replaced places than these are worth a note.
+/// Number of replaced places from which on they deserve a note.
 pub const FEW_REPLACED: u64 = 3;
 
-/// The hidden files that a command could not read, as its output says. What does not exist was not refused.
+/// Returns the hidden files that a command could not read, according to its output. A missing file was not refused.
 fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
     let said = refused_reads(text, cwd, hidden);
     if said.total == 0 {
@@ -32,7 +32,7 @@ fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
     refused_reads(text, cwd, &hidden.iter().filter(exists).cloned().collect::<Vec<_>>())
 }
 
-/// The note about output that was not text, if it is worth one.
+/// Returns the note about output that was not text, if it deserves one.
 pub fn replaced(places: u64) -> Option<String> {
     (places > FEW_REPLACED)
         .then(|| format!("{places} places of the output were not text (invalid UTF-8 or NUL) and were replaced"))
@@ -45,17 +45,17 @@ pub struct Outcome {
     pub stdout: String,
     /// The kept part of standard error, with its notice.
     pub stderr: String,
-    /// 0…255 by the contract of [`super::status`]; `None` when the command goes on in the background.
+    /// 0…255 by the contract of [`super::status`]. `None`: the command goes on in the background.
     pub exit_code: Option<i32>,
     /// How the command ended.
     pub status: Status,
     /// The signal that ended the shell.
     pub signal: Option<String>,
-    /// 0 if nothing was started.
+    /// Pid of the shell. 0 if nothing was started.
     pub pid: i32,
     /// Time to the exit of the shell.
     pub duration: Duration,
-    /// The time limit that held: the longest silence, if the command reached that.
+    /// The time limit that was reached. If it was the limit on silence, the longest silence.
     pub limit: Option<Duration>,
     /// How stdout and stderr were cut.
     pub truncation: [Option<Truncation>; 2],
@@ -69,24 +69,24 @@ pub struct Outcome {
     pub confinement: Option<Confinement>,
     /// One fact per line.
     pub notes: Vec<String>,
-    /// The value of `AGENT_BASH_ID`, unique for ever.
+    /// The value of `AGENT_BASH_ID`, which is never used again.
     pub run: String,
-    /// The changes that the command made; `None` if no receipt was wanted, or the command goes on in the background.
+    /// The changes that the command made. `None`: no receipt was wanted, or the command goes on in the background.
     pub receipt: Option<Receipt>,
-    /// The extent of an undo; `None` if the command cannot be undone, or goes on in the background.
+    /// The extent of an undo. `None`: the command cannot be undone, or goes on in the background.
     pub undo: Option<Coverage>,
-    /// The text that a model reads; `None` if none was wanted, or nothing is gained.
+    /// The text that a model reads. `None`: no view was wanted, or the view is no gain.
     pub view: Option<Draft>,
 }
 
 impl Outcome {
-    /// The id of the task that the command or its survivors have become.
+    /// Returns the id of the task that the command or its survivors have become.
     pub fn task_id(&self) -> Option<&str> {
         let own = self.background.as_ref().map(|(task, _)| task.id.as_str());
         own.or_else(|| self.survivors.iter().find_map(|(_, task)| task.as_deref()))
     }
 
-    /// The files that it names for the whole output.
+    /// Returns the files that the outcome names for the whole output.
     pub fn files(&self) -> Vec<PathBuf> {
         self.truncation.iter().flatten().filter_map(|cut| cut.path.clone()).collect()
     }
@@ -99,7 +99,7 @@ impl Outcome {
         self.notes.extend(notes);
     }
 
-    /// The outcome of a command that was aborted before it began.
+    /// Returns the outcome of a command that was aborted before it began.
     pub fn not_started(request: &Request) -> Self {
         let has_receipt = request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some());
         Self {
@@ -124,7 +124,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a command that was started in the background.
+    /// Returns the outcome of a command that was started in the background.
     pub fn started(request: &Request, task: Task) -> Self {
         Self {
             exit_code: None,
@@ -136,7 +136,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a command that ran.
+    /// Returns the outcome of a command that ran.
     pub fn of(request: &Request, completion: Completion<'_>) -> Self {
         if completion.moved {
             return Self::moved(request, completion);
@@ -188,7 +188,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a command that goes on as a task.
+    /// Returns the outcome of a command that goes on as a task.
     fn moved(request: &Request, completion: Completion<'_>) -> Self {
         let Completion { pid, silent, output: Produced { stdout, stderr, .. }, task, elapsed, notes, denials, .. } =
             completion;
@@ -217,7 +217,7 @@ impl Outcome {
     }
 }
 
-/// The confinement of a command, as far as it is known.
+/// Returns the confinement of a command, as far as it is known.
 fn confinement_of(request: &Request, denials: Denials) -> Option<Confinement> {
     request.confinement().map(|confinement| Confinement { denials, ..confinement })
 }
@@ -226,20 +226,20 @@ fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {
     Some((task, request.registry.as_ref()?.store().clone()))
 }
 
-/// The note about survivors of a termination.
+/// Returns the note about survivors of a termination.
 fn unkillable(survivors: &[Survivor]) -> Option<String> {
     let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
     (!pids.is_empty())
         .then(|| format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")))
 }
 
-/// The note about withheld variables that a failed command may have wanted.
+/// Returns the note about withheld variables that a failed command may have wanted.
 fn withheld(request: &Request, stdout: &str, stderr: &str) -> Option<String> {
     let wanted = plan::wanted(&request.environment.withheld, &request.command, stdout, stderr);
     (!wanted.is_empty()).then(|| plan::note(&wanted))
 }
 
-/// Each survivor with the task that reads its output.
+/// Returns each survivor with the task that reads its output.
 fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Option<String>)> {
     let id = |survivor: &Survivor| task.filter(|_| survivor.holds).map(|task| task.id.clone());
     survivors.into_iter().map(|survivor| (id(&survivor), survivor)).map(|(id, survivor)| (survivor, id)).collect()

@@ -1,4 +1,4 @@
-//! From a request to an order: the plan of the process, and the files that travel with it.
+//! Turns a request into an order: the plan of the process, and the files that travel with it.
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
@@ -18,10 +18,10 @@ use protocol::plan::{self, Inherited, Plan, Startup, Stdin};
 use protocol::task::TaskSpec;
 use sys::LaunchStep;
 
-/// The order of a command; `task` if it is a task from its start.
+/// Returns the order of a command. `task` is set if the command is a task from its start.
 ///
 /// # Errors
-/// When there is no shell, or a file or a terminal cannot be made.
+/// If there is no shell, or a file or a terminal cannot be made.
 pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskSpec>) -> Result<Order, Error> {
     let input = match (&task, &request.stdin) {
         (Some(_), Some(bytes)) => Some(Arc::new(
@@ -38,7 +38,7 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
     Ok(Order { plan, script: None, files, task, input, warm, terminal })
 }
 
-/// The plan of a command.
+/// Returns the plan of a command.
 ///
 /// # Errors
 /// [`Error::ShellNotFound`]
@@ -81,8 +81,8 @@ fn directory(request: &Request) -> Cow<'_, Path> {
     resolved.map_or(Cow::Borrowed(cwd), Cow::Owned)
 }
 
-/// Changes the variables of a confined command that name something out of its reach: the directory for temporary files,
-/// and proxies, in whose place its network leads to the allowed hosts.
+/// Changes the variables of a confined command that name unreachable things: the directory for temporary files, and
+/// proxies, which the world's own way to the allowed hosts replaces.
 fn confine_environment(plan: &mut Plan, policy: &Policy) {
     const PROXIES: [&str; 16] = [
         "http_proxy",
@@ -118,7 +118,7 @@ fn confine_environment(plan: &mut Plan, policy: &Policy) {
     }
 }
 
-/// The open end of the terminal that the command runs in.
+/// Returns the open end of the terminal in which the command runs.
 fn open(terminal: &Terminal) -> Result<Arc<OwnedFd>, Error> {
     terminal.open()?;
     let master = terminal.master().inspect_err(|_| terminal.take_back());
@@ -128,7 +128,7 @@ fn open(terminal: &Terminal) -> Result<Arc<OwnedFd>, Error> {
 /// Moves the terminal of a command, if it has one, to the pseudo-terminals of its world.
 ///
 /// # Errors
-/// When there is none to be had.
+/// If no pseudo-terminal is available.
 pub fn move_terminal(request: &Request, order: &mut Order, terminals: &OwnedFd) -> Result<(), Error> {
     if let Some(terminal) = &request.terminal {
         terminal.move_to(terminals)?;
@@ -137,10 +137,10 @@ pub fn move_terminal(request: &Request, order: &mut Order, terminals: &OwnedFd) 
     Ok(())
 }
 
-/// A file without a name with the command, if that is too long for an argument.
+/// Returns an unnamed file with the command, if the command is too long for an argument.
 ///
 /// # Errors
-/// When the file cannot be made.
+/// If the file cannot be made.
 pub fn script_of(request: &Request) -> Result<Option<Arc<OwnedFd>>, Error> {
     if !request.is_script() {
         return Ok(None);
@@ -150,15 +150,15 @@ pub fn script_of(request: &Request) -> Result<Option<Arc<OwnedFd>>, Error> {
     Ok(Some(Arc::new(file)))
 }
 
-/// Files without names that a cold shell reads before its command, where it is more than a plain one.
+/// Unnamed files that a cold shell reads before its command, unless it is a plain shell.
 #[derive(Default)]
 pub struct StartupFiles(Vec<sys::Shared>);
 
 impl StartupFiles {
-    /// Writes the files, unless they are written, and lets the plan name them.
+    /// Writes the files, unless they are written already, and makes the plan name them.
     ///
     /// # Errors
-    /// When a file cannot be made.
+    /// If a file cannot be made.
     pub fn write(&mut self, request: &Request, order: &mut Order) -> Result<(), Error> {
         let Some(startup) = &request.startup else { return Ok(()) };
         if !self.0.is_empty() {
@@ -182,7 +182,7 @@ impl StartupFiles {
         Ok(())
     }
 
-    /// Closes the files after a while: a shell that is a task does not report when it has read them.
+    /// Closes the files after a while, because a shell that is a task does not report when it has read them.
     pub fn drop_after(&mut self, time: Duration) {
         let files = std::mem::take(&mut self.0);
         if !files.is_empty() {
@@ -194,7 +194,7 @@ impl StartupFiles {
     }
 }
 
-/// Lets a confined shell inherit the files that it reads before its command.
+/// Makes a confined shell inherit the files that it reads before its command.
 fn inherit(request: &Request, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
     const FILES: [Inherited; 3] = [Inherited::Script, Inherited::Boot, Inherited::Prologue];
     if order.plan.files.contains(&Inherited::Script) {
@@ -212,12 +212,12 @@ fn inherit(request: &Request, startup: &Startup, order: &mut Order) -> std::io::
     Ok(())
 }
 
-/// Whether the shell is not where it was found before.
+/// Returns whether the shell is no longer where it was found.
 pub fn is_shell_gone(failure: &Failure) -> bool {
     failure.step == LaunchStep::Exec && matches!(failure.errno, libc::ENOENT | libc::ENOTDIR)
 }
 
-/// Why nothing was started, in the terms of the caller.
+/// Returns why no process was started, in the terms of the caller.
 pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
     if let Some(missing) = unconfined(failure) {
         return Error::Confinement(vec![missing]);
@@ -238,13 +238,13 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         (LaunchStep::Stdio, _) => "the standard streams could not be set up".to_owned(),
         (LaunchStep::Files, _) => "the files of its task could not be made".to_owned(),
         (LaunchStep::Group, _) => "its cgroup could not be entered".to_owned(),
-        // A part of its confinement, see above.
+        // The failure is a part of the confinement, see above.
         (LaunchStep::Confine | LaunchStep::Protect | LaunchStep::Filter, _) => "it could not be confined".to_owned(),
     };
     Error::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
 }
 
-/// Why a command has no world, in the terms of the caller.
+/// Returns why a command has no world, in the terms of the caller.
 pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
     let Request { command, cwd, .. } = request;
     // The directories may have been removed since the policy was made.
@@ -269,7 +269,7 @@ pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
     }
 }
 
-/// The part of a confinement in which a command could not be put.
+/// Returns the part of a confinement into which a command could not be put.
 fn unconfined(failure: &Failure) -> Option<Missing> {
     let (part, what) = match failure.step {
         LaunchStep::Confine => (Part::Processes, "the namespaces of its world could not be entered"),

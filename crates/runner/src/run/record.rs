@@ -1,4 +1,4 @@
-//! The record of a command: chosen once its words are known, begun right before its start.
+//! The record of a command. It is chosen once the command's words are known, and begins right before its start.
 
 use tokio::task::spawn_blocking;
 
@@ -29,7 +29,7 @@ impl Launch {
         let record = self.prepared.record.take();
         if record.is_some() {
             self.order.warm = None;
-            // The end of the record comes with the end of the shell.
+            // The record ends with the shell, so no early report is used.
             self.request.report = None;
         }
         self.order.plan.record = record;
@@ -53,7 +53,7 @@ impl Launch {
         self.recording = spawn_blocking(begin).await.ok();
     }
 
-    /// Makes the plan again for another attempt. A run that was recorded is another one then, as its record may have
+    /// Makes the plan again for another attempt. A recorded run gets another id then, because its record may have
     /// begun.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Launch {
         Ok(())
     }
 
-    /// Whether its changes are recorded.
+    /// Returns whether the command's changes are recorded.
     pub(super) fn is_recorded(&self) -> bool {
         self.order.plan.record.is_some()
     }

@@ -4,11 +4,11 @@ use super::completion::{ExitUnknown, ShellExit};
 use protocol::Cause;
 use sys::Exit;
 
-/// ShellExit code after the time limit, as `timeout` has it.
+/// Exit code after the time limit, as for `timeout`.
 pub const TIMED_OUT: i32 = 124;
-/// ShellExit code after an abort, equal to the code of SIGINT.
+/// Exit code after an abort, equal to the code of SIGINT.
 pub const ABORTED: i32 = 130;
-/// Exit code of signal n, less n.
+/// Added to the number of a signal, gives the exit code.
 const SIGNALED: i32 = 128;
 
 const STILL_THERE: &str = "the command did not end after SIGKILL; its processes may still be there";
@@ -17,13 +17,13 @@ const HELPER_KILLED: &str = "a helper process of agent-bash was killed; the comm
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// With an exit code of its own.
+    /// The shell exited with an exit code of its own.
     Exited,
-    /// By a signal.
+    /// A signal ended the shell.
     Signaled,
-    /// At its time limit.
+    /// The time limit ended the command.
     TimedOut,
-    /// By its caller.
+    /// The caller ended the command.
     Aborted,
     /// The command goes on in the background.
     Backgrounded,
@@ -32,9 +32,9 @@ pub enum Status {
 /// A command that has ended, in the terms of the contract.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Conclusion {
-    /// How it ended.
+    /// How the command ended.
     pub status: Status,
-    /// 0…255
+    /// The exit code, 0…255.
     pub exit_code: i32,
     /// The signal that ended the shell.
     pub signal: Option<String>,
@@ -42,7 +42,7 @@ pub struct Conclusion {
     pub note: Option<String>,
 }
 
-/// Translates the exit of a shell. `started`: its shell is known to have run.
+/// Translates the exit of a shell. `started`: whether the shell is known to have run.
 pub fn conclude(exit: &ShellExit, started: bool) -> Conclusion {
     let ended = match exit {
         Ok(ended) => ended,

@@ -1,4 +1,4 @@
-//! The view of a command's output in the making.
+//! The view of a command's output, in the making.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,14 +9,14 @@ use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce
 
 /// Makes the view of an output, if one is wanted. A salient reduction makes its view while the command runs.
 pub struct ViewMaker<'a> {
-    /// `None` if no view is wanted, and after a fault in the reduction, which must not cost the output.
+    /// The wishes. `None` if no view is wanted, and after a fault in the reduction, which must not cost the output.
     wanted: Option<Wanted<'a>>,
 }
 
 struct Wanted<'a> {
     reduction: &'a Reduction,
     command: &'a str,
-    /// `None` if the text of the result suffices.
+    /// The reducer. `None` if the text of the result suffices.
     reducer: Option<Box<Reducer<'a>>>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> ViewMaker<'a> {
         }
     }
 
-    /// The view of the whole output. `None` if no view is wanted, or nothing is gained.
+    /// Returns the view of the whole output. `None` if no view is wanted, or the view is no gain.
     pub fn draft(self, end: End, stdout: &mut Captured, stderr: &mut Captured) -> Option<Draft> {
         let wanted = self.wanted?;
         let reduction = wanted.reduction;
@@ -85,7 +85,7 @@ impl Wanted<'_> {
 }
 
 impl Draft {
-    /// The view of the text that the result has.
+    /// Returns the view of the text of the result.
     fn of_result(view: View) -> Self {
         Self { view, whole: [None, None] }
     }
@@ -98,8 +98,9 @@ fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) ->
     }
 }
 
-/// Whether the view of a whole output is of use where the result has only a part of it: the whole is there to be
-/// kept, the view leaves out lines of each stream that was cut, and it takes fewer tokens than the text of the result.
+/// Returns whether the view of a whole output is useful where the result has only a part of the output. The whole must
+/// be there to be kept, the view must leave out lines of each stream that was cut, and it must take fewer tokens than
+/// the text of the result.
 fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
     let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
         let Some(cut) = &captured.truncation else { return true };
@@ -115,7 +116,7 @@ mod tests {
     use crate::request::{RawOptions, RawReduction};
     use capture::{Capture, Limits, Sanitize, Truncate};
 
-    /// The request of a command with a reduction.
+    /// Returns the request of a command with a reduction.
     fn request(budget_tokens: Option<f64>) -> Request {
         let reduce = Some(RawReduction { budget_tokens, off: Some(Vec::new()), ..RawReduction::default() });
         Request::check(RawOptions { command: "make all".into(), cwd: "/".into(), reduce, ..RawOptions::default() })
@@ -126,7 +127,7 @@ mod tests {
         (0..count).map(|at| format!("step {at}: prepared the part and went on with it\n")).collect()
     }
 
-    /// The draft of an output that comes in pieces, and the captured standard output.
+    /// Returns the draft of an output that arrives in pieces, and the captured standard output.
     fn draft(request: &Request, truncate: Truncate, stdout: &str) -> (Option<Draft>, Captured) {
         let mut maker = ViewMaker::new(request);
         let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);

@@ -1,4 +1,4 @@
-//! Which commands a warm shell can run so that no command could tell.
+//! Decides which commands a warm shell can run without a visible difference.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::supervise::Helpers;
 use protocol::WarmCommand;
 use protocol::plan::{self, Plan, ShellKind};
 
-/// The command as a warm shell gets it. `None` if the command has to start cold.
+/// Returns the command in the form for a warm shell. `None` if the command has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<WarmCommand> {
     if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells(plan.world) {
         return None;

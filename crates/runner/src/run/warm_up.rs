@@ -1,4 +1,4 @@
-//! Starting a warm shell before any command needs it.
+//! Starts a warm shell before any command needs it.
 
 use super::plan::plan_of;
 use super::warm;
@@ -9,7 +9,7 @@ use crate::supervise::{self, Admission, HelperError, Helpers};
 /// Starts a warm shell for commands like this, unless one is there. Returns whether one is there now.
 ///
 /// # Errors
-/// When there is no shell, no directory or no helper process.
+/// If there is no shell, no directory or no helper process.
 pub async fn warm_up(request: Request) -> Result<bool, Error> {
     let failed = |error: HelperError| Error::helper(error, &request.command);
     let helpers = Helpers::shared().map_err(failed)?;

@@ -25,7 +25,7 @@ pub(super) struct Named {
     /// The script that reports the exit code, then writes the state.
     save: Shared,
     report: OwnedFd,
-    /// The other end of the report, open so that the report has no end of file.
+    /// The other end of the report, kept open so that the report has no end of file.
     _code: Shared,
 }
 
@@ -42,7 +42,7 @@ impl Exchange {
         if inherits { Inheritance::new().map(Self::Inherited) } else { Named::take().map(Self::Named) }
     }
 
-    /// The files that the shell inherits.
+    /// Returns the files that the shell inherits.
     pub(super) fn files(&self) -> io::Result<Vec<(Inherited, Arc<OwnedFd>)>> {
         let Self::Inherited(files) = self else { return Ok(Vec::new()) };
         Ok(Inheritance::files().into_iter().zip(files.descriptors()?.into_iter().map(Arc::new)).collect())
@@ -56,7 +56,7 @@ impl Exchange {
         }
     }
 
-    /// Frees the files for another shell, once theirs has exited.
+    /// Frees the files for another shell, once the shell has exited.
     pub(super) fn give_back(self) {
         let Self::Named(files) = self else { return };
         let Ok(cleared) = files.cleared() else { return };
@@ -66,7 +66,7 @@ impl Exchange {
         }
     }
 
-    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own.
+    /// Returns the code that writes the shell's state: for a trap, or with `tail` for a line of its own.
     pub(super) fn call(&self, tail: bool) -> String {
         match self {
             Self::Named(files) => {
@@ -76,7 +76,7 @@ impl Exchange {
         }
     }
 
-    /// The pipe that reports the exit code of the command.
+    /// Returns the pipe that reports the exit code of the command.
     pub(super) fn report(&self) -> io::Result<OwnedFd> {
         match self {
             Self::Named(files) => files.report.try_clone(),
@@ -84,7 +84,7 @@ impl Exchange {
         }
     }
 
-    /// The state, if it was written whole.
+    /// Returns the state, if it was written completely.
     pub(super) fn state(&self) -> Option<ShellState> {
         let bytes = match self {
             Self::Named(files) => files.state.read(),

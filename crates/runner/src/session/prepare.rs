@@ -1,4 +1,4 @@
-//! Makes the run of a session's command: a fresh shell with the session's state, which writes its state at its exit.
+//! Prepares the run of a session's command: a fresh shell with the session's state, which writes its state at its exit.
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -28,14 +28,15 @@ pub(super) struct Prepared {
 enum Saving {
     /// Writes no state. The state of the command before stays.
     Never,
-    /// In its EXIT trap. `early`: the exit code that the trap reports ends the command, while the shell still writes.
+    /// Writes the state in the EXIT trap. `early`: the exit code that the trap reports ends the command, while the
+    /// shell still writes.
     AtExit { early: bool },
-    /// On a line behind the command, because the command may need the EXIT trap.
+    /// Writes the state on a line after the command, because the command may need the EXIT trap.
     Behind,
 }
 
 impl Saving {
-    /// `trapped`: functions or aliases of the session may set the EXIT trap, too.
+    /// `trapped`: functions or aliases of the session may set the EXIT trap as well.
     fn of(command: &str, trapped: bool, background: bool) -> Self {
         if background {
             // A task leaves no state to the session.
@@ -53,7 +54,7 @@ impl Prepared {
     /// Begins a command whose turn has come. An empty `cwd` is the session's directory.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub fn start(
         session: &Session,
         mut raw: RawOptions,
@@ -73,7 +74,7 @@ impl Prepared {
         }
         let failed =
             |error: std::io::Error| Error::system("the files of the session could not be made", error, &raw.command);
-        // A recorder cannot follow a path into the host, and a confined shell has none.
+        // A recorder cannot follow a path into the host, and a confined shell has no such path.
         let inherits = raw.confine.is_some() || raw.is_recorded();
         let exchange = Exchange::take(inherits).map_err(failed)?;
         let files = exchange.files().map_err(failed)?;
@@ -105,7 +106,7 @@ impl Prepared {
         Ok(Self { run: Launch::start(request)?, exchange, env, before, slot })
     }
 
-    /// The run, and what takes its state over.
+    /// Returns the run, and the saver of its state.
     pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
         let Self { run, exchange, env, before, slot } = self;
         let kind = run.kind();

@@ -15,7 +15,7 @@ use crate::run::{Base, BaseState, Finished, Listener, Reply, ShellAfter, aborted
 use crate::snapshot::Wanted;
 use crate::supervise::{Admission, Slot};
 
-/// A command of a session on its way.
+/// A command of a session.
 pub struct SessionRun {
     turn: Turn,
     stage: Stage,
@@ -32,7 +32,7 @@ impl SessionRun {
     /// Enters the queue, and begins the command if it is first.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub fn start(session: &Arc<Session>, command: RawOptions) -> Result<Self, Error> {
         let turn = session.enter()?;
         if turn.is_here()
@@ -45,10 +45,10 @@ impl SessionRun {
         Ok(Self { turn, stage: Stage::Queued(Box::new(command)) })
     }
 
-    /// Runs the command to its outcome. Returns the session's directory, too.
+    /// Runs the command to its outcome. Returns the session's directory as well.
     ///
     /// # Errors
-    /// When nothing could be run.
+    /// If no command could be run.
     pub async fn finish(
         self,
         listener: impl Listener,
@@ -122,7 +122,7 @@ async fn wait_for_turn(
     }
 }
 
-/// The snapshot that a session begins with. Its own state holds the snapshot afterwards.
+/// Returns the snapshot that a session begins with. Afterwards its own state holds the snapshot.
 fn snapshot_of(session: &Session, command: &RawOptions) -> Result<BaseState<Wanted>, Error> {
     if session.state().is_some() { Ok(BaseState::Plain) } else { Wanted::of(command) }
 }

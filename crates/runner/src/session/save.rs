@@ -19,13 +19,13 @@ const SAVED: Duration = Duration::from_secs(2);
 pub(super) struct Saver {
     pub session: Arc<Session>,
     pub exchange: Exchange,
-    /// Variables of the command alone.
+    /// Variables that only the command has.
     pub env: Vec<(String, Option<String>)>,
     /// The state that the command began with.
     pub before: Option<Arc<ShellState>>,
-    /// The kind of its shell, if such a shell can be warm.
+    /// The kind of the command's shell, if such a shell can be warm.
     pub kind: Option<Arc<ShellKind>>,
-    /// Free again once this is dropped.
+    /// The command's slot, which is free again once this is dropped.
     pub _slot: Slot,
 }
 
@@ -34,12 +34,13 @@ impl Saver {
     pub async fn follow(self, mut child: Child) {
         let Ok(helpers) = Helpers::shared() else { return };
         if let Some(kind) = self.kind.as_ref().filter(|_| !self.session.is_closed()) {
-            // Most commands change nothing, so the shell for the next one can start now.
+            // Most commands change nothing, so the shell for the next command can start now.
             helpers.prepare(kind);
         }
         let mut event = timeout(SAVED, child.next_event()).await;
         while let Ok(ShimEvent::Blocked(..) | ShimEvent::Denied(_)) = event {
-            // A late answer to a question about the command, or denials of the code that saves its state.
+            // The event is a late answer to a question about the command, or reports denials of the code that saves its
+            // state.
             event = timeout(SAVED, child.next_event()).await;
         }
         let Ok(ShimEvent::Ended(ended)) = event else {
@@ -60,7 +61,7 @@ impl Saver {
         }
     }
 
-    /// Takes the written state over, if it is whole, and starts a warm shell with it.
+    /// Takes over the written state if it is complete, and starts a warm shell with it.
     pub fn save(self) {
         let Self { session, exchange, env, before, kind, .. } = self;
         if let Some(mut state) = exchange.state() {
@@ -85,7 +86,7 @@ impl Saver {
     }
 }
 
-/// The code that restores a state.
+/// Returns the code that restores a state.
 pub(super) fn boot(state: &ShellState, env: &[u8]) -> Boot {
     Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }

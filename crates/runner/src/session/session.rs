@@ -12,16 +12,16 @@ use crate::shell_state::ShellState;
 use crate::supervise::Helpers;
 use protocol::plan::ShellKind;
 
-/// Shells that follow one another. Each starts with the state of the one before.
+/// A sequence of shells, each of which starts with the state of the shell before.
 pub struct Session {
-    /// The directory that the session began in.
+    /// The directory in which the session began.
     first: PathBuf,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
     directory: PathBuf,
-    /// The state after the last command that exited by itself; `None` before the first.
+    /// The state after the last command that exited by itself. `None` before the first command.
     state: Option<Arc<ShellState>>,
     /// The kind of warm shells that hold this state.
     next: Option<Arc<ShellKind>>,
@@ -30,15 +30,15 @@ struct Inner {
     queue: VecDeque<oneshot::Sender<()>>,
 }
 
-/// A place in the queue of a session. The next one gets its turn when this is dropped.
+/// A place in the queue of a session. The next command gets its turn when this is dropped.
 pub struct Turn {
     session: Arc<Session>,
-    /// Resolves when the turn comes; `None` once it is here.
+    /// Resolves when the turn comes. `None` once it has come.
     comes: Option<oneshot::Receiver<()>>,
 }
 
 impl Session {
-    /// A session without a command.
+    /// Returns a session without a command.
     pub fn new(first: PathBuf) -> Arc<Self> {
         let inner = Inner {
             directory: first.clone(),
@@ -55,12 +55,12 @@ impl Session {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The directory that the last command has left.
+    /// Returns the directory in which the last command has left the session.
     pub fn directory(&self) -> PathBuf {
         self.inner().directory.clone()
     }
 
-    /// The directory for the next command, with a note if the last command's is gone.
+    /// Returns the directory for the next command, with a note if the last command's directory is gone.
     pub(super) fn directory_for_next(&self) -> (PathBuf, Option<String>) {
         let directory = self.directory();
         if directory.is_dir() || directory == self.first {
@@ -80,7 +80,7 @@ impl Session {
         self.inner().state.clone()
     }
 
-    /// Sets the directory that a command has exited in, before its state is saved.
+    /// Sets the directory in which a command has exited, before its state is saved.
     pub(super) fn moved_to(&self, directory: &Path) {
         directory.clone_into(&mut self.inner().directory);
     }
@@ -101,7 +101,7 @@ impl Session {
         self.inner().closed
     }
 
-    /// Dismisses the warm shells that hold its state.
+    /// Dismisses the warm shells that hold the session's state.
     fn dismiss_warm(&self) {
         let next = self.inner().next.take();
         if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
@@ -149,7 +149,7 @@ impl Session {
 }
 
 impl Turn {
-    /// Whether the turn has come.
+    /// Returns whether the turn has come.
     pub fn is_here(&self) -> bool {
         self.comes.is_none()
     }
@@ -157,7 +157,7 @@ impl Turn {
     /// Resolves when the turn has come.
     ///
     /// # Errors
-    /// [`Error::SessionClosed`] when the session was closed meanwhile.
+    /// [`Error::SessionClosed`] if the session was closed meanwhile.
     pub async fn come(&mut self) -> Result<(), Error> {
         if let Some(comes) = &mut self.comes {
             let _ = comes.await;
@@ -166,7 +166,7 @@ impl Turn {
         if self.session.inner().closed { Err(Error::SessionClosed) } else { Ok(()) }
     }
 
-    /// The session of the queue.
+    /// Returns the session of the queue.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
     }
@@ -175,7 +175,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut inner = self.session.inner();
-        // A command that was aborted in the queue has no turn to pass on, unless it has just come.
+        // A command that was aborted in the queue has no turn to pass on, unless its turn has just come.
         if let Some(comes) = &mut self.comes
             && comes.try_recv().is_err()
         {

@@ -40,7 +40,7 @@ impl ShellState {
             return None;
         }
         traps.extend(self::traps(next()?)?);
-        // A shell with a limit on its files ignores this signal because we told it to.
+        // A shell with a limit on its files ignores this signal because agent-bash told it to.
         traps.retain(|signal, command| signal != b"EXIT" && !(signal == b"SIGXFSZ" && command.is_empty()));
         if next().is_some() {
             return None;
@@ -88,7 +88,7 @@ fn within_function(text: &[u8]) -> Option<(Variables, Variables)> {
     Some((variables(&text[..end])?, variables(&text[end + 1..])?))
 }
 
-/// `alias [-- ]NAME=VALUE`
+/// Parses `alias [-- ]NAME=VALUE`.
 fn aliases(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
     let mut found = BTreeMap::new();
     while !text.is_empty() {
@@ -102,7 +102,7 @@ fn aliases(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
     Some(found)
 }
 
-/// `trap -- COMMAND SIGNAL`
+/// Parses `trap -- COMMAND SIGNAL`.
 fn traps(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
     let mut found = BTreeMap::new();
     while !text.is_empty() {

@@ -1,4 +1,4 @@
-//! The entries that `declare -p` prints, one per variable.
+//! The entries that `declare -p` prints, one for each variable.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::quoting::{push_quoted, word, word_until};
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variable {
-    /// The letters of its attributes, as bash prints them: `x`, `ir`, `a` …
+    /// The letters of the attributes, as bash prints them: `x`, `ir`, `a` …
     pub flags: String,
     pub value: Value,
 }
@@ -15,7 +15,7 @@ pub(super) struct Variable {
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Declared without a value.
+    /// The variable is declared without a value.
     Unset,
     Text(Vec<u8>),
     /// The texts of an indexed array.
@@ -24,7 +24,7 @@ pub(super) enum Value {
     Associative(BTreeMap<Vec<u8>, Vec<u8>>),
 }
 
-/// Reads entries to the end. Of two for one name the later one counts.
+/// Reads entries to the end. Of two entries for a name, the later one counts.
 pub(super) fn variables(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Variable>> {
     let mut found = BTreeMap::new();
     while !text.is_empty() {
@@ -59,7 +59,7 @@ fn entry(text: &[u8]) -> Option<(Vec<u8>, Variable, &[u8])> {
     Some((name, Variable { flags, value }, rest.strip_prefix(b"\n")?))
 }
 
-/// `declare -FLAGS `, where no flags are a second dash.
+/// Parses `declare -FLAGS `, where a second dash means no flags.
 pub(super) fn flags(text: &[u8]) -> Option<(String, &[u8])> {
     let text = text.strip_prefix(b"declare -")?;
     let length = memchr::memchr(b' ', text)?;
@@ -68,7 +68,7 @@ pub(super) fn flags(text: &[u8]) -> Option<(String, &[u8])> {
     known.then(|| (flags.trim_start_matches('-').to_owned(), &text[length + 1..]))
 }
 
-/// `([KEY]=VALUE …)`
+/// Parses `([KEY]=VALUE …)`.
 fn list(text: &[u8], associative: bool) -> Option<(Value, &[u8])> {
     let mut text = text.strip_prefix(b"(")?;
     let mut found = BTreeMap::new();
@@ -97,12 +97,12 @@ impl Value {
 }
 
 impl Variable {
-    /// The flags of variables that one command can declare together: plain texts, and exported ones.
+    /// Returns the flags of variables that one command can declare together: plain texts, and exported texts.
     pub fn batch(&self) -> Option<&str> {
         (matches!(self.value, Value::Text(_)) && matches!(self.flags.as_str(), "" | "x")).then_some(&self.flags)
     }
 
-    /// Adds the command that declares all of these, which are of one batch.
+    /// Adds the command that declares all of these variables, which belong to one batch.
     pub fn push_declare_all<'a>(&self, code: &mut Vec<u8>, batch: impl Iterator<Item = (&'a [u8], &'a Self)>) {
         push_command(code, "builtin declare", &self.flags);
         for (name, variable) in batch {
@@ -113,12 +113,13 @@ impl Variable {
         code.push(b'\n');
     }
 
-    /// Adds the commands that declare it. Attributes that transform an assignment follow the value, which may be older.
+    /// Adds the commands that declare the variable. Attributes that transform an assignment follow the value, which may
+    /// be older.
     pub fn push_declare(&self, code: &mut Vec<u8>, name: &[u8]) {
         let changing = |flag: &char| "ilucr".contains(*flag);
         let (late, early): (String, String) = self.flags.chars().partition(changing);
         let early = if self.value == Value::Unset { &self.flags } else { &early };
-        // After `builtin` a list is not parsed as one. No function can get in the way yet.
+        // After `builtin` a list is not parsed as a list. No function can get in the way yet.
         let is_list = matches!(self.value, Value::Indexed(_) | Value::Associative(_));
         push_command(code, if is_list { "declare" } else { "builtin declare" }, early);
         code.push(b' ');

@@ -11,7 +11,7 @@ use super::quoting::push_quoted;
 pub(super) struct Function {
     /// Definition of the function, with its name.
     pub text: Vec<u8>,
-    /// Letters of its attributes: `x`, `t`, `r`.
+    /// Letters of the attributes: `x`, `t`, `r`.
     pub flags: String,
 }
 
@@ -56,8 +56,8 @@ fn begins(text: &[u8], name: &[u8]) -> bool {
     text.strip_prefix(name).is_some_and(|rest| rest.starts_with(b" () \n"))
 }
 
-/// Returns where the next definition starts. The same line may occur in a heredoc of this one, where this one is not
-/// complete.
+/// Returns where the next definition starts. The same line may occur in a heredoc of this function, at which point this
+/// function is not complete.
 fn boundary(texts: &[u8], next: &[u8]) -> Option<usize> {
     let mut places = memchr::memchr_iter(b'\n', texts).map(|at| at + 1).filter(|at| begins(&texts[*at..], next));
     let first = places.next()?;
@@ -70,7 +70,7 @@ fn boundary(texts: &[u8], next: &[u8]) -> Option<usize> {
 }
 
 impl Function {
-    /// Adds the commands that define it. A text that bash cannot read again spoils only this function.
+    /// Adds the commands that define the function. A text that bash cannot read again spoils only this function.
     pub fn push_definition(&self, code: &mut Vec<u8>, name: &[u8]) {
         code.extend_from_slice(b"builtin eval ");
         push_quoted(code, &self.text);

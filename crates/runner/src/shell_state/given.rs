@@ -1,12 +1,12 @@
-//! Changes that must not last: variables given to one run only, and traps that the dump cannot show.
+//! Changes that must not last: variables that only one run was given, and traps that the dump cannot show.
 
 use super::ShellState;
 use super::entries::Value;
 
 impl ShellState {
-    /// Restores, after a run, the variables that were given to that run only and that it did not change (`None` for
-    /// removed ones), and the traps hidden by an exit within a function. `before` is the state before the run, if there
-    /// was one.
+    /// Restores, after a run, the variables that only that run was given and that it did not change (`None` for removed
+    /// variables), and the traps hidden by an exit within a function. `before` is the state before the run, if there
+    /// was a state.
     pub fn forget_given(&mut self, before: Option<&Self>, given: &[(String, Option<String>)]) {
         for signal in std::mem::take(&mut self.hidden_traps) {
             if let Some(command) = before.and_then(|before| before.traps.get(&signal)) {

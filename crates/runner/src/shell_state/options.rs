@@ -1,17 +1,17 @@
-//! The options of `set -o` and `shopt` that are on.
+//! The `set -o` and `shopt` options that are on.
 
 use std::collections::BTreeSet;
 
 /// Options that are on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Of `set -o`.
+    /// Options of `set -o`.
     pub set: BTreeSet<String>,
-    /// Of `shopt`.
+    /// Options of `shopt`.
     pub shopt: BTreeSet<String>,
 }
 
-/// On in a fresh shell of every version that knows them.
+/// Options that are on in a fresh shell of every version that knows them.
 const SET: [&str; 3] = ["braceexpand", "hashall", "interactive-comments"];
 const SHOPT: [&str; 9] = [
     "cmdhist",
@@ -24,12 +24,12 @@ const SHOPT: [&str; 9] = [
     "promptvars",
     "sourcepath",
 ];
-/// On in some versions, off in others.
+/// Options that are on in some versions, and off in others.
 const VARIES: [&str; 5] =
     ["bash_source_fullpath", "checkwinsize", "globasciiranges", "globskipdots", "patsub_replacement"];
-/// Turned on by a variable, by posix mode, or by us before functions are read.
+/// Options that a variable, posix mode, or agent-bash turns on before functions are read.
 const TURNED_ON: [&str; 5] = ["dotglob", "expand_aliases", "extglob", "inherit_errexit", "shift_verbose"];
-/// Cannot be set, or must not be.
+/// Options that cannot be set, or must not be.
 const NEVER: [&str; 5] = ["login_shell", "restricted_shell", "noexec", "onecmd", "privileged"];
 /// Options that affect every command after them.
 const LATE: [&str; 5] = ["errexit", "keyword", "nounset", "verbose", "xtrace"];
@@ -38,7 +38,8 @@ const NOT_OF_SNAPSHOTS: [&str; 10] =
     ["allexport", "emacs", "errtrace", "functrace", "histexpand", "history", "monitor", "notify", "posix", "vi"];
 
 impl Options {
-    /// The value of SHELLOPTS, and what `shopt -s -p` prints. BASHOPTS does not follow what posix mode turns on.
+    /// Parses the value of SHELLOPTS, and the output of `shopt -s -p`. BASHOPTS does not follow the changes of posix
+    /// mode.
     pub fn parse(lines: &[u8]) -> Option<Self> {
         let mut lines = std::str::from_utf8(lines).ok()?.lines();
         let set = names(lines.next()?);
@@ -56,7 +57,7 @@ impl Options {
         options
     }
 
-    /// Adds the commands that set them, as far as a fresh shell differs. Other options may be on because of its
+    /// Adds the commands that set the options that differ from a fresh shell's. Other options may be on because of its
     /// environment.
     pub fn push_early(&self, code: &mut Vec<u8>, given: &Self) {
         let shopt = given.shopt.iter().map(String::as_str).chain(SHOPT).chain(VARIES).chain(TURNED_ON);
@@ -83,12 +84,12 @@ impl Options {
     }
 }
 
-/// Returns the names between colons, without those that cannot be set.
+/// Returns the names between colons, without options that cannot be set.
 pub(super) fn names(list: &str) -> BTreeSet<String> {
     list.split(':').filter(|name| !name.is_empty() && !NEVER.contains(name)).map(str::to_owned).collect()
 }
 
-/// Returns the options that are on besides the usual ones, without the late ones.
+/// Returns the options that are on, without the usual and the late options.
 fn others<'a>(on: &'a BTreeSet<String>, usual: &[&str]) -> Vec<&'a str> {
     on.iter().map(String::as_str).filter(|name| !usual.contains(name) && !LATE.contains(name)).collect()
 }

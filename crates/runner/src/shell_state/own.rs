@@ -1,4 +1,4 @@
-//! Variables that belong to bash or to us, and variables of a fresh shell.
+//! Variables that belong to bash or to agent-bash, and variables of a fresh shell.
 
 /// Returns whether the variable belongs to one shell or one command, and never lasts.
 pub(super) fn is_own(name: &[u8]) -> bool {
@@ -53,7 +53,7 @@ const OWN: &[&str] = &[
     "_",
 ];
 
-/// Variables that a fresh shell sets itself, whatever its environment is. With the value if it is the same everywhere.
+/// Variables that a fresh shell sets itself, whatever its environment. With the value, if it is the same everywhere.
 pub(super) const FRESH: &[(&str, Option<&str>)] = &[
     ("BASH_LOADABLES_PATH", None),
     ("HOSTNAME", None),

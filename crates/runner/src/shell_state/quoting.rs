@@ -1,4 +1,4 @@
-//! Words as bash prints them for reading back, and as it reads ours.
+//! Reads the words that bash prints for reading back, and writes words for bash.
 
 /// Returns the first word without its quotes, and the rest of the text. `None` if a quote is not closed.
 pub(super) fn word(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {

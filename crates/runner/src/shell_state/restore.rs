@@ -11,7 +11,7 @@ use super::quoting::push_quoted;
 
 impl ShellState {
     /// Returns bash code that restores this state in a fresh shell. The shell was started with `env`, a block of
-    /// NUL-terminated NAME=VALUE entries, and sources this with stdout and stderr on /dev/null.
+    /// NUL-terminated NAME=VALUE entries, and sources the code with stdout and stderr on /dev/null.
     pub fn restore(&self, env: &[u8]) -> Vec<u8> {
         let mut code = self.restore_early(env);
         code.extend(self.restore_late());
@@ -76,11 +76,11 @@ impl ShellState {
         code.push(b'\n');
     }
 
-    /// Removes variables of a fresh shell that this one lacks, or has with another type.
+    /// Removes variables of a fresh shell that this state lacks, or has with another type.
     fn push_unsets(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
         let fresh = FRESH.iter().map(|(name, _)| name.as_bytes()).filter(|name| !env.vars.contains_key(name));
         let has_other = |name: &[u8]| match self.variables.get(name) {
-            // `cd` has set it.
+            // `cd` has set the variable.
             Some(_) if name == b"OLDPWD" => true,
             Some(variable) => env.vars.contains_key(name) && (variable.flags != "x" || variable.value == Value::Unset),
             None => !self.inherited.contains(name) && !is_own(name),
@@ -91,7 +91,7 @@ impl ShellState {
             code.extend_from_slice(&names.join(&b' '));
             code.push(b'\n');
         }
-        // Functions that still exist are defined anew. None is called until then.
+        // Functions that still exist are defined anew. No function is called until then.
         for name in &env.functions {
             code.extend_from_slice(b"builtin unset -f ");
             push_quoted(code, name);
@@ -151,9 +151,9 @@ fn push_trap(code: &mut Vec<u8>, signal: &[u8], command: &[u8]) {
 /// The variables and functions that a shell was started with.
 struct Environment<'a> {
     vars: BTreeMap<&'a [u8], &'a [u8]>,
-    /// Names of exported functions.
+    /// The names of exported functions.
     functions: Vec<&'a [u8]>,
-    /// Options that the environment turns on.
+    /// The options that the environment turns on.
     options: Options,
 }
 

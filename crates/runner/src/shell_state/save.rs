@@ -12,8 +12,8 @@ pub fn save_script(out: &str, code: &str) -> String {
 /// Returns the command that sources the save script `file` and adds the DEBUG trap to `out`, which `.` hides from the
 /// script. It prints nothing and keeps the status of the previous command.
 ///
-/// With `tail` it is a line after a command, in which a status other than 0 triggers neither ERR nor `set -e` again.
-/// Otherwise it is the command of an EXIT trap.
+/// With `tail` the command is a line after a command, and a status other than 0 triggers neither ERR nor `set -e`
+/// again. Otherwise it is the command of an EXIT trap.
 pub fn call_save(file: &str, out: &str, tail: bool) -> String {
     if tail {
         // `$?` is expanded before eval runs anything, so that both calls get the status of the command.

@@ -10,7 +10,7 @@ use super::text::code_mentions_trap;
 /// The state that carries over from one command of a session to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellState {
-    /// Whether this is the whole state, so that a shell has nothing else. A snapshot only adds.
+    /// Whether this is the whole state, so that a shell has nothing else. A snapshot only adds to a shell.
     pub(super) whole: bool,
     pub(super) cwd: Vec<u8>,
     /// The directory stack below the directory itself, from the top.
@@ -22,31 +22,32 @@ pub struct ShellState {
     pub(super) traps: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) functions: BTreeMap<Vec<u8>, Function>,
     pub(super) variables: BTreeMap<Vec<u8>, Variable>,
-    /// Variables that have the value of the environment.
+    /// Variables whose value comes from the environment.
     pub(super) inherited: BTreeSet<Vec<u8>>,
     /// Traps that the dump cannot show because the shell exited within a function. They stay as they were.
     pub(super) hidden_traps: BTreeSet<Vec<u8>>,
 }
 
 impl ShellState {
-    /// The directory, as the shell names it.
+    /// Returns the directory, as the shell names it.
     pub fn cwd(&self) -> &[u8] {
         &self.cwd
     }
 
-    /// The same state in another directory.
+    /// Returns the same state in another directory.
     pub fn in_directory(&self, directory: &[u8]) -> Self {
         Self { cwd: directory.to_vec(), ..self.clone() }
     }
 
-    /// Whether a function or alias mentions the word trap, and may replace the EXIT trap of a shell that calls it.
+    /// Returns whether a function or alias mentions the word trap, and may replace the EXIT trap of a shell that calls
+    /// it.
     pub fn mentions_trap(&self) -> bool {
         let texts = self.functions.values().map(|function| &function.text).chain(self.aliases.values());
         texts.into_iter().any(|text| code_mentions_trap(text))
     }
 
-    /// Returns aliases, functions, options and PATH alone, without options that only suit a person at a terminal or
-    /// that change how commands exit.
+    /// Returns only aliases, functions, options and PATH, without options that suit only a person at a terminal or that
+    /// change how commands exit.
     pub fn for_snapshot(&self) -> Self {
         Self {
             options: self.options.for_snapshot(),

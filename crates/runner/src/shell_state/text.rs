@@ -7,17 +7,18 @@ use safety::parse::{mentions, read};
 /// Programs and functions that send signals.
 const SIGNAL_SENDERS: [&str; 7] = ["kill", "pkill", "killall", "killall5", "skill", "killpg", "tgkill"];
 
-/// Whether the text mentions the word trap, however it is quoted. Then the EXIT trap may be the command's.
+/// Returns whether the text mentions the word trap, however it is quoted. The EXIT trap may then be the command's.
 pub fn mentions_trap(text: &str) -> bool {
     mentions(text, &["trap"])
 }
 
-/// Whether the text mentions a program that sends signals, which may terminate the command's own shell.
+/// Returns whether the text mentions a program that sends signals, which may terminate the command's own shell.
 pub fn mentions_signals(text: &str) -> bool {
     mentions(text, &SIGNAL_SENDERS)
 }
 
-/// Whether code as bash prints it mentions the word trap. It is searched before every command, so it is not parsed.
+/// Returns whether code as bash prints it mentions the word trap. The code is searched before every command, so it is
+/// not parsed.
 pub fn code_mentions_trap(text: &[u8]) -> bool {
     let is_quote = |byte: &u8| matches!(byte, b'\\' | b'\'' | b'"');
     let text = if text.iter().any(is_quote) {
@@ -32,7 +33,7 @@ pub fn code_mentions_trap(text: &[u8]) -> bool {
         .any(|at| !is_part(at.checked_sub(1).and_then(|before| text.get(before))) && !is_part(text.get(at + 4)))
 }
 
-/// Whether a line can follow this text without becoming a part of it. False where that is not sure.
+/// Returns whether a line can follow this text without becoming a part of it. `false` if that is not sure.
 pub fn is_complete(text: &str) -> bool {
     // The reader cannot always tell whether a word of a coprocess opens a group.
     if mentions(text, &["coproc"]) {

@@ -1,4 +1,5 @@
-//! Commands that begin with a snapshot: at once if this process has it, otherwise after it was read.
+//! Commands that begin with a snapshot. They start at once if this process has the snapshot, otherwise after it was
+//! read.
 
 use super::known::Snapshot;
 use super::wanted::{Demand, Wanted};

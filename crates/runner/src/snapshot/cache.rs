@@ -16,7 +16,7 @@ use super::wanted::Wanted;
 use capture::open_private;
 use protocol::plan;
 
-/// Age at which a snapshot is read anew, since files that the rc files source are not part of the key.
+/// Age at which a snapshot is read again, because files that the rc files source are not part of the key.
 pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Age at which a file is removed.
 const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -25,7 +25,7 @@ const PREFIX: &str = "snapshot-";
 /// The largest file that is read, bytes.
 const MOST: u64 = 2 * 1024 * 1024;
 
-/// The stored snapshot, if its file is whole and not too old.
+/// Returns the stored snapshot, if its file is complete and not too old.
 pub fn find(wanted: &Wanted) -> Option<Code> {
     let directory = open_private(&place(wanted)?).ok()?;
     let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
@@ -41,7 +41,7 @@ pub fn find(wanted: &Wanted) -> Option<Code> {
     (bytes[..end] == *head(&bytes[end..]).as_bytes()).then(|| Code::from_bytes(&bytes[end..]))
 }
 
-/// Stores a snapshot. A failure is ignored: nothing depends on the file.
+/// Stores a snapshot. A failure is ignored, because nothing depends on the file.
 pub fn store(wanted: &Wanted, code: &Code) {
     let _ = place(wanted).map(|place| write(&place, &name(wanted), code));
 }
@@ -58,7 +58,7 @@ fn write(place: &Path, name: &str, code: &Code) -> io::Result<()> {
     let written = file
         .write_all(head(code.bytes()).as_bytes())
         .and_then(|()| file.write_all(code.bytes()))
-        // Readers see a whole file or none.
+        // Readers see a complete file or none.
         .and_then(|()| Ok(renameat(&directory, fresh.as_str(), &directory, name)?));
     if written.is_err() {
         let _ = unlinkat(&directory, fresh.as_str(), UnlinkatFlags::NoRemoveDir);
@@ -75,7 +75,7 @@ fn sweep(place: &Path) {
                 && meta.modified().is_ok_and(|time| age(time) > FORGOTTEN)
         });
         if old && entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
-            // Another process may have swept it in the meantime.
+            // Another process may have removed the file in the meantime.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -85,7 +85,7 @@ fn age(time: SystemTime) -> Duration {
     time.elapsed().unwrap_or_default()
 }
 
-/// Our directory below the user's cache directory.
+/// Returns our directory in the user's cache directory.
 fn place(wanted: &Wanted) -> Option<PathBuf> {
     let named = wanted.environment.block.split('\0').find_map(|entry| entry.strip_prefix("XDG_CACHE_HOME="));
     let cache = match named.filter(|path| path.starts_with('/')) {
@@ -101,7 +101,7 @@ fn name(wanted: &Wanted) -> String {
     format!("{PREFIX}{:032x}.bash", wanted.key)
 }
 
-/// The first line of a file with this code.
+/// Returns the first line of a file with this code.
 fn head(code: &[u8]) -> String {
     let mut hash = DefaultHasher::new();
     code.hash(&mut hash);

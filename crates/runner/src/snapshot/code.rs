@@ -1,4 +1,4 @@
-//! The code that restores a snapshot: the statements of the shell state, without those that must not be kept.
+//! The code that restores a snapshot: the statements of the shell state, without statements that must not be kept.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use super::error::SnapshotError;
 use super::secret::Secrets;
 use protocol::plan;
 
-/// The most code that a shell may have to read before its command, bytes. nvm takes 150 KB, all of bash-completion 100.
+/// The most bytes of code that a shell may have to read before its command. nvm takes 150 KB, all of bash-completion
+/// 100.
 const MOST: usize = 1024 * 1024;
 
 /// The user's shell state as bash code.
@@ -21,7 +22,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// Takes the statements that restore a state, and the PATH that goes with them.
+    /// Takes the statements that restore a state, and the state's PATH.
     ///
     /// # Errors
     /// [`SnapshotError::TooLarge`]
@@ -36,7 +37,7 @@ impl Code {
         Ok(Self::new(path.filter(|path| !secrets.are_in(path.as_bytes())).unwrap_or_default(), body))
     }
 
-    /// The same code with functions as plain text, which bash reads in two thirds of the time. A function that bash
+    /// Returns the code with functions as plain text, which bash reads in two thirds of the time. A function that bash
     /// cannot read then spoils the whole code.
     pub fn plain(&self) -> Self {
         let written = |statement: &[u8]| {
@@ -58,18 +59,18 @@ impl Code {
         Self { mentions_trap: crate::shell_state::code_mentions_trap(&body), whole: whole.into(), body: body.into() }
     }
 
-    /// The whole code, its PATH first.
+    /// Returns the whole code, its PATH first.
     pub fn bytes(&self) -> &[u8] {
         &self.whole
     }
 
-    /// The code for a command; `own_path` if the caller gave its PATH.
+    /// Returns the code for a command. `own_path`: whether the caller gave its PATH.
     pub fn boot(&self, own_path: bool) -> Arc<[u8]> {
         Arc::clone(if own_path { &self.body } else { &self.whole })
     }
 }
 
-/// Takes the quotes out of a text that stood between single quotes.
+/// Removes the quotes from a text that stood between single quotes.
 fn unquoted(text: &[u8]) -> Vec<u8> {
     let mut found = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -81,15 +82,15 @@ fn unquoted(text: &[u8]) -> Vec<u8> {
     found
 }
 
-/// The PATH that the rc files made, with the directories that they dropped at its end. A file that sets PATH anew means
-/// to add to it, and a command must find the same programs as without the snapshot.
+/// Returns the PATH that the rc files made, followed by the directories that they dropped. A file that sets PATH anew
+/// means to add to it, and a command must find the same programs as without the snapshot.
 pub fn joined(made: &str, before: &str) -> String {
     let mut seen: HashSet<&str> = made.split(':').collect();
     let dropped = before.split(':').filter(|folder| !folder.is_empty() && seen.insert(folder));
     std::iter::once(made).filter(|made| !made.is_empty()).chain(dropped).collect::<Vec<_>>().join(":")
 }
 
-/// Splits code at the line ends outside of single quotes and not after a backslash. No other quotes occur.
+/// Splits code at line ends that are outside of single quotes and not after a backslash. No other quotes occur.
 fn statements(code: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = code;
     std::iter::from_fn(move || {
@@ -119,7 +120,7 @@ fn sets_path(statement: &[u8]) -> bool {
         || statement == b"builtin unset -v PATH\n"
 }
 
-/// Whether the statement defines `builtin`, on which all code before a command relies.
+/// Returns whether the statement defines `builtin`, on which all code before a command relies.
 fn replaces_builtin(statement: &[u8]) -> bool {
     [&b"builtin eval 'builtin () "[..], b"builtin eval 'function builtin () ", b"builtin alias -- 'builtin="]
         .iter()

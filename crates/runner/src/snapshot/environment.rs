@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::request::RawOptions;
 use protocol::plan::{self, Inherit};
 
-/// Variables that differ between terminals, processes or runs. With them each would read the rc files anew.
+/// Variables that differ between terminals, processes or runs. With them, each run would read the rc files again.
 const PASSING: [&str; 14] = [
     "COLUMNS",
     "INIT_CWD",
@@ -48,12 +48,12 @@ struct Remembered {
 }
 
 thread_local! {
-    // This is the slowest step of a command whose snapshot is known.
+    // Computing the environment is the slowest step of a command whose snapshot is known.
     static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
 
-/// The inherited variables, without secrets and without variables of one run. Of the caller's own variables only HOME
-/// counts: the others may differ between commands, and each would need its own snapshot.
+/// Returns the inherited variables, without secrets and without variables of one run. Of the caller's own variables
+/// only HOME counts, because the others may differ between commands, and each command would need its own snapshot.
 pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, Error> {
     let home: Vec<_> = raw.env.iter().filter(|(name, _)| name == "HOME").cloned().collect();
     LAST.with_borrow_mut(|last| {

@@ -8,14 +8,13 @@ use tokio::task::JoinError;
 
 use crate::error::Error;
 
-/// The reason why there is no snapshot. Its text ends a note: `the command ran without the snapshot of the user's
-/// shell: …`.
+/// Why there is no snapshot. The text ends a note: `the command ran without the snapshot of the user's shell: …`.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The command's shell cannot read it.
+    /// The command's shell cannot read the snapshot.
     #[error("only bash can read it, and the shell is {shell}")]
     OtherShell {
-        /// The basename of that shell.
+        /// The basename of the command's shell.
         shell: String,
     },
     /// The command's environment makes bash read other files.
@@ -24,7 +23,7 @@ pub enum SnapshotError {
         /// The variable.
         variable: &'static str,
     },
-    /// Confined commands may change its sources, and it is read outside of their confinement.
+    /// Confined commands may change the sources of the snapshot, and it is read outside of their confinement.
     #[error("the command is confined, and such commands may change {}", path.display())]
     Changeable {
         /// The rc file, the home or the shell.
@@ -53,7 +52,7 @@ pub enum SnapshotError {
     /// An rc file took too long.
     #[error("{file} did not end within {} s", limit.as_secs())]
     Slow {
-        /// The file, or words for it.
+        /// The file, or a description of it.
         file: String,
         /// The time limit.
         limit: Duration,
@@ -61,13 +60,13 @@ pub enum SnapshotError {
     /// bash cannot parse an rc file.
     #[error("{file} has a syntax error")]
     Syntax {
-        /// The file, or words for it.
+        /// The file, or a description of it.
         file: String,
     },
     /// The shell exited before its state was written.
     #[error("{file} ended the shell that read it, or took its place{}", exit_code.map(|code| format!(" (exit code {code})")).unwrap_or_default())]
     Exited {
-        /// The file, or words for it.
+        /// The file, or a description of it.
         file: String,
         /// The exit code of the shell, if it was reported.
         exit_code: Option<i32>,
@@ -96,10 +95,10 @@ pub enum SnapshotError {
     /// The trial shell failed.
     #[error("a fresh shell failed as it took it over")]
     FailedTrial,
-    /// A fault of ours while the files on disk were searched.
+    /// An internal fault while the files on disk were searched.
     #[error("agent-bash failed as it looked for it; please report it")]
     SearchFault(#[source] JoinError),
-    /// A fault of ours while the rc files were read.
+    /// An internal fault while the rc files were read.
     #[error("agent-bash failed as it took it; please report it")]
     ReadFault(#[source] JoinError),
 }

@@ -1,4 +1,4 @@
-//! The snapshots that this process has: each is read once, for the first command that wants it.
+//! The snapshots that this process has. Each snapshot is read once, for the first command that wants it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -16,8 +16,8 @@ const MOST: usize = 8;
 /// Variables that make bash read other files first, or none.
 const UNFIT: [&str; 2] = ["BASH_ENV", "POSIXLY_CORRECT"];
 
-/// The code, or why there is none. A failure is kept as long as the files do not change, so that rc files that hang
-/// cost their time once.
+/// The code, or why there is none. A failure is kept as long as the files do not change, so that hanging rc files cost
+/// their time only once.
 type Shared = Result<Arc<Code>, Arc<SnapshotError>>;
 type Taken = Arc<OnceCell<Shared>>;
 
@@ -29,7 +29,7 @@ struct Known {
     taken: Taken,
 }
 
-/// A snapshot for one command, or why it gets none.
+/// A snapshot for one command, or why the command gets none.
 #[derive(Clone)]
 pub struct Snapshot {
     code: Shared,
@@ -37,7 +37,7 @@ pub struct Snapshot {
 }
 
 impl Wanted {
-    /// The snapshot, if this process has it.
+    /// Returns the snapshot, if this process has it.
     pub fn at_hand(&self) -> Option<Snapshot> {
         let code = self.place().get()?.clone();
         Some(Snapshot { code, own_path: self.own_path })
@@ -98,17 +98,18 @@ async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
 }
 
 impl Snapshot {
-    /// A snapshot that a command cannot have.
+    /// Returns a snapshot that a command cannot have.
     pub fn none(why: SnapshotError) -> Self {
         Self { code: Err(Arc::new(why)), own_path: false }
     }
 
-    /// Whether a function or alias of the snapshot may set a trap.
+    /// Returns whether a function or alias of the snapshot may set a trap.
     pub fn mentions_trap(&self) -> bool {
         self.code.as_ref().is_ok_and(|code| code.mentions_trap)
     }
 
-    /// The code that the shell of this command reads first. If there is none, the command gets a note that says why.
+    /// Returns the code that the shell of this command reads first. If there is no code, the command gets a note with
+    /// the reason.
     pub fn boot(&self, request: &mut Request) -> Arc<[u8]> {
         let unfit = UNFIT.iter().find(|name| request.environment.get(name).is_some());
         let why = match (&self.code, unfit) {

@@ -1,8 +1,8 @@
 //! The user's own shell state, read once from the rc files: aliases, functions, options and PATH, as code that a
 //! command's shell runs first.
 //!
-//! `wanted` says which snapshot a command wants, by a key. `known` looks in this process, then `cache` on disk. If
-//! neither has it, `read` reads the rc files in a shell of their own and `trial` tries the code in a fresh shell.
+//! `wanted` decides which snapshot a command wants, by a key. `known` looks in this process, then `cache` on disk. If
+//! neither has the snapshot, `read` reads the rc files in a separate shell and `trial` tries the code in a fresh shell.
 
 mod base;
 mod cache;

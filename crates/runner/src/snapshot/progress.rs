@@ -1,4 +1,4 @@
-//! How far the shell that reads the rc files has come, as it reports itself.
+//! The progress of the shell that reads the rc files, as it reports it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ impl Progress {
             let Ok(mut guard) = self.pipe.readable().await else { return std::future::pending().await };
             let mut buffer = [0_u8; 1024];
             match guard.try_io(|pipe| Ok(nix::unistd::read(pipe, &mut buffer)?)) {
-                // The writing end is open here, so an end of file is an error.
+                // The write end is open here, so an end of file is an error.
                 Ok(Err(_) | Ok(0)) => return std::future::pending().await,
                 Ok(Ok(count)) => self.bytes.extend_from_slice(&buffer[..count]),
                 Err(_) => {}

@@ -1,4 +1,4 @@
-//! Reads the rc files in a shell of their own, and terminates all that they have started.
+//! Reads the rc files in a separate shell, and terminates all processes that they have started.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,9 +24,9 @@ use sys::Shared;
 
 /// Time the rc files may take.
 const LIMIT: Duration = Duration::from_secs(10);
-/// The part of that time in which processes that they have started may exit.
+/// The part of that time in which processes that the rc files have started may exit.
 const GRACE: Duration = Duration::from_millis(500);
-/// The largest file that the rc files, or the dump of their shell, may write, bytes.
+/// The most bytes of a file that the rc files, or the dump of their shell, may write.
 const LARGEST: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// A listener that ignores everything.
@@ -39,12 +39,12 @@ impl Listener for Quiet {
     fn allocate(&self, _: Stream) {}
 }
 
-/// The replies of such a listener. The caller keeps the sender: without it a command counts as aborted.
+/// Returns the replies of such a listener. The caller keeps the sender, because without it a command counts as aborted.
 pub fn unheard() -> (UnboundedSender<Reply>, UnboundedReceiver<Reply>) {
     unbounded_channel()
 }
 
-/// The options of a command of ours with the shell and the environment of a snapshot.
+/// Returns the options of an internal command with the shell and the environment of a snapshot.
 pub fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
     let home = &*wanted.environment.home;
     let directory = if home.is_dir() { home } else { Path::new("/") };
@@ -66,7 +66,7 @@ pub fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
 /// Reads the rc files. Returns the code that restores their state.
 ///
 /// # Errors
-/// [`SnapshotError`] if there is none.
+/// [`SnapshotError`] if there is no snapshot.
 pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
     for file in &wanted.files {
         can_be_read(file)?;
@@ -113,7 +113,7 @@ async fn run(wanted: &Wanted, command: String, progress: &mut Progress) -> Resul
     ran.map(|ran| ran.outcome).map_err(failed)
 }
 
-/// The failure that the shell reported, or that its time limit shows.
+/// Returns the failure that the shell reported, or that its time limit shows.
 fn failure(wanted: &Wanted, reported: &Reported, status: Status) -> Option<SnapshotError> {
     if reported.end.is_none() && status == Status::TimedOut {
         return Some(SnapshotError::Slow { file: name(wanted, reported.file), limit: LIMIT });

@@ -8,7 +8,7 @@ use super::wanted::Wanted;
 use crate::shell_state::{call_save, save_script};
 use protocol::plan::quoted;
 
-/// The paths to which the shells of a reading write.
+/// The paths to which the shells write during a reading.
 pub struct Places<'a> {
     /// Messages of [`super::progress`].
     pub progress: &'a Path,
@@ -16,17 +16,17 @@ pub struct Places<'a> {
     pub variables: &'a Path,
     /// The dump of the state.
     pub state: &'a Path,
-    /// Nothing ever comes from here.
+    /// A pipe that never has anything to read.
     pub never: &'a Path,
 }
 
-/// The file that dumps the state.
+/// Returns the file that dumps the state.
 pub fn save(places: &Places<'_>) -> String {
     save_script(&text(places.state), "/dev/null")
 }
 
-/// The command of a plain shell: it starts the reading shell, reports its exit, and waits to be ended with all that
-/// the rc files have started.
+/// Returns the command of a plain shell. It starts the reading shell, reports its exit, and waits to be ended together
+/// with all processes that the rc files have started.
 pub fn outer(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
     let shell = word(&wanted.shell);
     let inner = quoted(&inner(wanted, places, save));
@@ -38,7 +38,7 @@ pub fn outer(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
     )
 }
 
-/// One command, so that all of it was read before an alias can change it.
+/// Returns a single command, so that all of it is read before an alias can change it.
 fn inner(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
     let mut text = String::from("{\n");
     let progress = word(places.progress);
@@ -56,7 +56,7 @@ fn inner(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
         );
         let _ = match &wanted.bashrc {
             None => write!(text, "{read}"),
-            // Most login files read it themselves, and twice would be one time too many.
+            // Most login files read the bashrc themselves, and a second reading would be one too many.
             Some(bashrc) if bashrc == file => {
                 write!(
                     text,
@@ -92,7 +92,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A path as one word. A path that is not UTF-8 is written byte by byte.
+/// Returns a path as one word. A path that is not UTF-8 is written byte by byte.
 fn word(path: &Path) -> String {
     match path.to_str() {
         Some(text) => quoted(text),

@@ -1,9 +1,9 @@
-//! Finds statements of a snapshot that hold a secret: by its shape, by the name that it is assigned to, or since it is
-//! the value of a variable that carries one.
+//! Finds statements of a snapshot that hold a secret: by its shape, by the name of the assigned variable, or because it
+//! is the value of a variable that carries a secret.
 
 use protocol::plan;
 
-/// Shorter values occur in other texts by chance.
+/// The shortest value that counts. Shorter values occur in other texts by chance.
 const SHORTEST: usize = 6;
 
 /// The values of the secret variables of a shell.
@@ -11,13 +11,13 @@ const SHORTEST: usize = 6;
 pub struct Secrets(Vec<Vec<u8>>);
 
 impl Secrets {
-    /// Of all its variables.
+    /// Returns the secret values among these variables.
     pub fn of<'a>(variables: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let secret = variables.filter(|(name, value)| value.len() >= SHORTEST && plan::is_secret(name, value));
         Self(secret.map(|(_, value)| value.as_bytes().to_vec()).collect())
     }
 
-    /// Whether the text holds one.
+    /// Returns whether the text holds any of the secrets.
     pub fn are_in(&self, text: &[u8]) -> bool {
         if self.0.iter().any(|secret| memchr::memmem::find(text, secret).is_some()) {
             return true;
@@ -29,7 +29,7 @@ impl Secrets {
     }
 }
 
-/// Whether a variable with the name of a secret is given a literal value: `API_KEY=abc123`.
+/// Returns whether a variable with the name of a secret is given a literal value: `API_KEY=abc123`.
 fn assigns_one(text: &str) -> bool {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
     text.match_indices('=').any(|(at, _)| {

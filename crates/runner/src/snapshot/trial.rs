@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Tries the code.
 ///
 /// # Errors
-/// [`SnapshotError`] if it cannot be used.
+/// [`SnapshotError`] if the code cannot be used.
 pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> {
     let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
     let file_name = protocol::plan::quoted(&file.path().to_string_lossy());

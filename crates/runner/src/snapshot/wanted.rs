@@ -1,4 +1,4 @@
-//! Which snapshot a command wants. Its key covers everything that the rc files can depend on.
+//! Decides which snapshot a command wants. The key of the snapshot covers everything that the rc files can depend on.
 
 use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,16 +11,16 @@ use crate::error::Error;
 use crate::request::{RawOptions, RawSnapshot, RequestError, check_world};
 use protocol::plan;
 
-/// A login shell reads the first of these that exists.
+/// The files of a login shell, which reads the first existing one.
 const LOGIN: [&str; 3] = [".bash_profile", ".bash_login", ".profile"];
-/// An interactive shell reads this one.
+/// The file of an interactive shell.
 const INTERACTIVE: &str = ".bashrc";
 
 /// A command's demand on the user's shell.
 pub enum Demand {
     /// No snapshot.
     Nothing,
-    /// A snapshot that it cannot have.
+    /// A snapshot that the command cannot have.
     Impossible(SnapshotError),
     /// A snapshot.
     Wanted(Wanted),
@@ -34,13 +34,13 @@ pub struct Wanted {
     pub environment: RcEnvironment,
     /// The rc files that exist, in the order in which they are read.
     pub files: Vec<PathBuf>,
-    /// The rc file that the one before it may have read already.
+    /// The rc file that the file before may have read already.
     pub bashrc: Option<PathBuf>,
-    /// The mask of new files.
+    /// The umask.
     pub umask: u32,
-    /// Identifies the snapshot.
+    /// Key of the snapshot.
     pub key: u128,
-    /// The caller gave the PATH of the command.
+    /// Whether the caller gave the PATH of the command.
     pub own_path: bool,
 }
 
@@ -105,8 +105,8 @@ impl Wanted {
         Self { shell, environment, files, bashrc, umask: raw.umask, key: hash.key(), own_path }
     }
 
-    /// Returns a path that commands of the same confinement may change. The files are read outside of it, and the files
-    /// that they source are in the home as a rule.
+    /// Returns a path that commands of the same confinement may change. The rc files are read outside of the
+    /// confinement, and the files that they source are usually in the home.
     fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, Error> {
         let Some(world) = &raw.confine else { return Ok(None) };
         let policy = &check_world(world, &raw.cwd, &raw.host_env).map_err(RequestError::from)?.policy;
@@ -129,7 +129,7 @@ fn check_path(file: &str) -> Result<(), Error> {
     }
 }
 
-/// Two hashes of the same data, since the 64 bits of one are too few for a key.
+/// Two hashes of the same data, because the 64 bits of one hash are too few for a key.
 struct Hashes([DefaultHasher; 2]);
 
 impl Hashes {
@@ -162,7 +162,7 @@ impl Hasher for Hashes {
     }
 }
 
-/// Changes whenever the file is written to or replaced.
+/// Returns an identity that changes whenever the file is written to or replaced.
 fn identity(metadata: &Metadata) -> [i128; 5] {
     let time = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::{admission, helpers, pool};
 use protocol::{BlockedOn, BlockedProcess, note_of_prompt};
 
-/// Times are in ms, sizes in bytes or characters.
+/// Returns the bounds. Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {
     let mut facts = supervisor::facts();
     let own = json!({
@@ -30,7 +30,7 @@ pub fn facts() -> Value {
     facts
 }
 
-/// An example of each note on a blocked process, in the order of the table in docs/waiting.md.
+/// Returns an example of each note on a blocked process, in the order of the table in docs/waiting.md.
 pub fn blocked_notes() -> Vec<String> {
     let path = || "/tmp/p".to_owned();
     let reasons = [

@@ -14,7 +14,7 @@ use sys::Shared;
 /// A limit of descriptors with room above the numbers of these files.
 const HIGH_ENOUGH: i32 = 1024;
 
-/// These files.
+/// The files of one shell.
 #[derive(Debug)]
 pub struct Inheritance {
     state: Shared,
@@ -25,7 +25,8 @@ pub struct Inheritance {
 }
 
 impl Inheritance {
-    /// The files, in the order of [`Inheritance::descriptors`]. They are the same for all shells of this process.
+    /// Returns the files, in the order of [`Inheritance::descriptors`]. They are the same for all shells of this
+    /// process.
     pub fn files() -> [Inherited; 3] {
         static FILES: OnceLock<[Inherited; 3]> = OnceLock::new();
         *FILES.get_or_init(|| within(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))
@@ -34,7 +35,7 @@ impl Inheritance {
     /// Creates empty files.
     ///
     /// # Errors
-    /// Without descriptors.
+    /// If no descriptors are free.
     pub fn new() -> io::Result<Self> {
         let (code, report) = Shared::pipe()?;
         let [state, _, pipe] = Self::files().map(target);
@@ -46,19 +47,19 @@ impl Inheritance {
     /// Returns descriptors for a shell.
     ///
     /// # Errors
-    /// Without descriptors.
+    /// If no descriptors are free.
     pub fn descriptors(&self) -> io::Result<Vec<OwnedFd>> {
         [&self.state, &self.save, &self.code].into_iter().map(Shared::descriptor).collect()
     }
 
-    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own. It is the same for
-    /// each shell.
+    /// Returns the code that writes the shell's state: for a trap, or with `tail` for a line of its own. The code is
+    /// the same for each shell.
     pub fn call(tail: bool) -> String {
         let [state, save, _] = Self::files();
         by_number(&call_save(&save.path().to_string_lossy(), &target(state), tail))
     }
 
-    /// The pipe that reports the exit code of the command.
+    /// Returns the pipe that reports the exit code of the command.
     pub fn report(&self) -> &OwnedFd {
         &self.report
     }
@@ -72,7 +73,7 @@ impl Inheritance {
     }
 }
 
-/// The files of shells that may open this many descriptors.
+/// Returns the files of shells that may open this many descriptors.
 fn within(limit: u64) -> [Inherited; 3] {
     match i32::try_from(limit) {
         Ok(limit) if limit < HIGH_ENOUGH => [Inherited::LowState, Inherited::LowSave, Inherited::LowCode],
@@ -80,12 +81,12 @@ fn within(limit: u64) -> [Inherited; 3] {
     }
 }
 
-/// A descriptor of the shell, as the target of a redirection.
+/// Returns a descriptor of the shell, as the target of a redirection.
 fn target(file: Inherited) -> String {
     format!("&{}", file.number())
 }
 
-/// Redirects to the descriptors, which are empty at first.
+/// Returns the code with redirections to the descriptors, which are empty at first.
 fn by_number(code: &str) -> String {
     code.replace(">|&", ">&").replace(">>&", ">&")
 }

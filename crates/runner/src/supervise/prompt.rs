@@ -55,7 +55,7 @@ const SURE: &[&str] =
 /// Bytes at the end of a long line that are examined.
 const LOOKED_AT: usize = 1024;
 
-/// Returns whether a line is a prompt if its writer is blocked. Only an unfinished line can be one.
+/// Returns whether a line is a prompt if its writer is blocked. Only an unfinished line can be a prompt.
 pub fn looks_like_prompt(line: &str) -> bool {
     let line = end_of(line);
     if line.is_empty() {

@@ -26,18 +26,18 @@ pub struct ReadyShell {
     place: ShellPlace,
     /// The pipe on which the shell waits. Closing it resumes the shell.
     resume: OwnedFd,
-    /// The write end of its standard input, if it has one, then the read ends of its output.
+    /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     ends: Vec<OwnedFd>,
-    /// The number of the guards of its world, and what tells whether it is the current one.
+    /// The number of the guards of the shell's world, and the facts that show whether the number is current.
     freshness: Option<(u64, Freshness)>,
 }
 
-/// Why a warm shell was not given a command. Nothing of the command was run.
+/// Why a warm shell was not given a command. No part of the command was run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
     /// The directory or the program has changed.
     Changed,
-    /// The shell has exited, and its shim perhaps, too.
+    /// The shell has exited, and perhaps its shim as well.
     Gone,
     /// The system does not allow writing to the memory of a descendant.
     Refused,
@@ -51,12 +51,12 @@ impl ReadyShell {
         (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams, freshness }))
     }
 
-    /// The pid of the shell.
+    /// Returns the pid of the shell.
     pub fn shell(&self) -> i32 {
         self.place.shell
     }
 
-    /// Returns whether all that exists in its world is protected. Otherwise its shim has to be asked.
+    /// Returns whether all existing paths in the shell's world are protected. Otherwise its shim has to be asked.
     pub fn is_protected(&self) -> bool {
         self.freshness.as_ref().is_some_and(|(number, freshness)| freshness.is_current(*number))
     }
@@ -82,12 +82,12 @@ impl ReadyShell {
         })?;
         let start = WarmStart { limit: plan.limit, grace: plan.grace, at: sys::monotonic_ns() };
         if write_all(&resume, &warm.prologue).is_err() {
-            // The command is started elsewhere. If this shell resumes all the same, it finds nothing to run.
+            // The command is started elsewhere. If this shell resumes anyway, it finds nothing to run.
             let _ = sys::write_memory(Pid::from_raw(place.shell), at, &[0; ROOM]);
             return Err(Stale::Gone);
         }
         drop(resume);
-        // Sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
+        // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
         let _ = protocol::send(shim, ToShim::WarmStart(start));
         Ok(pipes)
     }

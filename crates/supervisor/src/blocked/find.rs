@@ -33,11 +33,11 @@ pub fn find(shell: i32, seen: &[Activity]) -> Option<Culprit> {
 }
 
 impl Tree<'_> {
-    /// Returns the blocked process that blocks this one.
+    /// Returns the blocked process that blocks this process.
     fn blocked(&self, root: usize) -> Option<Culprit> {
         let seen = self.seen;
         let mut needs: Vec<Option<Needs>> = (0..seen.len()).map(|at| self.needs(at)).collect();
-        // A process blocked on a slow one is slow.
+        // A process that is blocked on a slow process is slow.
         loop {
             let slow: Vec<usize> = (0..seen.len())
                 .filter(|at| {
@@ -54,7 +54,7 @@ impl Tree<'_> {
         visit.go(root)?;
         let Visit { mut found, circle, unsure, .. } = visit;
         if found.is_empty() {
-            // All wait for each other, so the deepest one represents the circle.
+            // All wait for each other, so the deepest process represents the circle.
             found = circle.into_iter().take(1).collect();
         }
         let others = found.iter().map(|(at, _)| at).collect::<HashSet<_>>().len().saturating_sub(1);
@@ -63,8 +63,8 @@ impl Tree<'_> {
         Some((seen[at].pid, on, u32::try_from(others).unwrap_or(u32::MAX), !unsure))
     }
 
-    /// Returns a stopped job. With job control each job has a group of its own. A job that was stopped stays so when
-    /// the others have ended.
+    /// Returns a stopped job. With job control each job has a group of its own. A stopped job stays stopped when the
+    /// others have ended.
     fn stopped_job(&self, root: usize) -> Option<Culprit> {
         let shell = &self.seen[root];
         let mut jobs = self.seen.iter().filter(|one| one.stopped && one.group != shell.group);
@@ -121,7 +121,8 @@ impl Tree<'_> {
         let mut waits = false;
         for (thread, call) in calls.iter().enumerate() {
             match call {
-                // Threads that wait for others belong to a pool or a language runtime. Many wake up now and then.
+                // Threads that wait for others belong to a pool or a language runtime. Many of them wake up now and
+                // then.
                 ThreadActivity::Idle { timed } if thread > 0 || !timed => {}
                 ThreadActivity::Signal if thread > 0 => {}
                 ThreadActivity::Busy | ThreadActivity::Asleep | ThreadActivity::Idle { .. } => return None,
@@ -160,14 +161,14 @@ impl Tree<'_> {
         Some(needs)
     }
 
-    /// Returns the children it waits for.
+    /// Returns the children that a process waits for.
     fn children(&self, at: usize) -> Vec<usize> {
         let parent = &self.seen[at];
         let has_terminal = input(parent).is_some_and(|file| file.file == FileKind::Terminal);
         let needed = |at: &usize| {
             let child = &self.seen[*at];
-            // Without job control a shell gives /dev/null to its background commands. A command in front may have it as
-            // well, and ask through /dev/tty.
+            // Without job control a shell gives /dev/null to its background commands. A foreground command may have it
+            // as well, and ask through /dev/tty.
             let null = has_terminal && input(child).is_some_and(|file| file.file == FileKind::Null);
             child.parent == parent.pid && (!null || self.asks_terminal(*at)) && !self.only_holds(*at)
         };
@@ -187,10 +188,10 @@ impl Tree<'_> {
         (0..self.seen.len()).any(|other| (other == at || self.is_below(other, at)) && asks(&self.seen[other]))
     }
 
-    /// Returns whether a process is a descendant of another one.
+    /// Returns whether a process is a descendant of another process.
     fn is_below(&self, at: usize, ancestor: usize) -> bool {
         let mut parent = self.seen[at].parent;
-        // As many steps as there are processes: the list may be torn.
+        // The steps are bounded by the number of processes, because the list may be torn.
         for _ in self.seen {
             if parent == self.seen[ancestor].pid {
                 return true;
@@ -201,7 +202,7 @@ impl Tree<'_> {
         false
     }
 
-    /// Returns whether it is a `sleep` that only keeps a FIFO or a pipe open for a process that waits for it.
+    /// Returns whether the process is a `sleep` that only keeps a FIFO or a pipe open for a process that waits for it.
     fn only_holds(&self, at: usize) -> bool {
         let one = &self.seen[at];
         let waited = |name: &str| {
@@ -220,15 +221,15 @@ impl Tree<'_> {
             })
     }
 
-    /// Returns whether a process is a long `sleep` beside the reader of its pipe. Below the reader it is a command
-    /// whose exit the reader expects: `x=$(sleep 300)`.
+    /// Returns whether a process is a long `sleep` beside the reader of its pipe. Below the reader, the `sleep` is a
+    /// command whose exit the reader expects: `x=$(sleep 300)`.
     fn keeps_open(&self, holder: usize, reader: usize) -> bool {
         let one = &self.seen[holder];
         let long = matches!(one.calls.as_deref(), Some([ThreadActivity::Asleep | ThreadActivity::Signal]));
         one.name == "sleep" && long && !self.is_below(holder, reader)
     }
 
-    /// Returns the other processes that have one end of a pipe open.
+    /// Returns the other processes that have this end of a pipe open.
     fn holders(&self, at: usize, pipe: &Opened, end: fn(&Opened) -> bool) -> Vec<usize> {
         let holds = |one: &Activity| one.files.iter().any(|file| end(file) && file.name == pipe.name);
         (0..self.seen.len()).filter(|other| *other != at && holds(&self.seen[*other])).collect()
@@ -251,7 +252,7 @@ impl Tree<'_> {
                 let kept_open = writers.len() < writers_before;
                 if writers.is_empty() {
                     match (named || kept_open, held, blocked) {
-                        // A process that wakes itself, from a signal or another thread.
+                        // The process wakes itself, from a signal or another thread.
                         (false, true, false) => return Some(()),
                         // The writers are outside the command, or a `sleep`. The writers of a FIFO can be found by its
                         // name, the writers of a pipe cannot.

@@ -6,7 +6,7 @@ use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 const TTY: &str = "/dev/pts/5";
 
-/// A process with this pid, parent and activity.
+/// Returns a process with this pid, parent and activity.
 fn process(pid: i32, parent: i32, calls: &[ThreadActivity]) -> Activity {
     Activity { pid, parent, group: 1, calls: Some(calls.to_vec()), name: "it".into(), ..Activity::default() }
 }

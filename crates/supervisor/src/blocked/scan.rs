@@ -8,17 +8,17 @@ use super::find::find;
 use crate::tree::Member;
 use protocol::{BlockedOn, BlockedProcess, plain};
 
-/// Time a scan may take. It usually takes far less, but on a busy machine each step may be delayed.
+/// Time limit of a scan. A scan usually takes far less, but on a busy machine each step may be delayed.
 pub const BOUND: Duration = Duration::from_millis(100);
-/// Time the search for other users of a FIFO may take. It covers all processes of the machine.
+/// Time limit of the search for other users of a FIFO. The search covers all processes of the machine.
 pub const OTHERS: Duration = Duration::from_millis(300);
-/// Processes of a command that are scanned at most.
+/// The most processes of a command that are scanned.
 pub const MOST: usize = 400;
 /// Characters of a command line that are reported.
 pub const COMMAND: usize = 100;
 
-/// Returns the process of these whose blocking blocks the shell. `None` if the command is only slow, or if it cannot be
-/// known.
+/// Returns the process among these that is blocked and thereby blocks the shell. `None` if the command is only slow, or
+/// if its state cannot be known.
 pub fn scan(shell: Pid, members: &[Member]) -> Option<BlockedProcess> {
     if !sys::ACTIVITY_IS_KNOWN || members.len() > MOST {
         return None;

@@ -1,4 +1,4 @@
-//! Reports of a shim on a blocked command.
+//! Reports on a blocked command.
 
 use nix::unistd::Pid;
 
@@ -20,8 +20,8 @@ impl Shim {
         }
     }
 
-    /// Scans for a blocked process, and reports the result to the addon unless that is gone. Returns whether a process
-    /// is blocked.
+    /// Scans for a blocked process, and reports the result to the addon unless the addon is gone. Returns whether a
+    /// process is blocked.
     pub(super) fn report_blocked(&self, running: &Running, at_limit: bool) -> bool {
         if self.socket.is_none() {
             return false;
@@ -33,7 +33,7 @@ impl Shim {
     }
 }
 
-/// The process as the addon knows it.
+/// Returns the process with the pid that the addon knows.
 fn with_host_pid(process: BlockedProcess) -> Option<BlockedProcess> {
     let pid = sys::host_pid(Pid::from_raw(process.pid))?.as_raw();
     Some(BlockedProcess { pid, ..process })

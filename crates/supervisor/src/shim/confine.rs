@@ -12,15 +12,15 @@ use protocol::FromShim;
 use sys::{Confined, LaunchError, LaunchStep};
 
 impl Shim {
-    /// Announces a command to the world, with the journal of its changes. Returns what confines it.
+    /// Announces a command to the world, with the journal of its changes. Returns the confinement of the command.
     pub(super) fn confine(&mut self, journal: Option<OwnedFd>) -> Result<Option<Rc<Confined>>, LaunchError> {
         let step = LaunchStep::Protect;
         let failed = |error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(libc::EIO) };
         self.world.as_mut().map(|world| world.begin(journal).map_err(failed)).transpose()
     }
 
-    /// Handles a command that cannot be confined. This shim takes no other, since its ways into the world may be gone.
-    /// If a process of the world is gone, the command gets another one.
+    /// Handles a command that cannot be confined. This shim takes no other command, since its ways into the world may
+    /// be gone. If a process of the world is gone, the command gets another world.
     pub(super) fn refuse(&mut self, failure: LaunchError) -> io::Result<()> {
         self.records.discard();
         let is_intact = self.world.as_ref().is_none_or(ShimWorld::is_intact);

@@ -1,5 +1,5 @@
-//! The end of pipelines from their front: readers are signalled after the processes that they read from, so that no
-//! line is lost that they hold back.
+//! Ends pipelines from their front: readers are signalled after the processes that they read from, so that no line is
+//! lost that they hold back.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use super::pipeline::{self, Stage};
 use super::processes::{Processes, Scope};
 use sys::Signal;
 
-/// Time by which deferred signals may delay the end of a tree, in all, and the same again after SIGKILL.
+/// Time by which deferred signals may delay the end of a tree in total. The same time applies again after SIGKILL.
 pub const LATEST: Duration = Duration::from_millis(200);
-/// Interval between two checks. A slow one is followed by a longer interval.
+/// Interval between two checks. A slow check is followed by a longer interval.
 const CHECK: Duration = Duration::from_millis(10);
-/// A delay of a check that only a machine causes on which nothing ran. A shorter one would add up, check by check.
+/// Length from which a delay of a check counts as a stall of the machine. Shorter delays would add up, check by check.
 const STALL: Duration = Duration::from_millis(50);
 /// Shortest interval between two checks, so that the shim does not spin.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -27,7 +27,7 @@ pub struct Deferral {
     deferred: Vec<Stage>,
     /// When a signalled process was last seen to write to a pipe that a deferred process reads.
     fed: Instant,
-    /// The part of [`LATEST`] that is left from then on.
+    /// The part of [`LATEST`] that is left from `fed` on.
     left: Duration,
     next: Instant,
     /// When the readers with a handler of SIGTERM are signalled. The handler may take its time, which would add to the
@@ -38,20 +38,21 @@ pub struct Deferral {
 }
 
 impl Deferral {
-    /// Sends SIGTERM to the tree, except for its readers of pipes, and continues these. `None` if it has none.
+    /// Sends SIGTERM to the tree, except for its readers of pipes, and continues those readers. `None` if the tree has
+    /// no readers.
     pub fn begin(processes: &impl Processes, scope: Scope<'_>, kill_at: Instant) -> Option<Self> {
         let begun = processes.now();
         let stages = processes.stages(scope).unwrap_or_default();
         let readers = pipeline::readers(&stages);
         if readers.is_empty() && !stages.iter().any(|stage| stage.acts) {
-            // A new list, since processes may have been started meanwhile.
+            // A new list is needed, since processes may have been started meanwhile.
             processes.terminate(scope, &[Signal::SIGTERM]);
             return None;
         }
         let (deferred, front): (Vec<Stage>, Vec<Stage>) =
             stages.into_iter().partition(|stage| readers.contains(&stage.member.pid));
-        // Stopped readers are continued first. If their group lost its last parent before, the kernel would end them
-        // with SIGHUP.
+        // Stopped readers are continued first. If the last parent of their group is gone before that, the kernel ends
+        // them with SIGHUP.
         deferred.iter().for_each(|stage| processes.signal(&stage.member, &[]));
         signal_all(processes, &front, Signal::SIGTERM);
         let front: HashSet<_> = front.iter().map(id).collect();
@@ -73,13 +74,13 @@ impl Deferral {
         })
     }
 
-    /// When the next check is due.
+    /// Returns when the next check is due.
     pub fn wake_at(&self) -> Instant {
         self.next
     }
 
     /// Sends SIGKILL to the processes in front, whose time is over, so that the readers find the end of their input.
-    /// Returns whether readers are left that wait for it. They have [`LATEST`] for that.
+    /// Returns whether readers are left that wait for their end of input. They have [`LATEST`] for that.
     pub fn kill_front(&mut self, processes: &impl Processes, scope: Scope<'_>) -> bool {
         let now = processes.now();
         self.killed = true;
@@ -138,7 +139,7 @@ impl Deferral {
     /// Updates the known processes, continues readers that were stopped meanwhile, and kills the processes in front if
     /// their time is over. Returns whether readers are left.
     fn follow(&mut self, processes: &impl Processes, stages: &[Stage], now: Instant) -> bool {
-        // A list can lack a process that is there, and a reader that was forgotten would never be signalled.
+        // A list can lack a living process, and a forgotten reader would never be signalled.
         let listed: HashSet<_> = stages.iter().map(id).collect();
         let lacking =
             self.deferred.iter().filter(|stage| !listed.contains(&id(stage)) && processes.lives(&stage.member));

@@ -18,12 +18,12 @@ impl Mock {
         self.0.borrow_mut().stages = Some(stages(rows));
     }
 
-    /// The processes that were sent SIGTERM one by one.
+    /// Returns the processes that were sent SIGTERM one by one.
     fn asked(&self) -> Vec<i32> {
         self.received(Signal::SIGTERM)
     }
 
-    /// The processes that were sent this signal one by one, and since the last call nothing after it.
+    /// Returns the processes that were sent this signal one by one since the last call.
     fn received(&self, wanted: Signal) -> Vec<i32> {
         let asked = std::mem::take(&mut self.0.borrow_mut().asked);
         asked.into_iter().filter(|(_, signal)| *signal == Some(wanted)).map(|(pid, _)| pid).collect()

@@ -9,28 +9,29 @@ const GATHERED: Duration = Duration::from_millis(100);
 /// The announcements for one task.
 #[derive(Default)]
 pub struct DenialNews {
-    /// Becomes readable with the next one. `None`: the task is not confined, or the kernel cannot say.
+    /// A descriptor that becomes readable with the next announcement. `None`: the task is not confined, or the kernel
+    /// cannot report denials.
     announced: Option<OwnedFd>,
     due: Option<Instant>,
 }
 
 impl DenialNews {
-    /// Listens to this descriptor.
+    /// Listens to this descriptor for announcements.
     pub fn listen(&mut self, announced: Option<OwnedFd>) {
         *self = Self { announced, due: None };
     }
 
-    /// The descriptor to poll. `None` while denials gather.
+    /// Returns the descriptor to poll. `None` while denials gather.
     pub fn awaited(&self) -> Option<BorrowedFd<'_>> {
         self.announced.as_ref().filter(|_| self.due.is_none()).map(AsFd::as_fd)
     }
 
-    /// When announced denials are collected.
+    /// Returns when announced denials are collected.
     pub fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Handles an announcement, or its absence. Returns whether denials are to be collected now.
+    /// Handles an announcement, or its absence. Returns whether denials have to be collected now.
     pub fn is_due(&mut self, announced: bool, now: Instant) -> bool {
         if announced {
             self.due = Some(now + GATHERED);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The limit of CPU time, memory or processes, exceeded.
+/// Returns the limit of CPU time, memory or processes, exceeded.
 fn exceeded(limit: LimitKind) -> Cause {
     Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 })
 }

@@ -1,4 +1,4 @@
-//! The input that a task still has to read.
+//! The input that a task has not read yet.
 
 use std::fs::File;
 use std::io;
@@ -22,13 +22,12 @@ impl InputWriter {
         Ok(Self { pipe, rest: File::from(rest), at: 0 })
     }
 
-    /// The pipe to poll.
+    /// Returns the pipe to poll.
     pub fn pipe(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
     }
 
-    /// Writes as much as fits. Returns whether the input is finished: all of it was written, or no process reads it any
-    /// more.
+    /// Writes as much as fits. Returns whether the input is finished: all of it was written, or no process reads it.
     pub fn write(&mut self) -> bool {
         let mut bytes = [0; CHUNK];
         let Ok(count @ 1..) = self.rest.read_at(&mut bytes, self.at) else { return true };

@@ -66,7 +66,7 @@ use sys::{ChildEvents, Signal};
 use task_server::TaskServer;
 use world::ShimWorld;
 
-/// Time the addon may take to notice that the supervisor is gone. It closes the socket of this shim then.
+/// Time the addon may take to notice that the supervisor is gone. It then closes the socket of this shim.
 const LATE: Duration = Duration::from_secs(1);
 /// Most bytes per read of output that is dropped.
 const DROPPED: usize = 64 * 1024;
@@ -111,8 +111,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
     shim.abandon()?;
     shim.records.wait();
     shim.group.iter().for_each(|group| group.remove());
-    // A command may have stopped the supervisor, which could not exit with its host then. No command of a world can,
-    // and there the supervisor has no pid.
+    // A command may have stopped the supervisor, which could then not exit with its host. No command of a world can
+    // stop it, and there the supervisor has no pid.
     if getppid() == shim.supervisor {
         sys::signal(shim.supervisor, Signal::SIGCONT);
     }
@@ -123,7 +123,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
 pub struct ShimPlace {
     /// The pid of the supervisor on the host.
     pub supervisor: Pid,
-    /// The world of its commands.
+    /// The world of the shim's commands.
     pub world: Option<ShimWorld>,
 }
 
@@ -135,23 +135,23 @@ struct Shim {
     supervisor: Pid,
     events: ChildEvents,
     reader: FrameReader,
-    /// Output pipes that no other process reads any more. Their output is dropped.
+    /// Output pipes that no other process reads. Their output is dropped.
     unread: Vec<OwnedFd>,
-    /// The task server of this shim's command, if that is a task. The shim serves no other command from then on.
+    /// The task server, if this shim's command is a task. The shim serves no other command from then on.
     server: Option<TaskServer>,
-    /// Whether the shim checks the limits of a tree. That tree must not keep it from the processor.
+    /// Whether the shim checks the limits of a tree. The tree must not keep the shim from the processor.
     watches: bool,
     /// A shell that is ready for the next command, or still starts up.
     warm: Option<WarmShell>,
-    /// The cgroup of the command and of the warm shell. `None` where there are none.
+    /// The cgroup of the command and of the warm shell. `None` where commands have no cgroups.
     group: Option<Rc<Group>>,
-    /// The world of its commands. `None`: they are not confined.
+    /// The world of the shim's commands. `None`: they are not confined.
     world: Option<ShimWorld>,
-    /// The records of what its commands change.
+    /// The records of the commands' changes.
     records: Records,
 }
 
-/// The descriptors of a shim that are ready.
+/// Which descriptors of a shim are ready.
 struct Wakeup {
     socket: bool,
     supervisor_gone: bool,
@@ -216,7 +216,7 @@ impl Shim {
         Ok(Wakeup { socket: socket || received, supervisor_gone, shell })
     }
 
-    /// Reads and drops the output of unread pipes, and closes those that have ended.
+    /// Reads and drops the output of unread pipes, and closes pipes that have ended.
     fn drop_output(&mut self) {
         let mut buffer = vec![0_u8; DROPPED];
         self.unread.retain(|pipe| !matches!(nix::unistd::read(pipe, &mut buffer), Ok(0)));
@@ -236,14 +236,15 @@ impl Shim {
     /// world takes no other command.
     fn next_message(&mut self) -> io::Result<Option<ToShim>> {
         loop {
-            // The addon sends a message that was read to no other shim. Several may have been read at once.
+            // A message that this shim has read goes to no other shim. Several messages may have been read at once.
             if self.socket.is_some() && self.reader.has_frame() {
                 if let Received::Message(message) = self.receive() {
                     return Ok(Some(message));
                 }
                 continue;
             }
-            // The lifeline comes before the socket: a command that was not read goes to a shim of the next supervisor.
+            // The lifeline is checked before the socket: a command that was not read goes to a shim of the next
+            // supervisor.
             if self.lifeline.is_none() || self.socket.is_none() || self.is_over() {
                 break;
             }
@@ -255,14 +256,14 @@ impl Shim {
             {
                 return Ok(Some(message));
             }
-            // A warm shell may run its command and exit before this shim has read `WarmStart`. Messages are read first,
-            // therefore.
+            // A warm shell may run its command and exit before this shim has read `WarmStart`, so messages are read
+            // first.
             self.reap_idle();
             if ready.shell {
                 self.arrived();
             }
         }
-        // A warm shell could create nothing any more.
+        // A warm shell could no longer create files.
         if self.world.as_ref().is_some_and(ShimWorld::has_lost_listener) {
             return Ok(None);
         }
@@ -292,7 +293,7 @@ impl Shim {
         let _ = self.try_send(message);
     }
 
-    /// Sends a message. An error says that the host is gone.
+    /// Sends a message. An error means that the host is gone.
     fn try_send(&self, message: FromShim) -> io::Result<()> {
         let socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         protocol::send(socket, message)

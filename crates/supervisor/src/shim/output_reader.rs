@@ -13,13 +13,13 @@ pub const QUIET: Duration = Duration::from_millis(250);
 pub struct OutputReader {
     pipe: Option<OwnedFd>,
     cleaner: Cleaner,
-    /// When the unfinished line last changed. `None` if there is nothing to pass on.
+    /// Time of the last change of the unfinished line. `None` if there is nothing to pass on.
     touched: Option<Instant>,
     large: bool,
 }
 
 impl OutputReader {
-    /// Creates a reader. `resume` brings its cleaner to the state of an earlier one (see [`Cleaner::resume`]).
+    /// Creates a reader. `resume` brings its cleaner to the state of an earlier cleaner (see [`Cleaner::resume`]).
     pub fn new(pipe: OwnedFd, sanitize: Option<Sanitize>, resume: &[u8]) -> Self {
         let mut cleaner = Cleaner::new(sanitize);
         // The earlier cleaner has passed on all finished text already.
@@ -33,7 +33,7 @@ impl OutputReader {
         self.touched = None;
     }
 
-    /// The read end, while a process may still write.
+    /// Returns the read end, while a process may still write.
     pub fn pipe(&self) -> Option<&OwnedFd> {
         self.pipe.as_ref()
     }
@@ -65,7 +65,7 @@ impl OutputReader {
         self.touched = None;
     }
 
-    /// When the unfinished line is passed on if no more output arrives.
+    /// Returns when the unfinished line is passed on if no more output arrives.
     pub fn settle_at(&self) -> Option<Instant> {
         self.touched.map(|touched| touched + QUIET)
     }
@@ -78,7 +78,7 @@ impl OutputReader {
         }
     }
 
-    /// The unfinished line in its present state.
+    /// Returns the unfinished line in its present state.
     pub fn pending(&self) -> String {
         self.cleaner.pending()
     }

@@ -1,4 +1,4 @@
-//! Which processes of a tree read what others of it write, and can wait for the end of their input.
+//! Finds the processes of a tree that read the output of others, and can wait for the end of their input.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,8 +7,8 @@ use nix::unistd::Pid;
 use crate::tree::Member;
 use sys::Program;
 
-/// Shells and other programs that act on each part of their input. Half of it can mean something else, and what follows
-/// in their script was meant for the whole of it.
+/// Shells and other programs that act on each part of their input. A part of the input can mean something else than the
+/// whole, and the following lines of a script depend on the whole.
 const ACT_ON_INPUT: &[&str] = &[
     "sh",
     "bash",
@@ -43,7 +43,7 @@ const ACT_ON_INPUT: &[&str] = &[
     "busybox",
     "toybox",
 ];
-/// Interpreters that read their program from the standard input if their arguments name none.
+/// Interpreters that read their program from standard input if their arguments name no program.
 const INTERPRETERS: &[&str] = &["python", "pypy", "node", "nodejs", "deno", "bun", "perl", "ruby", "php"];
 
 /// A process of a tree, with its pipes.
@@ -70,12 +70,12 @@ impl Stage {
     }
 }
 
-/// Whether a program acts on each part of its input, such as a shell that reads its commands.
+/// Returns whether a program acts on each part of its input, such as a shell that reads its commands.
 pub fn acts_on_input(program: &Program) -> bool {
     let Program { executable, name, arguments, .. } = program;
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let called = words.first().and_then(|word| word.trim_start_matches('-').rsplit('/').next()).unwrap_or_default();
-    // An executable that is many programs in one is known by the name of the process only.
+    // An executable that contains many programs is recognised only by the name of the process.
     let applet = ["busybox", "toybox"].contains(&executable.as_str());
     let names = if applet { [name.as_str(), called, ""] } else { [executable.as_str(), name.as_str(), called] };
     // `python3.12` and `bash5` are `python` and `bash`.
@@ -88,10 +88,10 @@ pub fn acts_on_input(program: &Program) -> bool {
     })
 }
 
-/// Returns the processes whose signal can wait for the end of their input: the readers of pipes that others of these
-/// write. Others are signalled first, and end the input with their own end. Not among the returned ones are readers
-/// that act on their input, readers of nothing but the output of processes below them, which they control, and rings of
-/// pipes, which never end by themselves.
+/// Returns the processes whose signal can wait for the end of their input: the readers of pipes that other processes of
+/// `stages` write. Other processes are signalled first, and end the input with their own end. The result excludes
+/// readers that act on their input, readers of nothing but the output of processes below them, which they control, and
+/// rings of pipes, which never end by themselves.
 pub fn readers(stages: &[Stage]) -> HashSet<Pid> {
     let feeders: HashMap<Pid, Vec<Pid>> = stages
         .iter()
@@ -103,8 +103,8 @@ pub fn readers(stages: &[Stage]) -> HashSet<Pid> {
         .filter(|(_, feeders): &(Pid, Vec<Pid>)| !feeders.is_empty())
         .collect();
     let mut ring: HashSet<Pid> = feeders.keys().copied().collect();
-    // A process is in no ring if no other reader feeds it, or if it feeds none. The processes that are left after
-    // these were taken away, again and again, are in a ring or between two.
+    // A process is in no ring if no other reader feeds it, or if it feeds no other reader. The processes that are left
+    // after such processes were taken away, again and again, are in a ring or between two rings.
     loop {
         let fed = |pid: &Pid| feeders[pid].iter().any(|feeder| ring.contains(feeder));
         let feeding: HashSet<Pid> = ring.iter().flat_map(|pid| &feeders[pid]).copied().collect();
@@ -129,7 +129,7 @@ pub fn is_fed(stages: &[Stage], deferred: &HashSet<Pid>) -> bool {
     })
 }
 
-/// Whether `above` is the parent of a process, or above that.
+/// Returns whether `above` is the parent of a process, or an ancestor.
 fn is_below(stages: &[Stage], stage: &Stage, above: Pid) -> bool {
     let mut at = stage;
     // A parent that ended while the processes were listed could lead in a circle.

@@ -19,23 +19,24 @@ const BOUND: Duration = Duration::from_millis(50);
 pub trait Processes: Clone {
     /// Takes the next state change of a child, without waiting.
     fn reap(&self) -> Reaped;
-    /// Whether a process of the tree is alive.
+    /// Returns whether a process of the tree is alive.
     fn is_alive(&self, scope: Scope<'_>) -> bool;
     /// Sends these signals to the tree, and continues stopped processes, which would never receive them.
     fn terminate(&self, scope: Scope<'_>, signals: &[Signal]);
     /// Sends these signals to one process, and continues it if it is stopped.
     fn signal(&self, member: &Member, signals: &[Signal]);
-    /// Whether this very process is alive, which a list of the tree may lack.
+    /// Returns whether this very process is alive, which a list of the tree may lack.
     fn lives(&self, member: &Member) -> bool;
-    /// The processes of the tree with their pipes, each after its parent. `None` if they cannot be known in time.
+    /// Returns the processes of the tree with their pipes, each after its parent. `None` if they cannot be known in
+    /// time.
     fn stages(&self, scope: Scope<'_>) -> Option<Vec<Stage>>;
     /// Sends SIGKILL to the tree. `reap` takes the children that have exited meanwhile.
     fn kill(&self, scope: Scope<'_>, reap: &mut dyn FnMut());
-    /// The current time.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 }
 
-/// The tree of a command: all processes below this one, except for spared children.
+/// The tree of a command: all processes below this process, except for spared children.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The mark of the command.
@@ -96,7 +97,7 @@ impl Processes for System {
 
 fn stage(member: Member, until: Duration) -> Option<Stage> {
     let sys::OpenPipes { reads, mut writes } = sys::open_pipes(member.pid, until)?;
-    // No signal ends a process of another user, so a reader would wait for it in vain.
+    // No signal ends a process of another user, so a reader would wait for such a process in vain.
     if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {
         writes.clear();
     }

@@ -29,15 +29,15 @@ impl Shim {
         }
     }
 
-    /// Tells the readers of a task where its changes are recorded.
+    /// Adds the store with the recorded changes to the task's state.
     pub(super) fn record_task(&self, server: &mut TaskServer) {
         if let Some(store) = self.records.store() {
             server.begin_record(store);
         }
     }
 
-    /// Ends the record of the current command. Returns its outcome. If only a receipt was wanted, and `unread` says
-    /// that the host that wanted it is gone, the record is removed.
+    /// Ends the record of the current command. Returns its outcome. The record is removed if only a receipt was wanted,
+    /// and `unread` says that the host that wanted it is gone.
     pub(super) fn end_record(&mut self, mark: Option<&str>, unread: bool) -> Recorded {
         let is_receipt = self.records.purpose() == Some(RecordPurpose::Receipt);
         let unread = self.records.store().filter(|_| unread && is_receipt).map(ToOwned::to_owned);

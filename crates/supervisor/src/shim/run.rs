@@ -1,4 +1,4 @@
-//! The way of a command through a shim: its record, its confinement, its start, its exit.
+//! The course of a command through a shim: its record, its confinement, its start, its exit.
 
 use std::io;
 use std::time::Instant;

@@ -24,8 +24,8 @@ const KILL_INTERVAL: Duration = Duration::from_millis(5);
 /// Time from the first SIGKILL until processes that are still alive are left alone. The hard bound of the addon is
 /// longer.
 const GIVEN_UP: Duration = Duration::from_millis(600);
-/// The same for a tree that exceeded a limit. Hundreds of processes take longer to exit, on a busy machine several
-/// seconds, and the addon sets no bound.
+/// Like [`GIVEN_UP`], for a tree that exceeded a limit. Hundreds of processes take longer to exit, on a busy machine
+/// several seconds, and the addon sets no bound.
 const GIVEN_UP_BROKEN: Duration = Duration::from_secs(10);
 
 /// Time the addon may take to read the prompt of a blocked process before the tree is signalled.
@@ -38,7 +38,7 @@ pub const BATCH: usize = 64;
 /// whole state of one command.
 pub struct Running<P = System> {
     pub shell: Pid,
-    /// Whether the supervisor was dying already when the command started. Its end does not terminate the command then.
+    /// Whether the supervisor was already dying when the command started. Its end does not terminate the command then.
     pub orphaned: bool,
     pub mark: Option<String>,
     pub started: Instant,
@@ -58,7 +58,7 @@ pub struct Running<P = System> {
     pub spared: Vec<Pid>,
     /// A warm shell that was killed because this command started cold. Its usage does not count for this command.
     pub dismissed: Option<Pid>,
-    /// Checks the limits over the tree, if it has any.
+    /// The check of the limits over the tree, if the command has limits.
     pub watch: Option<LimitWatch>,
     /// The cgroup of the shim, if it has one.
     pub group: Option<Rc<Group>>,
@@ -96,22 +96,22 @@ impl Ending {
 }
 
 impl<P: Processes> Running<P> {
-    /// The tree of the command.
+    /// Returns the tree of the command.
     fn scope(&self) -> Scope<'_> {
         Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref() }
     }
 
-    /// The path of the cgroup, for other processes.
+    /// Returns the path of the cgroup, for other processes.
     pub fn cgroup(&self) -> Option<PathBuf> {
         self.group.as_ref().map(|group| group.path().to_owned())
     }
 
-    /// The processes of the tree.
+    /// Returns the processes of the tree.
     pub fn members(&self) -> Vec<tree::Member> {
         tree::members(self.mark.as_deref(), &self.spared)
     }
 
-    /// Whether a process of the tree is alive.
+    /// Returns whether a process of the tree is alive.
     pub fn is_alive(&self) -> bool {
         self.processes.is_alive(self.scope())
     }
@@ -131,7 +131,7 @@ impl<P: Processes> Running<P> {
         }
     }
 
-    /// When the shim has to act even if no descriptor is ready.
+    /// Returns when the shim has to act even if no descriptor is ready.
     pub fn wake_at(&self) -> Option<Instant> {
         let end_at = match &self.ending {
             Some(ending) => Some(ending.wake_at()),
@@ -160,7 +160,7 @@ impl<P: Processes> Running<P> {
         (self.shell_end.is_some() && (self.ending.is_none() || !alive)).then_some(alive)
     }
 
-    /// Finds out whether the kernel has killed the tree for its memory.
+    /// Checks whether the kernel has killed the tree for its memory.
     fn blame_kernel(&mut self) {
         if let Some(broken) = self.watch.as_ref().and_then(LimitWatch::killed_by_kernel) {
             let now = self.processes.now();
@@ -282,7 +282,7 @@ impl<P: Processes> Running<P> {
         processes.kill(scope, &mut || {
             self.reap_until(|_| false);
         });
-        // The tree can only exit from here on, so its limits no longer matter.
+        // From here on the tree can only exit, so its limits no longer matter.
         self.watch = None;
         if let Some(ending) = &mut self.ending {
             ending.deferral = None;
@@ -291,7 +291,7 @@ impl<P: Processes> Running<P> {
         }
     }
 
-    /// Kills the processes whose output others wait for. Returns whether any do.
+    /// Kills the processes whose output others wait for. Returns whether other processes do wait.
     fn kill_front(&mut self, now: Instant) -> bool {
         let scope = Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref() };
         let Some(ending @ Ending { killed: None, .. }) = &mut self.ending else { return false };
@@ -305,12 +305,13 @@ impl<P: Processes> Running<P> {
         true
     }
 
-    /// Whether the tree was terminated as far as possible. A process that has changed its user cannot be signalled.
+    /// Returns whether the tree was terminated as far as possible. A process that has changed its user cannot be
+    /// signalled.
     pub fn is_given_up(&self, now: Instant) -> bool {
         self.shell_end.is_some() && self.is_killed_long_ago(now)
     }
 
-    /// Whether SIGKILL was sent so long ago that processes that are still alive will not exit.
+    /// Returns whether SIGKILL was sent so long ago that processes that are still alive will not exit.
     pub fn is_killed_long_ago(&self, now: Instant) -> bool {
         let Some(Ending { cause, killed: Some(killed), .. }) = &self.ending else { return false };
         let bound = if matches!(cause, Cause::LimitExceeded(_)) { GIVEN_UP_BROKEN } else { GIVEN_UP };

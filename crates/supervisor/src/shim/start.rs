@@ -20,7 +20,7 @@ pub struct Launched {
     /// The script, open until bash has opened it by its path.
     pub _script: Option<OwnedFd>,
     pub task: Option<TaskFiles>,
-    /// Why its changes are not recorded, though a filter for that was there.
+    /// Why the changes are not recorded, though a filter for them was prepared.
     pub unrecorded: Option<io::Error>,
 }
 
@@ -31,18 +31,19 @@ pub struct TaskFiles {
     pub input: Option<TaskInput>,
 }
 
-/// The bounds of a command, and the way of its calls.
+/// The bounds of a command, and the channel of its calls.
 pub struct Restraint {
     /// The confinement, or a filter alone.
     pub bounds: Bounds,
     /// The child's end of the socket of a filter alone.
     pub socket: Option<OwnedFd>,
-    /// Whether nothing starts if its changes cannot be recorded.
+    /// Whether nothing starts if the changes cannot be recorded.
     pub required: bool,
 }
 
-/// Starts the command of a plan in a cgroup. Without a cgroup if it cannot be entered, and the next commands, too.
-/// Without a record if the filter for that cannot be installed, unless it is required.
+/// Starts the command of a plan in a cgroup. If the cgroup cannot be entered, this command and the next commands start
+/// without one. If the filter for a record cannot be installed, the command starts without a record, unless the record
+/// is required.
 pub fn start(
     plan: &Plan,
     task: Option<TaskSpec>,
@@ -73,7 +74,7 @@ pub fn start(
             Store::at(spec.folder.clone()).remove(&spec.id);
         }
     })?;
-    // These descriptors would hide the end of the output if they were held any longer.
+    // These descriptors would hide the end of the output if they stayed open.
     drop(theirs);
     let task = task.zip(log).map(|(spec, log)| TaskFiles { spec, log, input });
     Ok(Launched { shell, pipes, _script: script, task, unrecorded })

@@ -31,7 +31,7 @@ pub const COMMAND_SHOWN: usize = 200;
 
 /// How far the release of survivors has come.
 enum Stage {
-    /// The addon drains the pipes. It may also have learned that the survivors could not be adopted.
+    /// The addon drains the pipes. It may also have been told that the survivors could not be adopted.
     Held,
     /// The addon has drained the pipes, and [`FromShim::Released`] is due unless the host or an abort comes first.
     Settling {
@@ -43,12 +43,12 @@ enum Stage {
 }
 
 impl Stage {
-    /// The addon has drained the pipes.
+    /// Returns the stage after the addon has drained the pipes.
     fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
         Self::Settling { transfer, until: now + SETTLE }
     }
 
-    /// When the survivors are reported, if they do not exit before.
+    /// Returns when the survivors are reported, if they do not exit before.
     fn wake_at(&self) -> Option<Instant> {
         match self {
             Self::Held => None,
@@ -56,14 +56,14 @@ impl Stage {
         }
     }
 
-    /// Gives survivors that are being terminated their whole time again.
+    /// Restarts the time of survivors that are being terminated.
     fn start_again(&mut self, now: Instant) {
         if let Self::Settling { until, .. } = self {
             *until = now + SETTLE;
         }
     }
 
-    /// Whether the survivors had their time to exit.
+    /// Returns whether the time of the survivors is up.
     fn is_up(&self, now: Instant) -> bool {
         self.wake_at().is_some_and(|until| now >= until)
     }
@@ -77,7 +77,7 @@ enum Release {
     OnTheirOwn(Running),
     /// The survivors are a task.
     Task(Running),
-    /// The survivors belong to the host as before, and are being terminated if that is gone.
+    /// The survivors still belong to the host, and are being terminated if the host is gone.
     Held(Running),
 }
 
@@ -154,14 +154,14 @@ impl Shim {
         }
     }
 
-    /// The survivors are terminated with their host.
+    /// Terminates the survivors with their host.
     fn lose_host(&mut self, running: &mut Running) {
         self.socket = None;
         running.end(Cause::Host);
         self.unread.append(&mut running.pipes);
     }
 
-    /// Checks the limits of survivors. Those that the addon has drained are killed at once if they exceed one.
+    /// Checks the limits of survivors. Survivors with drained pipes are killed at once if they exceed a limit.
     fn hold_limits(&mut self, running: &mut Running, stage: &Stage) {
         if matches!(stage, Stage::Settling { .. }) && running.ending.is_none() {
             if let Some(broken) = LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref()) {
@@ -172,8 +172,8 @@ impl Shim {
         }
     }
 
-    /// Leaves the survivors on their own. With a transfer, those that hold the pipes become a task. Otherwise their
-    /// output is read and dropped, so that no write of theirs fails or blocks.
+    /// Leaves the survivors on their own. With a transfer, holders of the pipes become a task. Otherwise their output
+    /// is read and dropped, so that none of their writes fails or blocks.
     fn release(&mut self, mut running: Running, transfer: Option<Transfer>, stage: &mut Stage) -> io::Result<Release> {
         let all: Vec<_> = running.pipes.iter().chain(&self.unread).map(AsFd::as_fd).collect();
         let mut survivors = survivors(running.mark.as_deref(), &all);
@@ -220,13 +220,13 @@ impl Shim {
         Ok(Release::OnTheirOwn(running))
     }
 
-    /// Whether a tree is still to be terminated.
+    /// Returns whether a tree still has to be terminated.
     fn is_to_end(&self, running: &Running) -> bool {
         self.socket.is_none() || running.is_alive() && !running.is_given_up(Instant::now())
     }
 
-    /// Closes the connections of this shim, and exits with the last survivor, even if that outlives the host. Those in
-    /// a world end with the world.
+    /// Closes the connections of this shim, and exits with the last survivor, even if the survivor outlives the host.
+    /// Survivors in a world end with the world.
     pub(super) fn linger(&mut self, running: Running) -> io::Result<()> {
         let Running { mark, mut watch, usage, group, .. } = running;
         let mark = mark.as_deref();
@@ -267,7 +267,7 @@ impl Shim {
     }
 }
 
-/// The survivors of a command, and which of them hold these pipes.
+/// Returns the survivors of a command, and which of them hold these pipes.
 fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
     let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
     let holders = sys::holders(&pids, pipes);

@@ -1,5 +1,5 @@
 //! The shim of a task. It stays until the task has ended. Survivors that hold the pipes of the task become another
-//! task, and the shim stays until that has ended, too.
+//! task, and the shim stays until that task has ended, too.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -166,9 +166,9 @@ impl Shim {
                 }
                 // The holders have exited meanwhile.
                 Ok(None) => return self.linger(running),
-                // Without a place for their output, the survivors are on their own.
+                // Without a place for their output, the survivors are left on their own.
                 Err(_) if detached => return self.linger(running),
-                // The survivors of a task end with the host, too, if its tasks do.
+                // If the host's tasks end with the host, the survivors of a task do, too.
                 Err(_) => return self.stay_until_host_ends(running, clients),
             }
         }
@@ -204,7 +204,7 @@ impl Shim {
             if self.is_settled(running.mark.as_deref(), running.watch.as_ref().map(LimitWatch::wake_at)) {
                 return self.linger(running);
             }
-            // The shim has no other connection any more.
+            // The shim has no other connection left.
             self.socket = host.as_ref().and_then(|client| client.socket().try_clone_to_owned().ok());
             self.wait(running.watch.as_ref().map(LimitWatch::wake_at))?;
             LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref());
@@ -271,14 +271,14 @@ fn output_readers(pipes: &[OwnedFd], spec: &TaskSpec, resume: &[Vec<u8>]) -> io:
         .collect()
 }
 
-/// The processes of a tree that hold these pipes.
+/// Returns the processes of a tree that hold these pipes.
 fn holders(running: &Running, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let pids: Vec<Pid> =
         tree::members(running.mark.as_deref(), &running.spared).iter().map(|member| member.pid).collect();
     sys::holders(&pids, pipes)
 }
 
-/// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes any more.
+/// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes.
 pub fn adopt_released(running: &mut Running, transfer: Transfer) -> io::Result<Option<(TaskServer, Running)>> {
     let Transfer { spec, resume } = transfer;
     let pipes = std::mem::take(&mut running.pipes);
@@ -303,8 +303,8 @@ fn command_of(pid: Pid, left_by: String) -> String {
     }
 }
 
-/// Makes one task of the processes that hold the pipes, with the eldest of them in place of the shell. All others are
-/// left alone from here on. Returns `None` if no process holds the pipes.
+/// Makes one task of the processes that hold the pipes, with the oldest of them in the place of the shell. All others
+/// are left alone from here on. Returns `None` if no process holds the pipes.
 fn adopt(
     running: &mut Running,
     spec: TaskSpec,
@@ -315,7 +315,7 @@ fn adopt(
     // In this order: a process that is reparented to the shim from here on is in neither list, and belongs to the task.
     let pipes: Vec<BorrowedFd<'_>> = pipes.iter().map(AsFd::as_fd).collect();
     let holders = holders(running, &pipes);
-    // A shim learns the exit code of its own children only.
+    // A shim learns only the exit codes of its own children.
     let (held, spared): (Vec<&tree::Member>, Vec<_>) = children
         .iter()
         .filter(|child| sys::identity(child.pid).is_some_and(|identity| identity.parent == getpid()))
@@ -337,7 +337,7 @@ fn adopt(
     let begun = store.create_log(&id).and_then(|log| {
         let log = Log::keep(log, spec.max_log_bytes)?;
         let outputs = outputs(&spec)?;
-        // Spared children are in the cgroup, too, and belong to no task.
+        // Spared children are in the cgroup as well, and belong to no task.
         let cgroup = running.cgroup().filter(|_| spared.is_empty());
         TaskServer::begin(TaskStart { spec, log, outputs, feed: None, cgroup }, eldest.as_raw(), mark, now_ms())
     });

@@ -40,7 +40,7 @@ pub enum ClientRequest {
     Settle,
     /// A message that needs no further action.
     Other,
-    /// No whole message yet.
+    /// No whole message has arrived yet.
     Nothing,
     /// The client is gone.
     Gone,
@@ -57,17 +57,18 @@ impl TaskClient {
         Self { socket, reader, host, watch: None, answered: None, held: false, shown: Vec::new(), gone: false }
     }
 
-    /// Whether the client is the process that started the command.
+    /// Returns whether the client is the process that started the command.
     pub fn is_host(&self) -> bool {
         self.host
     }
 
-    /// The socket to poll.
+    /// Returns the socket to poll.
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Whether [`Self::next_request`] has an answer without new bytes: a whole frame, or the loss of the client.
+    /// Returns whether [`Self::next_request`] has an answer without new bytes: a whole frame, or the loss of the
+    /// client.
     pub fn has_frame(&self) -> bool {
         self.gone || self.reader.has_frame()
     }
@@ -116,7 +117,7 @@ impl TaskClient {
         }
     }
 
-    /// Whether the client waits for unfinished lines and may be answered at this moment.
+    /// Returns whether the client waits for unfinished lines and may be answered at this moment.
     pub fn wants_pending(&self, now: Instant) -> bool {
         self.watch.as_ref().is_some_and(|watch| watch.pending) && self.may_be_answered(now)
     }
@@ -125,7 +126,7 @@ impl TaskClient {
         self.answered.is_none_or(|at| now >= at + INTERVAL)
     }
 
-    /// When [`Self::answer`] has to be called again although nothing happens. It may be a moment ago.
+    /// Returns when [`Self::answer`] has to be called again although nothing happens. The time may be in the past.
     pub fn due(&self) -> Option<Instant> {
         self.answered.filter(|_| self.held).map(|answered| answered + INTERVAL)
     }

@@ -35,7 +35,7 @@ pub struct TaskRequests {
     pub end: bool,
     /// The host is gone.
     pub host_gone: bool,
-    /// The world has denied something.
+    /// The world has denied an operation.
     pub denied: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct TaskStart {
     pub outputs: Vec<OutputReader>,
     /// The writer of the remaining input.
     pub feed: Option<InputWriter>,
-    /// The cgroup that holds the processes of the task and no others.
+    /// The cgroup with only the processes of the task.
     pub cgroup: Option<PathBuf>,
 }
 
@@ -90,8 +90,8 @@ impl TaskServer {
         let pgid = sys::host_group(shell).map_or(pid, Pid::as_raw);
         let mut task = Task { cgroup, ..Task::begin(&spec, pid, pgid, mark, started_at) };
         if let Err(error) = &listener {
-            // Not every file system has sockets. Without one other processes see the task, but can terminate it only
-            // less gently.
+            // Some file systems have no sockets. Without a socket, other processes see the task, but can terminate it
+            // only less gently.
             task.notes.push(format!("other processes cannot speak with its shim: {error}"));
         }
         if let Err(error) = store.write(&task) {
@@ -126,15 +126,15 @@ impl TaskServer {
         self.requests.host_gone = true;
     }
 
-    /// The path of the log.
+    /// Returns the path of the log.
     pub fn log_path(&self) -> PathBuf {
         self.store.log_path(&self.spec.id)
     }
 
-    /// Connects the task with its world: the directory by which others join it, and the descriptor that announces
-    /// denials.
+    /// Connects the task with its world: the directory by which other hosts join the world, and the descriptor that
+    /// announces denials.
     pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: Denials) {
-        // A state file is text.
+        // A state file is text, so the path has to be text.
         self.task.world = home.filter(|home| self.spec.joins && home.to_str().is_some()).map(Path::to_owned);
         self.news.listen(news);
         self.add_denials(denials);
@@ -149,12 +149,12 @@ impl TaskServer {
         let _ = self.store.write(&self.task);
     }
 
-    /// Adds to the state what became of the record of the task. The last state is written at the end.
+    /// Adds the outcome of the task's record to the state. The last state is written at the end.
     pub fn end_record(&mut self, end: Recorded) {
         self.task.end_record(end);
     }
 
-    /// Expects no announcement any more.
+    /// Stops waiting for announcements.
     pub fn end_news(&mut self) {
         self.news.listen(None);
     }
@@ -170,12 +170,12 @@ impl TaskServer {
         }
     }
 
-    /// Whether the task outlives the host.
+    /// Returns whether the task outlives the host.
     pub fn is_detached(&self) -> bool {
         self.spec.detached
     }
 
-    /// The task as the caller asked for it.
+    /// Returns the task as the caller asked for it.
     pub fn spec(&self) -> &TaskSpec {
         &self.spec
     }
@@ -192,18 +192,18 @@ impl TaskServer {
         self.task.notes.push(note);
     }
 
-    /// Whether a process may still write output.
+    /// Returns whether a process may still write output.
     pub fn is_open(&self) -> bool {
         self.outputs.iter().any(|output| output.pipe().is_some())
     }
 
-    /// When the last output arrived.
+    /// Returns when the last output arrived.
     pub fn last_output(&self) -> Option<Instant> {
         self.times.last
     }
 
-    /// Returns whether the task has just reached the limit on its silence. The limit does not apply any more then, nor
-    /// once the tree is being terminated.
+    /// Returns whether the task has just reached the limit on its silence. From then on the limit no longer applies. It
+    /// does not apply either once the tree is being terminated.
     pub fn is_silent(&mut self, is_ending: bool, now: Instant) -> bool {
         if is_ending {
             self.times.silence.stop();
@@ -221,17 +221,17 @@ impl TaskServer {
         self.times.silence.reached()
     }
 
-    /// Lifts the limit on its silence: its shell has exited.
+    /// Lifts the limit on silence, because the shell has exited.
     pub fn allow_silence(&mut self) {
         self.times.silence.stop();
     }
 
-    /// The pipes that are open.
+    /// Returns the pipes that are open.
     pub fn pipes(&self) -> Vec<BorrowedFd<'_>> {
         self.outputs.iter().filter_map(OutputReader::pipe).map(AsFd::as_fd).collect()
     }
 
-    /// When the server has to act even if no descriptor is ready.
+    /// Returns when the server has to act even if no descriptor is ready.
     pub fn wake_at(&self) -> Option<Instant> {
         let settle = self.outputs.iter().filter_map(OutputReader::settle_at);
         let answers = self.clients.iter().filter_map(TaskClient::due);
@@ -276,8 +276,8 @@ impl TaskServer {
         self.answer();
     }
 
-    /// Whether work is left that no descriptor reports: a whole frame was received already, or the host was gone before
-    /// it became a client.
+    /// Returns whether work is left that no descriptor reports: a whole frame was received already, or the host was
+    /// gone before it became a client.
     pub fn has_work(&self) -> bool {
         self.requests != TaskRequests::default() || self.clients.iter().any(TaskClient::has_frame)
     }
@@ -343,8 +343,8 @@ impl TaskServer {
 
     /// Reports the growth of the log to the clients that wait for it.
     fn answer(&mut self) {
-        // One moment for both questions. A client that was not asked about unfinished lines must not learn that none
-        // are left.
+        // Both questions refer to the same moment. A client that was not asked about unfinished lines must not learn
+        // that none are left.
         let now = Instant::now();
         let pending: Vec<String> = if self.clients.iter().any(|client| client.wants_pending(now)) {
             self.outputs.iter().map(OutputReader::pending).collect()
@@ -356,7 +356,7 @@ impl TaskServer {
         }
     }
 
-    /// Ends the task. Its state is written first, so that no client takes the closing line of the log for output.
+    /// Ends the task. The state is written first, so that no client takes the closing line of the log for output.
     /// Returns the readers and the clients, for a task of the survivors.
     pub fn end(mut self, end: TaskEnd) -> (Vec<OutputReader>, Vec<TaskClient>) {
         self.settle(true);

@@ -44,12 +44,12 @@ struct Served {
     folder: TempDir,
 }
 
-/// A task that has just started.
+/// Returns a task that has just started.
 fn served(detached: bool) -> Served {
     served_with(|spec| spec.detached = detached)
 }
 
-/// A task with the longest silence that is allowed.
+/// Returns a task with the longest silence that is allowed.
 fn served_with_silence(idle: Duration) -> Served {
     served_with(|spec| spec.idle_ms = u64::try_from(idle.as_millis()).ok())
 }

@@ -28,8 +28,8 @@ impl Shim {
             let (mark, arrived) = (warm.mark(), warm.ready().is_none());
             warm.ended = ended;
             match ended {
-                // The addon may have given the shell its command. Then `WarmStart` is on its way and has to find the
-                // shell here.
+                // The addon may have given the shell its command. In that case `WarmStart` is on its way and has to
+                // find the shell here.
                 Some(_) if arrived => {}
                 None if arrived => {
                     if warm.is_blank() {
@@ -86,7 +86,7 @@ impl Shim {
     }
 
     /// Handles the loss of the addon or the supervisor. The warm shell may have been given a command whose `WarmStart`
-    /// was lost with them, so the shell and all that it has started are killed.
+    /// was lost with them, so the shell and all its descendants are killed.
     pub(super) fn abandon(&mut self) -> io::Result<()> {
         self.socket = None;
         let Some(warm) = self.warm.take() else { return Ok(()) };
@@ -116,7 +116,7 @@ impl Shim {
     }
 }
 
-/// The report on the shell with this mark: the place for its command, or that it is not ready.
+/// Returns the report on the shell with this mark: the place for its command, or that the shell is not ready.
 fn prepared(mark: Option<String>, ready: Option<(ShellPlace, WarmEnds)>) -> Prepared {
     let (place, ends) = ready.map_or((None, WarmEnds::default()), |(place, ends)| (Some(place), ends));
     Prepared { mark: mark.unwrap_or_default(), place, guards: None, ends }

@@ -1,4 +1,4 @@
-//! The world of a shim: the way of its commands into it, and their denials.
+//! The world of a shim: how its commands enter the world, and their denials.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -22,31 +22,31 @@ pub struct ShimWorld {
     entrance: Option<Entrance>,
     landlock: Option<RawFd>,
     filters: Filters,
-    /// On macOS alone.
+    /// Profiles of Seatbelt, on macOS alone.
     seatbelt: Option<Seatbelt>,
-    /// `None` without namespaces.
+    /// The way to init. `None` without namespaces.
     door: Option<Door>,
-    /// The listener beside this shim. `None` where the kernel has none.
+    /// The listener beside this shim. `None` where the kernel supports no listener.
     listener: Option<Link>,
-    /// Whether the listener has ended, and whether the world has no owner any more.
+    /// Whether the listener has ended, and whether the world has lost its owner.
     ended: [bool; 2],
     /// The gate, the board on which the gate posts, and its post when its record was taken last.
     gate: Option<(GateControl, Board, u64)>,
-    /// A pipe that ends when the world has no owner any more.
+    /// A pipe that ends when the world has no owner.
     owner: Option<OwnedFd>,
     /// The number of the last command, for the listener.
     command: u64,
     /// The directory by which other supervisors join the world.
     home: Option<PathBuf>,
-    /// Open as long as commands enter through them.
+    /// Descriptors that stay open as long as commands enter through them.
     descriptors: (Option<Namespaces>, Option<OwnedFd>),
 }
 
 /// The filters of system calls of a world.
 struct Filters {
-    /// `None`: the machine has none.
+    /// The usual filter. `None`: the machine supports no filter.
     plain: Option<Rc<Filter>>,
-    /// That for commands whose changes are recorded, once there was one.
+    /// The filter for commands whose changes are recorded, after the first such command.
     recorded: Option<Rc<Filter>>,
 }
 
@@ -60,26 +60,26 @@ impl Filters {
 
 /// The ways of a shim to the other processes of its world.
 pub struct Ways {
-    /// To its first process.
+    /// The way to the first process.
     pub door: Option<Door>,
-    /// To the listener of the shim.
+    /// The way to the listener of the shim.
     pub listener: Option<Link>,
-    /// To its gate, and the board on which that posts.
+    /// The way to the gate, and the board on which the gate posts.
     pub gate: Option<(GateControl, Board)>,
-    /// A pipe that ends when the world has no owner any more.
+    /// A pipe that ends when the world has no owner.
     pub owner: OwnedFd,
     /// The directory by which other supervisors join the world.
     pub home: Option<PathBuf>,
-    /// The profiles of its commands, on macOS alone.
+    /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
 }
 
 impl ShimWorld {
-    /// Makes a process that was just forked into a world the shim of its commands.
+    /// Makes a process that was just forked into a world the shim of the world's commands.
     pub fn enter(namespaces: Option<Namespaces>, landlock: Option<OwnedFd>, ways: Ways) -> io::Result<Self> {
         if let Some(spaces) = &namespaces {
             sys::read_processes_in(spaces.proc.try_clone()?);
-            // Each child would do it otherwise.
+            // Otherwise each child would have to do this.
             sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
         }
         let Ways { door, listener, gate, owner, home, seatbelt } = ways;
@@ -103,13 +103,13 @@ impl ShimWorld {
         })
     }
 
-    /// Whether a listener answers calls of its commands.
+    /// Returns whether a listener answers calls of the shim's commands.
     pub fn has_listener(&self) -> bool {
         self.listener.is_some()
     }
 
-    /// Protects the paths that are new since the last command, and announces the next one, with the journal of its
-    /// changes. Returns its confinement. An error means that no command may start.
+    /// Protects the paths that are new since the last command, and announces the next command, with the journal of its
+    /// changes. Returns the confinement of that command. An error means that no command may start.
     pub fn begin(&mut self, journal: Option<OwnedFd>) -> io::Result<Rc<Confined>> {
         self.refresh()?;
         self.command += 1;
@@ -125,7 +125,7 @@ impl ShimWorld {
         Ok(Rc::new(Confined { entrance, landlock, profile, filter, listener }))
     }
 
-    /// Takes the pipe that ends when the world has no owner any more.
+    /// Takes the pipe that ends when the world has no owner.
     pub fn take_owner(&mut self) -> Option<OwnedFd> {
         self.owner.take()
     }
@@ -145,33 +145,33 @@ impl ShimWorld {
         self.door.as_ref().map(|door| door.guards().clone()).unwrap_or_default()
     }
 
-    /// Forgets the denials of a warm shell that has started up. Returns what tells whether the world has changed when
-    /// it gets its command.
+    /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the facts that
+    /// show whether the world has changed when the shell gets its command.
     pub fn warmed_up(&self) -> Option<(u64, Freshness)> {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards())).ok()?;
         let (number, freshness) = self.door.as_ref()?.freshness()?;
         Some((number, freshness.another().ok()?))
     }
 
-    /// The descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
+    /// Returns the descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
     pub fn ends(&self) -> [Option<BorrowedFd<'_>>; 2] {
         let [listener, owner] = self.ended;
         let listener = self.listener.as_ref().filter(|_| !listener).map(AsFd::as_fd);
         [listener, self.owner.as_ref().filter(|_| !owner).map(AsFd::as_fd)]
     }
 
-    /// Notes that the listener or the owner has ended.
+    /// Records that the listener or the owner has ended.
     pub fn on_ends(&mut self, ends: [bool; 2]) {
         self.ended = [self.ended[0] || ends[0], self.ended[1] || ends[1]];
     }
 
-    /// Whether no other command may start here. Without a listener it could create nothing. Without an owner there may
-    /// be another world in the place of this one.
+    /// Returns whether no other command may start here. Without a listener a command could create nothing. Without an
+    /// owner, another world may be in the place of this world.
     pub fn is_over(&self) -> bool {
         self.ended.contains(&true)
     }
 
-    /// Whether the listener has ended.
+    /// Returns whether the listener has ended.
     pub fn has_lost_listener(&self) -> bool {
         self.ended[0]
     }
@@ -191,7 +191,8 @@ impl ShimWorld {
         self.home.as_deref()
     }
 
-    /// Lets the world read a file at its own path. If a command has put something in the way, it reads that.
+    /// Lets the world read a file at its own path. If a command has put another file in the way, the world reads that
+    /// file.
     pub fn show(&mut self, path: &Path) {
         if let Some(door) = &mut self.door {
             let _ = door.show(path);

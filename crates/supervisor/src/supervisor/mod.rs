@@ -37,17 +37,17 @@ pub fn main() -> io::Result<()> {
     sys::close_inherited();
     let control = sys::take_stdin()?;
     sys::reset_signals()?;
-    // Leaves the host's terminal and process group, whose signals are meant for the host.
+    // The supervisor leaves the host's terminal and process group, whose signals are meant for the host.
     let _ = nix::unistd::setsid();
     // Commands have sessions of their own.
     sys::put_session_ahead();
     nix::unistd::chdir("/")?;
-    // Read once here, so that no shim has to read it while a command starts.
+    // The score is read once here, so that no shim has to read it while a command starts.
     let _ = sys::oom_score();
     // Shims of worlds would see another pid namespace.
     let _ = Machine::here();
     sys::become_subreaper()?;
-    // The supervisor may be stopped when the host ends. No other process is left then to continue it, and through it
+    // The supervisor may be stopped when the host ends. Then no other process is left to continue it and, through it,
     // its shims.
     sys::go_on_without_parent()?;
     let (lifeline, held) = sys::pipe()?;
@@ -72,21 +72,21 @@ pub fn main() -> io::Result<()> {
 
 struct Supervisor {
     control: Option<OwnedFd>,
-    /// Read end, shared by all shims. Its end of file reports that the supervisor is gone.
+    /// The read end of the pipe, shared by all shims. Its end of file reports that the supervisor is gone.
     lifeline: OwnedFd,
-    /// Write end, held by the supervisor alone.
+    /// The write end of the pipe, held by the supervisor alone.
     held: Option<OwnedFd>,
     events: ChildEvents,
     reader: FrameReader,
-    /// The shims with their cgroups, if they have any.
+    /// The shims with their cgroups, if they have cgroups.
     shims: HashMap<Pid, Option<PathBuf>>,
     groups: Option<Groups>,
     worlds: Worlds,
-    /// The cgroups of dead shims, which are to be removed.
+    /// The cgroups of dead shims, which have to be removed.
     emptied: Vec<PathBuf>,
     /// Directories to remove after the end of the host.
     directories: Vec<PathBuf>,
-    /// When these directories are removed at the latest.
+    /// The latest time at which these directories are removed.
     remove_at: Option<Instant>,
 }
 
@@ -108,7 +108,7 @@ impl Supervisor {
             let joined: Vec<_> = self.worlds.joined().collect();
             let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
-            // Without a host there are no worlds, which have no place without its socket.
+            // Without a host there are no worlds, because worlds need the host's socket.
             fds.extend(joined.iter().map(|(_, ended)| PollFd::new(*ended, PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
@@ -155,12 +155,12 @@ impl Supervisor {
                     }
                     let Some(group) = self.shims.remove(&pid) else { continue };
                     ended = true;
-                    // Finds processes that no list of children names, and none of them can start another one.
+                    // Killing the cgroup reaches processes that are in no list of children, and none of them can start
+                    // another process.
                     group.iter().for_each(|group| group::kill(group));
                     self.emptied.extend(group);
                 }
-                // A command has stopped its shim or the listener of one. Both would wait forever, and the host with
-                // them.
+                // A command has stopped its shim or a listener. Both would wait forever, and the host with them.
                 Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has(pid) => {
                     sys::signal(pid, Signal::SIGCONT);
                 }

@@ -1,4 +1,4 @@
-//! The worlds of a supervisor, and the processes that they need besides shims.
+//! The worlds of a supervisor, and the processes that worlds need besides shims.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -71,13 +71,13 @@ impl Worlds {
         let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, home)) {
             Some(Joined { world, gate }) => (world, gate.map(GateControl::from)),
-            // A later try of the same world must not end with the processes of this one.
+            // A later attempt to make the same world must not end with the processes of this attempt.
             None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,
         };
         self.keep(id, policy, world, gate)
     }
 
-    /// Removes what killed worlds have left, in a process of its own, as it may be much.
+    /// Removes the leftovers of killed worlds, in a separate process, because there may be many.
     fn sweep(&mut self, state: &Path) {
         let Some(leftovers) = Leftovers::of(state) else { return };
         match sys::fork() {
@@ -139,8 +139,8 @@ impl Worlds {
         }
     }
 
-    /// Starts the gate of a world, unless it has the network of the host. Notes ports that cannot be exposed, if the
-    /// network is not required.
+    /// Starts the gate of a world, unless the world has the network of the host. Adds notes on ports that cannot be
+    /// exposed, if the network is not required.
     fn open_gate(&mut self, id: WorldId, policy: &Policy, world: &mut World) -> Result<Option<GateControl>, NoWorld> {
         let Some(spaces) = &world.namespaces else { return Ok(None) };
         let Some(network) = &spaces.network else { return Ok(None) };
@@ -205,7 +205,7 @@ impl Worlds {
         is_one || self.listeners.contains(&pid) || self.sweepers.contains(&pid)
     }
 
-    /// Handles the exit of a child. Returns the world that it ended too early.
+    /// Handles the exit of a child. Returns the world that this exit ends too early.
     pub fn on_exit(&mut self, pid: Pid) -> Option<WorldId> {
         self.listeners.remove(&pid);
         self.sweepers.remove(&pid);
@@ -223,7 +223,7 @@ impl Worlds {
         })
     }
 
-    /// Returns the pipes that report the end of joined worlds, whose first processes are no children of this one.
+    /// Returns the pipes that report the end of joined worlds, whose first processes are no children of this process.
     pub fn joined(&self) -> impl Iterator<Item = (WorldId, BorrowedFd<'_>)> {
         self.known.iter().filter_map(|(id, made)| {
             let spaces = made.world.namespaces.as_ref().filter(|spaces| spaces.init.is_none())?;
@@ -292,7 +292,8 @@ impl Made {
     }
 }
 
-/// Whether a gate may start while the first shim of its world is forked: it opens nothing, and only records names.
+/// Returns whether a gate may start while the first shim of its world is forked: such a gate opens nothing, and only
+/// records names.
 fn opens_late(policy: &Policy) -> bool {
     policy.network == Network::None && policy.expose.is_empty()
 }
@@ -309,12 +310,12 @@ fn another(gate: &GateControl) -> io::Result<GateControl> {
     gate.as_fd().try_clone_to_owned().map(GateControl::from)
 }
 
-/// A step that failed.
+/// Returns a step that failed.
 fn failed(step: &str, source: io::Error) -> NoWorld {
     WorldError::Step { step: step.to_owned(), source }.into()
 }
 
-/// Why there is no gate, in the terms of a world.
+/// Returns why there is no gate, in the terms of a world.
 fn no_gate(error: GateError) -> NoWorld {
     match error {
         GateError::Expose { .. } => NoWorld::Missing(vec![Missing {

@@ -144,7 +144,7 @@ fn name_waited_for(pid: Pid, files: &mut [Opened], calls: &[ThreadActivity]) {
     }
 }
 
-/// Decides by the kernel's device numbers of terminals, pseudo-terminals and `/dev/tty` included.
+/// Returns whether the kernel uses a device number for terminals, pseudo-terminals and `/dev/tty` included.
 fn is_terminal(device: u64) -> bool {
     let major = libc::major(device);
     (136..144).contains(&major) || major == 4 || (major == 5 && libc::minor(device) < 2)

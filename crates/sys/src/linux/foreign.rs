@@ -20,13 +20,14 @@ pub fn read_foreign(pid: i32, at: u64, buffer: &mut [u8]) -> nix::Result<usize> 
     Errno::result(read).map(isize::cast_unsigned)
 }
 
-/// Whether this process may read the memory of its descendants, which a system can forbid to all but a few.
+/// Returns whether this process may read the memory of its descendants, which a system can forbid to all but a few.
 pub fn may_read_descendants() -> bool {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();
     is_readable(scope.as_deref(), nix::unistd::geteuid().is_root())
 }
 
-/// The same for a setting of Yama, which some kernels do not have: 2 leaves it to administrators, and 3 to none.
+/// Decides [`may_read_descendants`] from Yama's setting, which some kernels do not have: 2 leaves the right to
+/// administrators, and 3 to nobody.
 fn is_readable(scope: Option<&str>, root: bool) -> bool {
     match scope.and_then(|scope| scope.trim().parse().ok()) {
         None | Some(0_u32 | 1) => true,

@@ -12,12 +12,12 @@ use crate::{Interest, Readiness};
 /// Events that one wait returns at most.
 const EVENTS: usize = 256;
 
-/// A connected pair of sockets that keep the borders of messages, both closed on exec.
+/// Creates a connected pair of sockets that keep the borders of messages, both closed on exec.
 pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?)
 }
 
-/// A stream socket of the internet that does not block, closed on exec.
+/// Creates a stream socket of the internet that does not block, closed on exec.
 pub fn stream_socket(v6: bool) -> io::Result<OwnedFd> {
     let family = if v6 { AddressFamily::Inet6 } else { AddressFamily::Inet };
     Ok(socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?)
@@ -48,7 +48,7 @@ pub fn close_all_but(kept: &[RawFd]) {
 pub struct Poller(Epoll);
 
 impl Poller {
-    /// A poller that waits for nothing yet.
+    /// Creates a poller that waits for nothing yet.
     pub fn new() -> io::Result<Self> {
         Ok(Self(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?))
     }
@@ -101,8 +101,8 @@ fn flags(interest: Interest) -> EpollFlags {
     flags
 }
 
-/// A socket that receives a copy of each packet that could open a connection of TCP, and of each packet of UDP, that
-/// arrives in this thread's network namespace. Packets begin with their IP header.
+/// Opens a socket that receives a copy of each packet that could open a connection of TCP, and of each packet of UDP,
+/// that arrives in this thread's network namespace. Packets begin with their IP header.
 pub fn opening_packets() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // Protocol 0: nothing is received before the filter is in place.

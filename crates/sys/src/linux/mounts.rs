@@ -52,7 +52,7 @@ pub fn copy_tree(path: &Path) -> io::Result<OwnedFd> {
     Ok(open_tree(CWD, path, COPY)?)
 }
 
-/// The same as [`copy_tree`] for a file below an open directory or mount.
+/// Returns the same as [`copy_tree`] for a file below an open directory or mount.
 pub fn copy_tree_at(directory: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     Ok(open_tree(directory, path, COPY | OpenTreeFlags::AT_EMPTY_PATH)?)
 }
@@ -85,7 +85,7 @@ fn bits(flags: MountFlags) -> MountAttrFlags {
     bits
 }
 
-/// The attributes that add flags.
+/// Returns the attributes that add flags.
 fn adding(flags: MountFlags) -> Attributes {
     Attributes { set: bits(flags).bits().into(), ..Attributes::default() }
 }

@@ -82,7 +82,7 @@ fn family(address: IpAddr) -> u8 {
     (if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }) as u8
 }
 
-/// `struct ifinfomsg`, which sets the flag IFF_UP if `up`.
+/// Returns a `struct ifinfomsg`, which sets the flag IFF_UP if `up`.
 fn link(index: u32, up: bool) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[4..8].copy_from_slice(&index.to_ne_bytes());

@@ -117,7 +117,7 @@ pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
     Ok(PlaceId { mount: data.stx_mnt_id, device, inode: data.stx_ino })
 }
 
-/// Whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
+/// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
 pub fn is_mount_point(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
     Ok(facts(base, name, StatxFlags::TYPE)?.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
@@ -134,7 +134,7 @@ pub fn mount_name(file: BorrowedFd<'_>) -> nix::Result<Option<u64>> {
     Ok((data.stx_mask & UNIQUE.bits() != 0).then_some(data.stx_mnt_id))
 }
 
-/// Whether a file or place belongs to a procfs.
+/// Returns whether a file or place belongs to a procfs.
 pub fn is_of_proc(file: BorrowedFd<'_>) -> nix::Result<bool> {
     Ok(nix::sys::statfs::fstatfs(file)?.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC)
 }
@@ -190,7 +190,7 @@ pub fn is_nonblocking(file: BorrowedFd<'_>) -> bool {
     nix::fcntl::fcntl(file, nix::fcntl::FcntlArg::F_GETFL).is_ok_and(|flags| flags & libc::O_NONBLOCK != 0)
 }
 
-/// Whether the thread of a directory in `/proc` exists. Its number has no other owner then.
+/// Returns whether the thread of a directory in `/proc` exists. Its number has no other owner then.
 pub fn has_thread(directory: BorrowedFd<'_>) -> bool {
     let (existence, no_flags) = (nix::unistd::AccessFlags::F_OK, nix::fcntl::AtFlags::empty());
     nix::unistd::faccessat(directory, c"comm", existence, no_flags).is_ok()

@@ -37,7 +37,7 @@ pub(crate) fn apply_profile(_: &std::ffi::CStr) -> Result<(), i32> {
     Err(libc::ENOSYS)
 }
 
-/// The variables of this process: pointers to texts, and a null pointer behind the last one.
+/// Returns the variables of this process: pointers to texts, and a null pointer behind the last one.
 pub(crate) fn environ() -> *const *const libc::c_char {
     unsafe extern "C" {
         static environ: *const *const libc::c_char;

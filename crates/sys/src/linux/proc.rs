@@ -61,8 +61,8 @@ impl Descriptor {
         Access { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
     }
 
-    /// The device and inode of its file, if that is a named pipe. Never asks the server of a network file system, which
-    /// may not answer.
+    /// Returns the device and inode of the file, if it is a named pipe. Never asks the server of a network file system,
+    /// which may not answer.
     pub fn fifo(&self) -> Option<((u32, u32), u64)> {
         let path = CString::new(self.0.as_os_str().as_bytes()).ok()?;
         let mut data = MaybeUninit::<libc::statx>::zeroed();
@@ -101,7 +101,7 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     identity_below(proc_root(), pid)
 }
 
-/// The same in this procfs.
+/// Returns the same as [`identity`], from the procfs at `root`.
 pub(super) fn identity_below(root: &str, pid: Pid) -> Option<Identity> {
     let stat = fs::read(format!("{root}/{pid}/stat")).ok()?;
     let fields = after_name(&stat)?;
@@ -118,7 +118,7 @@ pub fn is_dying(pid: Pid) -> bool {
     is_dying_below(proc_root(), pid)
 }
 
-/// The same in this procfs.
+/// Returns the same as [`is_dying`], from the procfs at `root`.
 pub(super) fn is_dying_below(root: &str, pid: Pid) -> bool {
     const EXITING: u64 = 0x4;
     const KILL: u64 = 1 << (libc::SIGKILL - 1);

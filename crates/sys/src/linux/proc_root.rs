@@ -34,7 +34,7 @@ pub(super) fn proc_of(pid: impl Display) -> String {
     format!("{}/{pid}", proc_root())
 }
 
-/// Whether this process has pids of a world.
+/// Returns whether this process has pids of a world.
 pub fn is_in_world() -> bool {
     OF_WORLD.get().is_some()
 }

@@ -45,8 +45,8 @@ pub fn install_filter(filter: &Filter, to: Option<(RawFd, &[u8])>) -> Result<(),
     sent
 }
 
-/// Whether a call that was received waits for its answer through all signals but fatal ones (since Linux 5.19), so that
-/// it is not made twice.
+/// Returns whether a call that was received waits for its answer through all signals but fatal ones (since Linux 5.19),
+/// so that it is not made twice.
 pub fn waits_killable() -> bool {
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     let none = std::ptr::null::<libc::sock_fprog>();
@@ -121,7 +121,7 @@ pub fn next_call(listener: BorrowedFd<'_>) -> io::Result<Option<Call>> {
     Ok(Some(Call { id: got.id, thread, machine, number, args: got.data.args }))
 }
 
-/// Whether a call still waits. If it does, data read earlier by the pid of its thread belongs to its caller.
+/// Returns whether a call still waits. If it does, data read earlier by the pid of its thread belongs to its caller.
 pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one number.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID as _, &raw const id) == 0 }
@@ -167,7 +167,7 @@ fn add(listener: BorrowedFd<'_>, new: &libc::seccomp_notif_addfd) -> nix::Result
     Errno::result(number)
 }
 
-/// Whether the kernel can pass calls on to a listener.
+/// Returns whether the kernel can pass calls on to a listener.
 pub fn has_listeners() -> bool {
     let action = libc::SECCOMP_RET_USER_NOTIF;
     // SAFETY: the kernel reads one number.

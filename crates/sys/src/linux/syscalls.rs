@@ -81,7 +81,7 @@ fn decode(pid: Pid, number: libc::c_long, args: [u64; 6], files: &[Opened]) -> O
     known(&call, files).then_some(call)
 }
 
-/// A descriptor that is not listed was opened since, or may not be read.
+/// Returns whether all descriptors of the call are listed. A missing one was opened since, or may not be read.
 fn known(call: &ThreadActivity, files: &[Opened]) -> bool {
     let listed = |fd: &i32| files.iter().any(|file| file.fd == *fd);
     match call {
@@ -91,7 +91,7 @@ fn known(call: &ThreadActivity, files: &[Opened]) -> bool {
     }
 }
 
-/// Only the open of a FIFO blocks on other processes.
+/// Analyses the open of a FIFO. No other open blocks on other processes.
 fn open(pid: Pid, folder: Option<i32>, path: u64, flags: u64) -> Option<ThreadActivity> {
     let mut bytes = Vec::new();
     // One page at a time, because the next one may be unmapped.

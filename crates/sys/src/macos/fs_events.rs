@@ -156,7 +156,7 @@ impl Drop for Stream {
     }
 }
 
-/// A list of one path.
+/// Creates a list of one path.
 fn path_list(path: &CStr) -> Option<*const c_void> {
     // SAFETY: a C string.
     let text = unsafe { CFStringCreateWithFileSystemRepresentation(std::ptr::null(), path.as_ptr()) };

@@ -58,7 +58,7 @@ fn every_pid() -> Vec<Pid> {
     pids.into_iter().filter(|pid| *pid > 0).map(Pid::from_raw).collect()
 }
 
-/// The descriptors of a process that are sockets.
+/// Returns the descriptors of a process that are sockets.
 fn sockets(pid: Pid) -> Vec<i32> {
     let ask = |buffer: &mut [u8]| {
         let length = i32::try_from(buffer.len()).unwrap_or(0);

@@ -74,7 +74,7 @@ pub(super) fn default_disposition(number: i32) {
     unsafe { libc::signal(number, libc::SIG_DFL) };
 }
 
-/// A pipe whose ends are closed on exec.
+/// Creates a pipe whose ends are closed on exec.
 pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = nix::unistd::pipe()?;
     super::set_cloexec(&read)?;
@@ -189,7 +189,7 @@ pub fn can_sample() -> bool {
     true
 }
 
-/// The length of the kernel's time unit in nanoseconds, as a fraction.
+/// Returns the length of the kernel's time unit in nanoseconds, as a fraction.
 #[expect(deprecated, reason = "its new home would be a dependency for this alone")]
 fn time_unit() -> (u64, u64) {
     let mut base = libc::mach_timebase_info { numer: 0, denom: 0 };
@@ -228,12 +228,12 @@ pub fn sample(pid: Pid) -> Option<Sample> {
     })
 }
 
-/// The sampled footprint already leaves out shared memory, so there is nothing to add.
+/// Returns `None`: the sampled footprint already leaves out shared memory, so there is nothing to add.
 pub fn memory(_: Pid) -> Option<u64> {
     None
 }
 
-/// Always `Some(false)`: `posix_spawn` starts children here, without sharing memory.
+/// Returns `Some(false)`: `posix_spawn` starts children here, without sharing memory.
 pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
     Some(false)
 }

@@ -12,7 +12,7 @@ pub fn read_processes_in(mount: OwnedFd) {
     drop(mount);
 }
 
-/// Whether this process has pids of a world.
+/// Returns whether this process has pids of a world.
 pub fn is_in_world() -> bool {
     false
 }

@@ -150,7 +150,7 @@ fn events(report: &Report, root: &Path, numbers: &HashMap<PathBuf, TreeWatchId>)
     found
 }
 
-/// There is no limit.
+/// Returns `None`: there is no limit.
 pub fn most_watches() -> Option<usize> {
     None
 }

@@ -66,7 +66,7 @@ fn begun() -> Scene {
     scene
 }
 
-/// A recorder takes paths without links in their directories.
+/// Returns whether no directory of a path is a link, since a recorder takes no other paths.
 fn is_plain(scene: &Scene, name: &str) -> bool {
     let path = scene.path(name);
     let parent = path.parent().expect("a parent");
@@ -122,7 +122,7 @@ fn users_texts(snapshot: &Snapshot) -> BTreeSet<&str> {
     texts.filter(|what| what.starts_with("file user")).collect()
 }
 
-/// Whether one path is the other, or above it.
+/// Returns whether one path is the other, or above it.
 fn is_related(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
@@ -153,7 +153,7 @@ fn users_places(scene: &Scene, after: &Snapshot, used: &Snapshot) -> Vec<PathBuf
     }
 }
 
-/// The steps before which an undo is killed.
+/// Returns the steps before which an undo is killed.
 fn kills() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0_usize..60, 1..3)
 }

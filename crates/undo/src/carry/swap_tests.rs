@@ -9,7 +9,7 @@ use crate::testing::{Scene, snapshot};
 
 const NAMES: [&str; 5] = ["removed", "rewritten", "mode", "linked", "made"];
 
-/// A tree that a run has changed in each way, and a directory beside it that has files of the same names.
+/// Returns a tree that a run has changed in each way, and a directory beside it that has files of the same names.
 fn scene() -> (Scene, PathBuf) {
     let scene = Scene::new();
     for name in &NAMES[..4] {

@@ -114,7 +114,7 @@ pub struct Conflict {
     pub stays: Option<PathBuf>,
 }
 
-/// The name under which a moved directory or file waits until its place is free.
+/// Returns the name under which a moved directory or file waits until its place is free.
 pub fn waiting_name(id: FileId) -> String {
     format!(".agent-bash-undo-{}-{}", id.device, id.inode)
 }

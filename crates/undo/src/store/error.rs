@@ -51,7 +51,7 @@ pub enum StoreError {
 /// Characters of an unusable id in an error.
 const SHOWN: usize = 60;
 
-/// An unusable id, quoted.
+/// Returns an unusable id, quoted.
 fn shortened(id: &str) -> String {
     let (start, rest) = id.split_at(id.floor_char_boundary(SHOWN));
     format!("{start:?}{}", if rest.is_empty() { "" } else { "…" })

@@ -1,4 +1,4 @@
-//! Which answer a query gets.
+//! Decides how a query is answered.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::gate::rules::Rules;
 pub(in crate::gate) struct Looked {
     /// The message.
     pub answer: Vec<u8>,
-    /// The name, if it was refused because it is not allowed, and not a moment ago.
+    /// The name, if it was refused because it is not allowed, unless the query completes a pair.
     pub refused: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub(in crate::gate) struct Looked {
 pub(in crate::gate) struct Resolver<'a> {
     /// Which names exist.
     pub rules: &'a Rules,
-    /// Their addresses.
+    /// The addresses of the names.
     pub names: &'a mut Names,
     /// Names that were refused a moment ago.
     pub pairs: &'a mut Pairs,
@@ -31,7 +31,7 @@ pub(in crate::gate) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Answers a query. `None`: it deserves no answer.
+    /// Answers a query. `None`: the query gets no answer.
     pub fn look(&mut self, message: &[u8]) -> Option<Looked> {
         let query = message::parse(message)?;
         let (outcome, refused) = self.decide(&query);
@@ -41,7 +41,7 @@ impl Resolver<'_> {
 
     fn decide(&mut self, query: &Query) -> (Decided, Option<String>) {
         let Some(name) = &query.name else {
-            // A name with bytes that no host's name has, or no question at all.
+            // The name has bytes that no host's name has, or there is no question at all.
             return (Decided::Plain(if query.is_whole() { Outcome::NoName } else { Outcome::Damaged }), None);
         };
         if !query.standard {
@@ -51,7 +51,7 @@ impl Resolver<'_> {
             let known = self.names.name_of(address).filter(|_| query.kind == Kind::Ptr);
             return (known.map_or(Decided::Plain(Outcome::NoName), |name| Decided::Name(name.to_owned())), None);
         }
-        // The world's own loopback, whatever the rules say.
+        // The name of the world's own loopback, whatever the rules say.
         if name == "localhost" || name.ends_with(".localhost") {
             return (self.addresses(query.kind, (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST)), None);
         }
@@ -59,7 +59,7 @@ impl Resolver<'_> {
             let addresses = self.names.addresses_of(name);
             return (self.addresses(query.kind, addresses), None);
         }
-        // Programs look for services of a host before they ask for its address. The root is asked by probes.
+        // Programs look for services of a host before they ask for its address. Probes ask for the root.
         let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.knows(host));
         (Decided::Plain(Outcome::NoName), (!silent).then(|| name.clone()))
     }
@@ -105,7 +105,7 @@ mod tests {
     use crate::gate::dns::query;
     use crate::policy::{AllowEntry, AllowHost};
 
-    /// Asks, and returns the code of the answer, the last bytes of its data, and the refused name.
+    /// Asks a query, and returns the code of the answer, the last bytes of its data, and the refused name.
     fn look(name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<String>) {
         let entry = |host| AllowEntry { host, port: None };
         let entries = vec![entry(AllowHost::Name("a.test".into())), entry(AllowHost::Below("b.test".into()))];

@@ -1,4 +1,4 @@
-//! Messages of the domain name system (RFC 1035), as far as a resolver needs them that only answers one question.
+//! Messages of the domain name system (RFC 1035), as far as a resolver that only answers one question needs them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Aaaa,
     /// The name of an address.
     Ptr,
-    /// Another one.
+    /// Another kind.
     Other,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Query {
     recursion: bool,
     /// The operation. 0 is a standard query.
     opcode: u8,
-    /// The question, as it is repeated in the answer. Empty if it is damaged.
+    /// The question, as the answer repeats it. Empty if the question is damaged.
     question: Vec<u8>,
     /// The name in lower case without a final dot. `None` if the question is damaged, or the name has bytes that no
     /// host's name has.
@@ -65,7 +65,7 @@ impl Query {
     }
 }
 
-/// Parses a query. `None`: it cannot be answered at all, because it has no header or is an answer itself.
+/// Parses a query. `None`: the query cannot be answered at all, because it has no header or is an answer itself.
 pub(super) fn parse(message: &[u8]) -> Option<Query> {
     let header: &[u8; HEADER] = message.first_chunk()?;
     let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
@@ -122,7 +122,7 @@ fn parse_name(bytes: &[u8]) -> Option<(Option<String>, usize)> {
     }
 }
 
-/// Writes a name in the form of a message. `None`: no message can have it.
+/// Writes a name in the form of a message. `None`: no message can contain the name.
 fn write_name(name: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(name.len() + 2);
     for label in name.split('.').filter(|_| !name.is_empty()) {
@@ -152,13 +152,13 @@ pub(super) fn build(query: &Query, outcome: Outcome<'_>) -> Vec<u8> {
     };
     let questions = u8::from(!query.question.is_empty());
     let mut bytes = query.id.to_be_bytes().to_vec();
-    // An answer, from an authority, with recursion.
+    // The header says: an answer, from an authority, with recursion.
     bytes.push(0x84 | query.opcode << 3 | u8::from(query.recursion));
     bytes.push(0x80 | code);
     bytes.extend([0, questions, 0, u8::from(data.is_some()), 0, 0, 0, 0]);
     bytes.extend_from_slice(&query.question);
     if let Some(data) = data {
-        // The name of the question, by a pointer to it. Then its type and class, as they were asked for.
+        // The name of the question, as a pointer to it. Then the type and class of the question.
         bytes.extend([0xc0, HEADER as u8]);
         bytes.extend_from_slice(&query.question[query.question.len() - 4..]);
         bytes.extend(LIFETIME.to_be_bytes());
@@ -184,7 +184,7 @@ pub(super) fn reverse(name: &str) -> Option<IpAddr> {
     (count == 32).then(|| Ipv6Addr::from_bits(bits).into())
 }
 
-/// Builds a query, as programs send them.
+/// Builds a query like a program's.
 #[cfg(test)]
 pub(in crate::gate) fn query(name: &str, kind: u16) -> Vec<u8> {
     let mut bytes = vec![0xab, 0xcd, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];

@@ -7,7 +7,7 @@ use super::message::Kind;
 
 /// Time between the two queries of a pair.
 const APART: Duration = Duration::from_secs(2);
-/// Names that are remembered.
+/// The most names that are remembered.
 const MOST: usize = 32;
 
 /// Queries whose counterpart was not seen yet.

@@ -1,11 +1,12 @@
-//! Queries over a connection, each with its length before it.
+//! Queries over a connection, each after its length.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use sys::Interest;
 
-/// Answers that are kept for a program that does not read them, in bytes. It is not read any further then.
+/// The most bytes of answers that are kept for a program that does not read them. Beyond that, the program's queries
+/// are not read.
 const MOST: usize = 64 * 1024;
 
 /// A connection to the resolver.
@@ -23,17 +24,17 @@ impl Queries {
         Self { socket, input: Vec::new(), output: Vec::new(), ended: false }
     }
 
-    /// The socket.
+    /// Returns the socket.
     pub fn socket(&self) -> &TcpStream {
         &self.socket
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
         self.input.len() + self.output.len()
     }
 
-    /// The events to report about the socket.
+    /// Returns the events to report about the socket.
     pub fn interest(&self) -> Interest {
         Interest { readable: !self.ended && self.output.len() < MOST, writable: !self.output.is_empty() }
     }
@@ -57,7 +58,7 @@ impl Queries {
         Ok(())
     }
 
-    /// Answers them in their order. Returns whether the connection goes on.
+    /// Sends the answers in their order. Returns whether the connection goes on.
     pub fn answer(&mut self, answers: Vec<Vec<u8>>) -> io::Result<bool> {
         for answer in answers {
             self.output.extend((answer.len() as u16).to_be_bytes());

@@ -3,7 +3,7 @@
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 * 1024;
-/// Digits of a length at most: far less than the number could hold.
+/// The most digits of a length: far less than the number type could hold.
 const DIGITS: usize = 15;
 /// The beginning of an answer that agrees to another protocol.
 const SWITCHING: &[u8] = b"HTTP/1.1 101";
@@ -11,18 +11,18 @@ const SWITCHING: &[u8] = b"HTTP/1.1 101";
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A server could read it in two ways, or not at all.
+    /// A server could read the request in two ways, or not at all.
     Malformed,
     /// The request names this host.
     Host(String),
 }
 
-/// The protocol behind the bytes that were read.
+/// The protocol after the bytes that were read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// More requests.
     More,
-    /// Another protocol, to which the server has agreed. Whether it is HTTP/2.
+    /// Another protocol, to which the server has agreed. `true`: HTTP/2.
     Other(bool),
 }
 
@@ -32,11 +32,11 @@ pub(super) struct Requests {
     state: BodyState,
     /// The head of the current request.
     head: Vec<u8>,
-    /// Bytes of it that were passed on already.
+    /// Bytes of the head that were passed on already.
     sent: usize,
     /// Requests whose heads were read.
     count: u64,
-    /// Whether the first request asks for another protocol, and whether that is HTTP/2.
+    /// `None`: the first request asks for no other protocol. `true`: it asks for HTTP/2.
     upgrade: Option<bool>,
     /// The first bytes of the server.
     served: Vec<u8>,
@@ -56,7 +56,7 @@ enum BodyState {
     Chunk(u64),
     /// The end of a chunk: whether CR was read.
     ChunkEnd(bool),
-    /// The lines behind the last chunk: bytes of the current one, whether CR was read.
+    /// The lines after the last chunk: bytes of the current line, whether CR was read.
     Trailer {
         length: usize,
         cr: bool,
@@ -70,7 +70,7 @@ enum BodyState {
 const CHUNK_SIZE: BodyState = BodyState::ChunkSize { size: 0, digits: 0, extension: false, cr: false };
 
 impl BodyState {
-    /// Reads a byte between the chunks of a body. `None`: it may not be there.
+    /// Reads a byte between the chunks of a body. `None`: the byte is not allowed there.
     fn after(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
             (Self::ChunkSize { size, digits, cr: true, .. }, b'\n') if digits > 0 => match size {
@@ -104,13 +104,13 @@ impl BodyState {
 }
 
 impl Requests {
-    /// Begins behind the first line, all of which but its last byte was passed on already.
+    /// Begins after the first line, which was passed on already except for its last byte.
     pub fn after(line: Vec<u8>) -> Self {
         let sent = line.len() - 1;
         Self { state: BodyState::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new() }
     }
 
-    /// Returns whether all of this belongs to a body, and counts it.
+    /// Returns whether all of the input belongs to a body, and counts it.
     pub fn skip(&mut self, input: &[u8]) -> bool {
         let (BodyState::Body(left) | BodyState::Chunk(left)) = &mut self.state else { return false };
         let skips = *left > input.len() as u64;
@@ -120,7 +120,7 @@ impl Requests {
         skips
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
         self.head.len()
     }
@@ -132,13 +132,13 @@ impl Requests {
         missing > 0 && self.state == BodyState::Asked && self.switched().is_some()
     }
 
-    /// Whether the server has agreed to another protocol. `None`: it has not answered.
+    /// Returns whether the server has agreed to another protocol. `None`: it has not answered.
     fn switched(&self) -> Option<bool> {
         let undecided = self.served.len() < SWITCHING.len() && SWITCHING.starts_with(&self.served);
         (!undecided).then(|| self.served == SWITCHING)
     }
 
-    /// Takes more of the stream. Appends the bytes to pass on. `accepts` decides on hosts. Bytes behind a request for
+    /// Takes more of the stream. Appends the bytes to pass on. `accepts` decides on hosts. Bytes after a request for
     /// another protocol are kept until the server has answered.
     pub fn feed(&mut self, mut input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
         loop {
@@ -192,7 +192,7 @@ impl Requests {
         }
     }
 
-    /// Takes the rest of a head, or all of the input. Returns how much.
+    /// Takes the rest of a head, or all of the input. Returns the number of bytes taken.
     fn take_head(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<usize, Fault> {
         // Requests may be separated by empty lines.
         if self.head.is_empty() && matches!(input[0], b'\r' | b'\n') {
@@ -235,12 +235,12 @@ fn end_of_head(head: &[u8], from: usize) -> Result<Option<usize>, Fault> {
     Ok(None)
 }
 
-/// The facts of a head that matter here.
+/// The relevant facts of a head.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
-    /// The hosts that it names, in lower case and without ports.
+    /// The hosts that the head names, in lower case and without ports.
     hosts: Vec<String>,
-    /// The state behind it.
+    /// The state after the head.
     body: BodyState,
     /// `None`: no other protocol is asked for. `true`: HTTP/2 is.
     upgrade: Option<bool>,
@@ -265,7 +265,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
 
-/// Parses a head. `None`: a server could read it in another way.
+/// Parses a head. `None`: a server could read the head in another way.
 fn parse(head: &[u8]) -> Option<Head> {
     let text = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
     let mut lines = text.split("\r\n");

@@ -12,7 +12,8 @@
 //!   further.
 //! - **HTTP/2 in plain text** is refused, because its names are compressed, unless the caller has mapped the name: then
 //!   the caller has chosen the server.
-//! - **All else** has no name, and is passed on as it is. The bytes of a server that speaks first are never kept back.
+//! - **Any other protocol** has no name, and is passed on as it is. The bytes of a server that speaks first are never
+//!   kept back.
 //!
 //! Nothing is decrypted: a request in TLS may name another host than its handshake, and the server decides about it.
 
@@ -30,7 +31,7 @@ use super::rules::Rules;
 
 /// The longest first line that is read to find out whether it is HTTP.
 const LONGEST_LINE: usize = 32 * 1024;
-/// Blanks before a first line that are passed on.
+/// The most blanks before a first line that are passed on.
 const BLANKS: usize = 32;
 
 /// The destination that a program has dialled.
@@ -49,13 +50,13 @@ pub(super) enum Dialled {
         address: IpAddr,
         /// The port.
         port: u16,
-        /// Which names are allowed, too.
+        /// The rules, for names that are allowed besides the address.
         rules: Arc<Rules>,
     },
 }
 
 impl Dialled {
-    /// Whether a handshake may give this name.
+    /// Returns whether a handshake may give this name.
     fn accepts(&self, claimed: &str) -> bool {
         match self {
             Self::Name { name, .. } => name == claimed,
@@ -77,7 +78,7 @@ impl Dialled {
 /// Why a connection is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mismatch {
-    /// The name in the handshake. `None`: there was none, or none that can be relied on.
+    /// The name in the handshake. `None`: there was no name, or no reliable one.
     pub claimed: Option<String>,
 }
 
@@ -105,9 +106,9 @@ enum State {
 /// The answer to bytes of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// All of them may be passed on.
+    /// All bytes may be passed on.
     Pass,
-    /// These may be passed on instead. The others come later.
+    /// These bytes may be passed on instead. The other bytes come later.
     Instead(Vec<u8>),
 }
 
@@ -117,7 +118,7 @@ impl Inspector {
         Self { dialled, state: State::Line(Line::default()) }
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
         match &self.state {
             State::Line(line) => line.text.len(),
@@ -153,7 +154,7 @@ impl Inspector {
         Ok(Flow::Instead(out))
     }
 
-    /// Notes bytes of the server. Returns the bytes of the client to pass on since.
+    /// Records bytes of the server. Returns the bytes of the client that may now be passed on.
     pub fn on_served(&mut self, output: &[u8]) -> Result<Vec<u8>, Mismatch> {
         let State::Http(requests) = &mut self.state else { return Ok(Vec::new()) };
         if !requests.on_served(output) {
@@ -165,7 +166,7 @@ impl Inspector {
         }
     }
 
-    /// Lets the current state take bytes. Returns those that belong to the next one.
+    /// Lets the current state take bytes. Returns the bytes that belong to the next state.
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Mismatch> {
         let Self { dialled, state } = self;
         let (next, rest) = match state {
@@ -190,7 +191,7 @@ impl Inspector {
     }
 }
 
-/// The next state, if it is another one, and the bytes that belong to it.
+/// The next state, if the state changes, and the bytes that belong to it.
 type Stepped = (Option<State>, Option<Vec<u8>>);
 
 fn step_line(line: &mut Line, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
@@ -256,12 +257,12 @@ struct Line {
 }
 
 impl Line {
-    /// Reads on. Returns the next state, if it is known, and how many bytes belong to the line.
+    /// Reads more of the line. Returns the next state, if it is known, and the number of bytes that belong to the line.
     fn read(&mut self, input: &[u8], dialled: &Dialled) -> Result<(Option<State>, usize), Mismatch> {
         for (at, byte) in input.iter().enumerate() {
             let space = byte.is_ascii_whitespace();
             if !self.begun && !space {
-                // Behind an empty line, this byte begins a preface of proxies.
+                // After an empty line, this byte begins a preface of proxies.
                 if *byte == 0 && !self.text.is_empty() {
                     return Err(UNCLEAR);
                 }
@@ -284,7 +285,7 @@ impl Line {
         Ok((None, input.len()))
     }
 
-    /// The protocol that the whole line belongs to.
+    /// Returns the protocol to which the whole line belongs.
     fn protocol(&mut self, dialled: &Dialled) -> Result<State, Mismatch> {
         let text = std::mem::take(&mut self.text);
         let http2 = text.starts_with(b"PRI ");

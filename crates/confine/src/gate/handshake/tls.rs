@@ -8,7 +8,8 @@ const RECORDS: std::ops::RangeInclusive<u8> = 20..=24;
 const HEADER: usize = 5;
 /// The longest record with plain text.
 const LONGEST_RECORD: usize = 16 * 1024;
-/// Bytes of a ClientHello that are collected at most, with the headers of its records. Real ones have 2 KiB.
+/// The most bytes of a ClientHello that are collected, including the headers of its records. Usual ClientHellos have 2
+/// KiB.
 const LONGEST_HELLO: usize = 32 * 1024;
 /// Type of a ClientHello message.
 const CLIENT_HELLO: u8 = 1;
@@ -36,11 +37,11 @@ pub(super) fn may_be_hello(start: &[u8]) -> bool {
 /// Collects a ClientHello, which may be split over records, and records over segments.
 #[derive(Debug, Default)]
 pub(super) struct Hello {
-    /// The stream from its first record on.
+    /// The stream from its first record.
     raw: Vec<u8>,
-    /// Bytes of it that were passed on already.
+    /// Bytes of the stream that were passed on already.
     sent: usize,
-    /// Bytes of it whose records are in `message`.
+    /// Bytes of the stream whose records are in `message`.
     read: usize,
     message: Vec<u8>,
 }
@@ -48,21 +49,21 @@ pub(super) struct Hello {
 /// A whole ClientHello.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Greeting {
-    /// The name in it, in lower case.
+    /// The name in the ClientHello, in lower case.
     pub name: Option<String>,
-    /// The bytes to pass on if the name is right: the records, and those behind them.
+    /// The bytes to pass on if the name is right: the records, and the bytes after them.
     pub raw: Vec<u8>,
-    /// The length of the part behind them.
+    /// The length of the bytes after the records.
     pub rest: usize,
 }
 
 impl Hello {
-    /// Begins with bytes of which some were passed on already.
+    /// Begins with bytes that were partly passed on already.
     pub fn after(raw: Vec<u8>, sent: usize) -> Self {
         Self { raw, sent, ..Self::default() }
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
         self.raw.len() + self.message.len()
     }
@@ -118,7 +119,7 @@ impl<'a> Fields<'a> {
         Ok(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
-    /// A field that begins with its length in so many bytes.
+    /// Takes a field that begins with its length in this many bytes.
     fn vector(&mut self, bytes: usize) -> Result<&'a [u8], Malformed> {
         let length = self.number(bytes)?;
         self.take(length)
@@ -144,7 +145,7 @@ pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, Malformed> {
     while !extensions.0.is_empty() {
         let kind = extensions.number(2)?;
         let data = extensions.vector(2)?;
-        // Two names would let the server choose another one than we do.
+        // With two names, the server could choose another name than we do.
         if kind == 0 && found.replace(name_in(data)?).is_some() {
             return Err(Malformed);
         }
@@ -167,7 +168,7 @@ fn name_in(data: &[u8]) -> Result<String, Malformed> {
     if name.is_empty() { Err(Malformed) } else { Ok(name.to_owned()) }
 }
 
-/// Walks over the records behind a ClientHello: the server may ask for a second one.
+/// Walks over the records after a ClientHello, because the server may ask for a second ClientHello.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     /// The start of the current record, as far as it must be seen.
@@ -176,19 +177,19 @@ pub(super) struct Records {
     left: usize,
 }
 
-/// The bytes behind a ClientHello.
+/// The bytes after a ClientHello.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// More records.
     More,
     /// Another ClientHello, which begins with these bytes. None of them were passed on.
     Hello(Vec<u8>),
-    /// No records any more.
+    /// No more records.
     Other,
 }
 
 impl Records {
-    /// Returns whether all of this belongs to a record that need not be seen, and counts it.
+    /// Returns whether all of the input belongs to a record that need not be seen, and counts it.
     pub fn skip(&mut self, input: &[u8]) -> bool {
         let skips = self.start.is_empty() && self.left >= input.len();
         if skips {
@@ -215,7 +216,7 @@ impl Records {
                 return Ok(Next::Other);
             }
             if *kind == HANDSHAKE {
-                // A fragment that hides its message. Encrypted messages are longer.
+                // The fragment hides its message. Encrypted messages are longer.
                 if length < MESSAGE_PROBE {
                     return Err(Malformed);
                 }

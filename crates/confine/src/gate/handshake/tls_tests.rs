@@ -25,7 +25,7 @@ fn sni(name: &str) -> Vec<u8> {
     extension(0, &vector(2, &entry))
 }
 
-/// The body of a ClientHello.
+/// Returns the body of a ClientHello.
 fn body(extensions: &[Vec<u8>]) -> Vec<u8> {
     let mut body = vec![3, 3];
     body.extend([7; 32]);

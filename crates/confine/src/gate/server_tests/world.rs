@@ -86,7 +86,7 @@ pub(super) struct World {
     _outside: HostPaths,
 }
 
-/// The names that exist, as far as the host of these tests knows.
+/// Returns the names that exist, as far as the host of these tests knows.
 pub(super) fn resolve(name: &str) -> Vec<IpAddr> {
     match name {
         "private.test" => vec![[10, 1, 2, 3].into()],
@@ -195,7 +195,7 @@ pub(super) fn address_in(answer: &[u8], kind: u16) -> Result<IpAddr, u8> {
     }
 }
 
-/// A server on the host's loopback that answers each connection with this function.
+/// Starts a server on the host's loopback that answers each connection with this function.
 pub(super) fn serve(work: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
@@ -218,7 +218,7 @@ pub(super) fn is_reset(result: io::Result<usize>) -> bool {
     matches!(result, Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe))
 }
 
-/// Whether a connection that the gate has accepted is reset, perhaps before its program has seen it.
+/// Returns whether a connection that the gate has accepted is reset, perhaps before its program has seen it.
 pub(super) fn is_refused(stream: io::Result<TcpStream>) -> bool {
     match stream {
         Ok(stream) => resets(&stream),

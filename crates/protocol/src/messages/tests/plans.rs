@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::plan::{Limits, Record, RecordLimits, RecordPurpose, Recorded};
 
 prop_compose! {
-    /// The options of a record.
+    /// Returns the options of a record.
     pub fn record()(
         undo: bool, require: bool, store in ".*", limits: [u64; 3], command in ".*", at: u64, beyond: Vec<String>,
         tree in ".*", only_tree: bool,
@@ -20,7 +20,7 @@ prop_compose! {
     }
 }
 
-/// The outcome of a record.
+/// Returns the outcome of a record.
 pub fn recorded() -> impl Strategy<Value = Recorded> {
     prop_oneof![Just(Recorded::Off), Just(Recorded::Done), ".*".prop_map(Recorded::Failed)]
 }

@@ -70,7 +70,7 @@ impl Fixture {
         files
     }
 
-    /// A receipt as text.
+    /// Returns a receipt as text.
     pub fn shown(&self, receipt: &Receipt) -> String {
         let name = |path: &Path| path.strip_prefix(self.root()).unwrap_or(path).display().to_string();
         let mut words = Vec::new();

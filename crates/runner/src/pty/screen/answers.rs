@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use alacritty_terminal::event::{Event, EventListener};
 
-/// A program that asks without reading is not remembered for ever.
+/// The most bytes of answers that are kept for a program that asks without reading.
 const REPLIES_LIMIT: usize = 64 * 1024;
 
-/// Shared, since the emulator keeps its listener to itself.
+/// The answers are shared, because the emulator keeps its listener to itself.
 #[derive(Clone, Default)]
 pub(super) struct Answers(Arc<Mutex<Said>>);
 
@@ -39,7 +39,7 @@ impl Answers {
 }
 
 impl EventListener for Answers {
-    /// Whatever asks for the host's colours, clipboard or pixels has no answer.
+    /// Queries for the host's colours, clipboard or pixels get no answer.
     fn send_event(&self, event: Event) {
         match event {
             Event::PtyWrite(text) => self.reply(&text),

@@ -4,7 +4,7 @@
 //! drawing) and `CSI b` (repeat), which every ncurses program uses. Three steps come before the emulator sees a byte:
 //!
 //! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
-//!   so that nothing without an end (an operating system command, say) grows in memory.
+//!   so that no unfinished sequence (an operating system command, for example) grows in memory.
 //! - Everything that `Shown` cannot show is dropped: colours and other attributes, hyperlinks, the clipboard, strings
 //!   of devices. Concealed text is thereby shown. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
 //!   program that asks is told that they are unknown: a screen that waits for the end of an update could be hidden
@@ -24,22 +24,22 @@ use painter::Painter;
 pub use shown::Shown;
 use split::{Piece, Splitter};
 
-/// The most that is taken in before it is drawn, in bytes.
+/// The most bytes that are taken in before they are drawn.
 const STEP: usize = 64 * 1024;
-/// How many cells may be touched at once, about.
+/// About the most cells that may be touched at once.
 const MOST_WORK: usize = 1024 * 1024;
 
-/// The screen of a terminal. It has no scrollback: what leaves it is gone.
+/// The screen of a terminal. It has no scrollback: rows that leave it are gone.
 ///
-/// A size is brought to 2 … 1,000 columns (a wide character needs two) and 1 … 1,000 rows, whatever the terminal itself
-/// has: cells take memory.
+/// The size is limited to 2 … 1,000 columns (a wide character needs two) and 1 … 1,000 rows, whatever size the terminal
+/// has, because cells take memory.
 pub struct Screen {
     splitter: Splitter,
     painter: Painter,
 }
 
 impl Screen {
-    /// An empty screen.
+    /// Returns an empty screen.
     pub fn new(cols: u16, rows: u16) -> Self {
         Self { splitter: Splitter::default(), painter: Painter::new(cols, rows) }
     }
@@ -74,7 +74,7 @@ impl Screen {
         taken
     }
 
-    /// Takes in all of it, however long that takes.
+    /// Takes in all bytes, however long that takes.
     #[cfg(test)]
     fn feed_all(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -82,32 +82,31 @@ impl Screen {
         }
     }
 
-    /// Gives it another size. Lines that were wrapped are wrapped anew, but for the alternate screen, whose program
-    /// draws it again.
+    /// Changes the size. Wrapped lines are wrapped anew, except on the alternate screen, whose program draws it again.
     pub fn resize(&mut self, cols: u16, rows: u16) {
         self.painter.resize(cols, rows);
     }
 
-    /// The screen as it is now. Text that waited is drawn for it, hence `&mut`.
+    /// Returns the current screen. Waiting text is drawn first, hence `&mut`.
     pub fn shown(&mut self) -> Shown {
         self.painter.shown()
     }
 
-    /// The answers to queries (status, cursor, attributes, modes, size in characters) since the last call, in their
-    /// order. A query is answered at once. Past 64 KiB that were not taken, answers are dropped. Colours,
-    /// clipboard and pixels are never told.
+    /// Returns the answers to queries (status, cursor, attributes, modes, size in characters) since the last call, in
+    /// their order. A query is answered at once. Beyond 64 KiB of untaken answers, further answers are dropped.
+    /// Colours, clipboard and pixels are never reported.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.painter.take_replies()
     }
 }
 
-/// How many cells a sequence may touch, of so many.
+/// Returns how many of the screen's cells a sequence may touch.
 fn work_of(sequence: &[u8], cells: usize) -> usize {
     match sequence {
-        // Clears, scrolls, goes to the other screen.
+        // The sequence clears, scrolls, or changes to the other screen.
         [0x1b, b'[', .., b'J' | b'L' | b'M' | b'S' | b'T'] | [0x1b, b'[', b'?', .., b'h' | b'l'] => cells,
         [0x1b, b'c'] | [0x1b, b'#', ..] => cells,
-        // Repeats a character, each as if it came by itself.
+        // The sequence repeats a character, each time as if it came by itself.
         [0x1b, b'[', .., b'b'] => 4 * cells,
         _ => 1 + cells.isqrt(),
     }

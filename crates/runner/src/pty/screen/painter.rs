@@ -1,9 +1,9 @@
-//! Text that waits to be drawn, and sequences that go past it.
+//! Text that waits to be drawn, and sequences that may overtake it.
 
 use super::shown::Shown;
 use super::terminal::Terminal;
 
-/// The most of a title that is kept, in bytes.
+/// The most bytes of a title that are kept.
 const TITLE_LIMIT: usize = 1024;
 
 pub(super) struct Painter {
@@ -17,12 +17,12 @@ impl Painter {
         Self { waiting: Vec::new(), terminal: Terminal::new(cols, rows) }
     }
 
-    /// How much text waits, in bytes.
+    /// Returns the number of waiting bytes.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// How many cells there are.
+    /// Returns the number of cells.
     pub(super) fn cells(&self) -> usize {
         self.terminal.cells()
     }
@@ -45,14 +45,14 @@ impl Painter {
         }
     }
 
-    /// Of operating system commands only the title is taken.
+    /// Handles an operating system command. Only the title counts.
     pub(super) fn command(&mut self, command: &[u8]) {
         if let Some(title) = command.strip_prefix(b"0;").or_else(|| command.strip_prefix(b"2;")) {
             self.terminal.set_title(clean_title(title));
         }
     }
 
-    /// Draws what waits, but for the beginning of a character.
+    /// Draws the waiting text, except for the beginning of an unfinished character.
     pub(super) fn draw(&mut self) {
         let whole = self.waiting.len() - unfinished(&self.waiting);
         if whole > 0 {
@@ -76,7 +76,7 @@ impl Painter {
     }
 }
 
-/// How many bytes at the end are the beginning of a character that is not whole.
+/// Returns how many bytes at the end are the beginning of an unfinished character.
 fn unfinished(text: &[u8]) -> usize {
     let tail = &text[text.len().saturating_sub(3)..];
     let Some(lead) = tail.iter().rposition(|byte| *byte >= 0xc0) else { return 0 };
@@ -86,7 +86,8 @@ fn unfinished(text: &[u8]) -> usize {
     }
 }
 
-/// Colours and styles (`CSI … m`, without a prefix), which the text of the screen does not show.
+/// Returns whether a sequence sets colours and styles (`CSI … m`, without a prefix), which the text of the screen does
+/// not show.
 fn is_attribute(sequence: &[u8]) -> bool {
     matches!(sequence, [0x1b, b'[', parameters @ .., b'm'] if parameters.iter().all(|byte| matches!(byte, b'0'..=b';')))
 }

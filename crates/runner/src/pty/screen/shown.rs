@@ -3,19 +3,19 @@
 /// The content of a screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// All rows, from top to bottom, without the spaces at their end. A wide character is there once, with its
-    /// combining marks (up to 16), and fills two columns; attributes are not told.
+    /// All rows, from top to bottom, without the spaces at their end. A wide character appears once, with its combining
+    /// marks (up to 16), and fills two columns. Attributes are left out.
     pub lines: Vec<String>,
     /// The row of the cursor, from 0.
     pub row: u16,
-    /// The column of the cursor, from 0. It stays in the last one while the next character would wrap.
+    /// The column of the cursor, from 0. It stays in the last column while the next character would wrap.
     pub col: u16,
-    /// The title as set by OSC 0 or 2, without control characters, up to 1 KiB. Empty until one is set.
+    /// The title as set by OSC 0 or 2, without control characters, up to 1 KiB. Empty until a title is set.
     pub title: String,
-    /// Whether the alternate screen is shown, as full-screen programs do.
+    /// Whether the alternate screen is shown, as for full-screen programs.
     pub alternate: bool,
-    /// Whether arrows are to be sent in their other form (`ESC O A`, DECCKM).
+    /// Whether arrow keys have to be sent in their other form (`ESC O A`, DECCKM).
     pub application_cursor: bool,
-    /// Whether pasted text is to be bracketed (2004).
+    /// Whether pasted text has to be bracketed (2004).
     pub bracketed_paste: bool,
 }

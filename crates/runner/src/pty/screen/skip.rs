@@ -1,25 +1,25 @@
-//! Text that has scrolled off by the end of one drawing step, and so need not be drawn. Both functions suppose that the
-//! whole screen scrolls.
+//! Finds text that has scrolled off by the end of one drawing step, and so need not be drawn. Both functions suppose
+//! that the whole screen scrolls.
 
 use memchr::{memchr_iter, memchr2, memrchr_iter};
 
-/// Less is not worth a thought.
+/// The least number of bytes that is worth skipping.
 const LEAST: usize = 512;
 
-/// Draw `first`, bring the cursor to the last row, and go on at `from`.
+/// An instruction to draw `first`, move the cursor to the last row, and go on at `from`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Skip<'a> {
     pub(super) first: &'a [u8],
-    /// Whether the cursor goes to the first column, too.
+    /// Whether the cursor also goes to the first column.
     pub(super) home: bool,
     pub(super) from: usize,
 }
 
-/// The start of a line after which all rows of the screen come anew.
+/// Returns the start of a line after which all rows of the screen are written anew.
 ///
-/// Before it nothing may be that lasts but by its cells: SO and SI choose a character set. The cursor is in the last
-/// row there, since each line end moves it on and nothing moves it up; then as many line ends as there are rows make
-/// everything scroll off that was there.
+/// The skipped text must have no lasting effect except on cells: SO and SI choose a character set. The cursor is in the
+/// last row at that line, because each line end moves it down and nothing moves it up. Then as many line ends as there
+/// are rows make all earlier rows scroll off.
 pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
     if text.len() < LEAST {
         return None;

@@ -1,4 +1,5 @@
-//! Bytes to text and whole escape sequences, in the states of the parser behind it (vte): it gets no sequence in parts.
+//! Splits bytes into text and whole escape sequences, with the states of the parser that follows (vte), so that the
+//! parser never gets a partial sequence.
 
 use memchr::memchr;
 
@@ -7,17 +8,17 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 
-/// Past it a control sequence is no longer meant as one, and is dropped whole.
+/// The most bytes of a control sequence. A longer sequence is not meant as one, and is dropped as a whole.
 const SEQUENCE_LIMIT: usize = 256;
-/// The longest style that is left out at once.
+/// The longest style that is left out as a whole.
 const STYLE_LIMIT: usize = 32;
-/// The most that is kept of an operating system command.
+/// The most bytes of an operating system command that are kept.
 const COMMAND_LIMIT: usize = 2 + 1024;
 
 /// A part of the output of a program.
 pub(super) enum Piece<'a> {
-    /// Text with its control characters. `cut`: an escape sequence follows, so that a character which is not whole yet
-    /// will never be.
+    /// Text with its control characters. `cut`: an escape sequence follows, so that an unfinished character at the end
+    /// will never be completed.
     Text { text: &'a [u8], cut: bool },
     /// An escape or control sequence, from ESC to its final byte.
     Sequence(&'a [u8]),
@@ -33,7 +34,7 @@ enum State {
     Intermediate,
     Control,
     Command,
-    /// Strings for devices, and undefined ones: their content is dropped.
+    /// Strings for devices, and undefined strings. Their content is dropped.
     Ignored,
 }
 
@@ -41,13 +42,13 @@ enum State {
 pub(super) struct Splitter {
     state: State,
     sequence: Vec<u8>,
-    /// The sequence had no room, and is dropped at its end.
+    /// Whether the sequence was too long. It is then dropped at its end.
     overlong: bool,
 }
 
 impl Splitter {
-    /// The next piece, taken off the front of `bytes`. `None` once all is taken; the rest of a sequence is then kept
-    /// for the next call.
+    /// Returns the next piece, taken off the front of `bytes`. `None` once all bytes are taken. The rest of a sequence
+    /// is then kept for the next call.
     pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Piece<'a>> {
         if self.state == State::Text {
             return self.text(bytes);
@@ -77,7 +78,7 @@ impl Splitter {
                     }
                 }
                 (State::Ignored, _) | (_, 0x7f..) => {}
-                // Within a sequence a control character is carried out at once.
+                // A control character within a sequence takes effect at once.
                 (_, ..=0x1f) => return Some(Piece::Text { text: taken, cut: false }),
                 _ => {
                     self.push(byte);
@@ -124,7 +125,7 @@ impl Splitter {
         }
     }
 
-    /// Follows the states with a byte of a sequence.
+    /// Follows the states with a byte of a sequence. Returns whether the sequence ends.
     fn ends(&mut self, byte: u8) -> bool {
         match (self.state, byte) {
             (State::Escape, b'[') => self.state = State::Control,
@@ -141,8 +142,8 @@ impl Splitter {
     }
 }
 
-/// The length of a whole colour or style (`CSI … m`) behind its ESC. The screen does not show styles, and a coloured
-/// log is full of them, so they are left out here, where that takes the least time.
+/// Returns the length of a whole colour or style (`CSI … m`) after its ESC. The screen does not show styles, and
+/// coloured logs are full of them, so they are left out here, where that takes the least time.
 fn style_length(bytes: &[u8]) -> Option<usize> {
     let parameters = bytes.strip_prefix(b"[")?;
     let parameters = &parameters[..parameters.len().min(STYLE_LIMIT)];

@@ -13,18 +13,18 @@ use super::shown::Shown;
 use super::skip::{self, Skip};
 
 const LARGEST: usize = 1_000;
-/// Combining marks of one cell; more are neither shown nor kept.
+/// The most combining marks of a cell. Further marks are neither shown nor kept.
 const MARKS: usize = 16;
-/// After so many bytes of text with more than ASCII cells are looked over for marks.
+/// Number of non-ASCII text bytes after which cells are checked for marks.
 const MARKS_EVERY: usize = 64 * 1024;
 
 pub(super) struct Terminal {
     term: Term<Answers>,
     parser: Processor<Undelayed>,
     answers: Answers,
-    /// Bytes of text that could have brought marks since they were last looked for.
+    /// Bytes of text since the last check that may have brought marks.
     unlooked: usize,
-    /// Skips nothing, to compare with.
+    /// Whether nothing is skipped, for comparison in tests.
     #[cfg(test)]
     pub(super) draws_all: bool,
     /// Bytes that were not drawn.
@@ -58,7 +58,7 @@ impl Dimensions for Size {
     }
 }
 
-/// Never pending: synchronized updates are drawn as they come.
+/// A timeout that is never pending, because synchronized updates are drawn as they come.
 #[derive(Default)]
 struct Undelayed;
 
@@ -89,7 +89,7 @@ impl Terminal {
         }
     }
 
-    /// Draws text, of which all characters are whole.
+    /// Draws text of whole characters.
     pub(super) fn text(&mut self, text: &[u8]) {
         let text = self.skip(text);
         if text.is_ascii() {
@@ -105,7 +105,7 @@ impl Terminal {
         self.drew(text.len());
     }
 
-    /// Carries out a whole escape sequence.
+    /// Executes a whole escape sequence.
     pub(super) fn sequence(&mut self, sequence: &[u8]) {
         match sequence {
             b"\x1b[!p" => self.reset_softly(),
@@ -114,7 +114,7 @@ impl Terminal {
                 self.numbered(number, *last, sequence)
             }
             _ => {
-                // The other screen cannot be looked over.
+                // The other screen cannot be checked.
                 if self.unlooked > 0 && matches!(sequence, [0x1b, b'[', b'?', .., b'h' | b'l']) {
                     self.drop_marks();
                 }
@@ -123,7 +123,7 @@ impl Terminal {
         }
     }
 
-    /// DECSTR, which the library does not know. The cursor stays where it is, also behind the last column.
+    /// Performs DECSTR, which the library does not know. The cursor stays where it is, even after the last column.
     fn reset_softly(&mut self) {
         let cursor = &self.term.grid().cursor;
         let (point, wraps) = (cursor.point, cursor.input_needs_wrap);
@@ -140,12 +140,12 @@ impl Terminal {
         let size = Size::new(cols, rows);
         let alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
         if !alternate {
-            // Rows that the new wrapping moves up return while rows below are free, so there is a history during the
+            // Rows that the new wrapping moves up return as long as rows below are free, so a history exists during the
             // change.
             self.term.grid_mut().update_history(LARGEST);
         }
-        // Step by step: all rows that there could be are made, each with room for as many cells as before, and only
-        // then those dropped that are too many.
+        // The change takes several steps. All rows that can arise are made, each with room for as many cells as before.
+        // Only then are the surplus rows dropped.
         while self.term.columns() / 2 > size.cols {
             self.term.resize(Size { cols: self.term.columns() / 2, rows: self.term.screen_lines() });
         }
@@ -192,27 +192,27 @@ impl Terminal {
         filled.max(grid.cursor.point.line.0 as usize + 1)
     }
 
-    /// Sequences with one number, some of which the library gets wrong.
+    /// Executes sequences with one number, some of which the library gets wrong.
     fn numbered(&mut self, number: &[u8], last: u8, sequence: &[u8]) {
         let count =
             number.iter().fold(0_usize, |sum, digit| sum.saturating_mul(10).saturating_add(usize::from(digit - b'0')));
         let cursor = self.term.grid().cursor.point;
         match last {
-            // Takes as long as the number says.
+            // These take time in proportion to the number.
             b'b' | b'Z' => {
                 let count = if last == b'b' { count.min(self.cells()) } else { count.min(self.term.columns()) };
                 self.parser.advance(&mut self.term, format!("\x1b[{count}{}", char::from(last)).as_bytes());
                 // The repeated character may be a combining mark.
                 self.drew(count * 2);
             }
-            // Deletes cells to the left of the cursor if there are none to its right.
+            // Without cells to the right of the cursor, the library deletes cells to its left.
             b'P' if count > self.term.columns() - cursor.column.0 => {
                 let count = self.term.columns() - cursor.column.0;
                 self.parser.advance(&mut self.term, format!("\x1b[{count}X").as_bytes());
             }
             _ => {
                 self.parser.advance(&mut self.term, sequence);
-                // Leaves the first row when the cursor is in the second one.
+                // The library does not clear the first row when the cursor is in the second row.
                 if last == b'J' && count == 1 && cursor.line == 1 {
                     self.term.grid_mut().reset_region(..cursor.line);
                 }
@@ -269,7 +269,8 @@ impl Terminal {
         last > 0 && top == 0 && bottom == last
     }
 
-    /// Remembers that marks could have come, and looks for them now and then: the library keeps any number in a cell.
+    /// Counts text that may have brought marks, and checks for marks now and then, because the library keeps any number
+    /// in a cell.
     fn drew(&mut self, bytes: usize) {
         self.unlooked += bytes;
         if self.unlooked >= MARKS_EVERY {
@@ -291,12 +292,12 @@ impl Terminal {
     }
 }
 
-/// The text of a row, without the spaces at its end.
+/// Returns the text of a row, without the spaces at its end.
 pub(super) fn line(cells: &[Cell]) -> String {
     let mut text = String::with_capacity(cells.len());
     let mut wide = false;
     for cell in cells {
-        // Half a wide character that was torn apart is a blank.
+        // Half of a wide character that was torn apart counts as a blank.
         if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
             text.push(if cell.c == '\t' { ' ' } else { cell.c });
             text.extend(cell.zerowidth().unwrap_or_default().iter().take(MARKS));
@@ -309,7 +310,7 @@ pub(super) fn line(cells: &[Cell]) -> String {
 
 #[cfg(test)]
 impl Terminal {
-    /// The most combining marks that a cell keeps.
+    /// Returns the most combining marks that a cell keeps.
     pub(super) fn most_marks(&self) -> usize {
         let cells = self.term.grid().display_iter();
         cells.filter_map(|cell| cell.zerowidth().map(<[char]>::len)).max().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! From a driven command to its completion: the rest of the output is delivered, and the shim settled.
+//! From a driven command to its completion: the rest of the output is delivered, and the shim is settled.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use protocol::task::Task;
 use protocol::{Cause, Ended, ExceededLimit, Survivor, Transfer};
 use receipt::recording::{Recording, RunRecord};
 
-/// Drives the command to its end, or to its life as a task. `kind` is the shell kind that the next command may need.
-/// Returns the record, too, unless the recording goes on with the task.
+/// Drives the command to its end, or until it becomes a task. `kind` is the shell kind that the next command may need.
+/// Returns the record as well, unless the recording goes on with the task.
 ///
 /// # Errors
-/// When nothing was started.
+/// If no process was started.
 pub async fn complete<'a, L: Listener>(
     mut drive: Drive<'a, Child, L>,
     helpers: &'static Helpers,
@@ -48,7 +48,7 @@ pub async fn complete<'a, L: Listener>(
     let traces = Traces {
         mark: request.mark.clone(),
         shell: output.pid.map(Pid::from_raw),
-        // Copied only for a command whose helpers are lost, or may be.
+        // The pipes are only copied if the helpers of the command are lost, or may be.
         pipes: if remainder.leaves_processes() { output.streams.pipes() } else { Vec::new() },
         group: shim.group().filter(|_| remainder.leaves_processes()).map(Path::to_owned),
     };
@@ -101,7 +101,7 @@ fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoptio
 /// Time a shim may take to list the processes that are left.
 const RELEASE_BOUND: Duration = Duration::from_secs(5);
 
-/// The note about a shim that took longer.
+/// The note about a shim that exceeded the bound.
 const UNLISTED: &str = "what the command left running is not listed: its helper did not answer in time";
 
 /// The work that is left once a command has ended.
@@ -113,9 +113,9 @@ pub enum Remainder {
     SavingShell,
     /// Processes are left.
     Survivors,
-    /// Nothing is left; the shim can take the next command.
+    /// No process is left. The shim can take the next command.
     FreeShim,
-    /// Nothing is left; the shim takes no other command.
+    /// No process is left. The shim takes no other command.
     LastShim,
     /// The shim did not report the exit: processes may be left.
     Unknown,
@@ -127,11 +127,11 @@ pub struct Adoption {
     pub transfer: Transfer,
 }
 
-/// The processes that are left, and who has them.
+/// The processes that are left, and their owner.
 #[derive(Default)]
 pub struct Settled {
     pub survivors: Vec<Survivor>,
-    /// The task that the command has become, or its survivors.
+    /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
     pub child: Option<Child>,
@@ -151,7 +151,7 @@ impl Remainder {
         }
     }
 
-    /// Whether processes are left, or may be, that the addon kills if their helpers are gone.
+    /// Returns whether processes are left, or may be, that the addon has to kill if their helpers are gone.
     pub fn leaves_processes(&self) -> bool {
         matches!(self, Self::Survivors | Self::Unknown)
     }
@@ -166,11 +166,11 @@ pub struct Settlement<'a> {
     /// The traces by which the command's processes are found without its helpers.
     pub traces: Traces,
     pub adoption: Option<Adoption>,
-    /// Time until which survivors of a terminated command may take to go.
+    /// Time until which survivors of a terminated command may exit.
     pub bound: Instant,
 }
 
-/// Gives the shim to its next owner. A limit that survivors break meanwhile becomes the cause of the exit.
+/// Gives the shim to its next owner. A limit that survivors exceed meanwhile becomes the cause of the exit.
 pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
     let helpers = with.helpers;
     match remainder {
@@ -201,16 +201,17 @@ pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, wi
     Settled::default()
 }
 
-/// Leaves the survivors to themselves and to their shim, which goes on reading their output, for a task if they are
-/// adopted. A terminated tree has until `bound` to go.
+/// Leaves the survivors to themselves and to their shim, which continues to read their output, for a task if they are
+/// adopted. A terminated tree has until `bound` to exit.
 async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settled {
     let Settlement { helpers, bound, traces, adoption, .. } = with;
-    // Until the shim has released the survivors they end with its connection. A shim that is late therefore keeps it.
+    // Until the shim has released the survivors, they end with its connection. A late shim therefore keeps the
+    // connection.
     let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
     in_time(async { released.await.ok() }, bound, cause).await
 }
 
-/// Awaits the release of the survivors until `bound`, and for [`RELEASE_BOUND`] at least.
+/// Awaits the release of the survivors until `bound`, but at least for [`RELEASE_BOUND`].
 async fn in_time(
     released: impl Future<Output = Option<(Settled, Option<ExceededLimit>)>>,
     bound: Instant,
@@ -226,12 +227,14 @@ async fn in_time(
     settled
 }
 
-/// The survivors of a command, unknown because its shim is late. A command that is being terminated has none to list.
+/// Returns the survivors of a command whose shim is late, which are unknown. A command that is being terminated has
+/// none to list.
 fn unlisted(cause: Cause) -> Settled {
     Settled { note: (cause == Cause::Itself).then_some(UNLISTED), ..Settled::default() }
 }
 
-/// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before it.
+/// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before the
+/// release.
 async fn released(
     mut child: Child,
     helpers: &'static Helpers,
@@ -251,8 +254,8 @@ async fn released(
             }
             ShimEvent::Lost { .. } => {
                 helpers.replace(child.world());
-                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed,
-                // too.
+                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed as
+                // well.
                 traces.kill().await;
                 return (Settled::default(), exceeded);
             }
@@ -286,7 +289,7 @@ async fn released(
 
 /// The record of a command whose shell has exited.
 pub enum EndOfRecord {
-    /// Nothing is recorded.
+    /// The command is not recorded.
     Off,
     /// No process of the command lives. Its record is being read.
     Reading(JoinHandle<RunRecord>),

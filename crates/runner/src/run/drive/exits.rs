@@ -18,20 +18,20 @@ use crate::request::Request;
 use protocol::task::{Log, Task, TaskSpec};
 use protocol::{Drain, Ended, Transfer};
 
-/// Time a terminated command may take beyond its grace. After it the command counts as over, whatever happens.
+/// Time a terminated command may take beyond its grace. After that, the command counts as over, whatever happens.
 pub const HARD_BOUND: Duration = Duration::from_secs(1);
 /// Time a shim may take to make a command its task.
 const TAKEN_OVER: Duration = Duration::from_secs(10);
 /// A terminal without a time limit may stay open this long: years.
 const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
-/// When a command is over at the latest, and when reading what its pipes still hold is.
+/// The latest time at which a command is over, and the latest time at which its pipes are read.
 pub struct Deadlines {
     began: Instant,
     grace: Duration,
-    /// The loop gives the command up then.
+    /// Time at which the loop gives the command up.
     hard: Instant,
-    /// From the exit of the shell on.
+    /// The drain, from the exit of the shell on.
     drain: Option<Drain>,
 }
 
@@ -42,66 +42,66 @@ impl Deadlines {
         Self { began, grace, hard, drain: None }
     }
 
-    /// When the command began.
+    /// Returns when the command began.
     pub fn began(&self) -> Instant {
         self.began
     }
 
-    /// When the command is given up.
+    /// Returns when the command is given up.
     pub fn hard(&self) -> Instant {
         self.hard
     }
 
-    /// Whether the command is to be given up.
+    /// Returns whether the command has to be given up.
     pub fn is_up(&self, now: Instant) -> bool {
         now >= self.hard
     }
 
-    /// The shim was asked to terminate the tree.
+    /// Records that the shim was asked to terminate the tree.
     pub fn on_terminate(&mut self, now: Instant) {
         self.hard = now + self.grace + HARD_BOUND;
     }
 
-    /// The shim has killed the tree because it used more than it may: no listener delays the result for longer.
+    /// Records that the shim has killed the tree because it exceeded a limit. No listener delays the result for longer.
     pub fn on_limit_exceeded(&mut self, now: Instant) {
         self.hard = self.hard.min(now + HARD_BOUND);
     }
 
-    /// The shim was asked to make the command a task.
+    /// Records that the shim was asked to make the command a task.
     pub fn on_handed_over(&mut self, now: Instant) {
         self.hard = now + TAKEN_OVER;
     }
 
-    /// The shell has exited: the pipes are read for as long as survivors keep writing, within bounds.
+    /// Records that the shell has exited. The pipes are read as long as survivors keep writing, within bounds.
     pub fn on_exit(&mut self, now: Instant) {
         self.drain = Some(Drain::begin(now.into_std()));
     }
 
-    /// The command has written.
+    /// Records output of the command.
     pub fn on_output(&mut self, now: Instant) {
         if let Some(drain) = &mut self.drain {
             drain.on_output(now.into_std());
         }
     }
 
-    /// When the drain ends, should no more output come.
+    /// Returns when the drain ends if no more output arrives.
     pub fn drained_at(&self) -> Option<Instant> {
         self.drain.map(|drain| Instant::from_std(drain.until()))
     }
 
-    /// Whether the pipes have to be read once more, asked of the system itself, before the drain may end.
+    /// Returns whether the pipes have to be read once more, directly from the system, before the drain may end.
     pub fn is_drain_due(&self, now: Instant) -> bool {
         self.drain.is_some_and(|drain| now.into_std() >= drain.until())
     }
 
-    /// The pipes were read once more.
+    /// Records that the pipes were read once more.
     pub fn on_read_again(&mut self, now: Instant) {
         if let Some(drain) = &mut self.drain {
             drain.on_emptied(now.into_std());
         }
     }
 
-    /// Whether the drain has ended.
+    /// Returns whether the drain has ended.
     pub fn is_drained(&self, now: Instant) -> bool {
         self.drain.is_some_and(|drain| drain.is_over(now.into_std()))
     }
@@ -109,27 +109,28 @@ impl Deadlines {
 
 // ---- the move to the background
 
-/// How far the move of a command has come.
+/// The progress of a command's move to the background.
 #[derive(Default)]
 pub enum Move {
     /// The command does not move: it has no registry, has exited, or was refused.
     #[default]
     Off,
-    /// The command moves at its limit. Until then the journal gathers its output.
+    /// The command moves at its limit. Until then the journal collects its output.
     Planned {
         /// The limit.
         at: Instant,
         /// The beginning of the log.
         journal: Journal,
     },
-    /// The shim was asked to take the command over, and reads its pipes from here on unless it has just exited.
+    /// The shim was asked to take the command over. It reads the pipes from here on, unless the command has just
+    /// exited.
     HandedOver {
         /// The beginning of the log.
         journal: Journal,
         /// Holds a place among the running tasks until the task counts itself.
         _reservation: Reservation,
     },
-    /// The command is this task.
+    /// The command has become this task.
     Done(Task),
 }
 
@@ -153,7 +154,7 @@ impl Move {
         }
     }
 
-    /// When the command is to be handed over.
+    /// Returns when the command has to be handed over.
     pub fn due_at(&self) -> Option<Instant> {
         match self {
             Self::Planned { at, .. } => Some(*at),
@@ -161,12 +162,12 @@ impl Move {
         }
     }
 
-    /// Whether the shim was asked to take the command over and has not answered.
+    /// Returns whether the shim was asked to take the command over and has not answered.
     pub fn is_under_way(&self) -> bool {
         matches!(self, Self::HandedOver { .. })
     }
 
-    /// The task that the command has become.
+    /// Returns the task that the command has become.
     pub fn task(&self) -> Option<&Task> {
         match self {
             Self::Done(task) => Some(task),
@@ -174,15 +175,15 @@ impl Move {
         }
     }
 
-    /// The command has written.
+    /// Records output of the command.
     pub fn on_output(&mut self, text: &str) {
         if let Self::Planned { journal, .. } = self {
             journal.push(text);
         }
     }
 
-    /// Prepares the order for the shim, with the state of the readers and the rest of the standard input. After an
-    /// error the command does not move any more.
+    /// Prepares the order for the shim, with the state of the readers and the rest of standard input. After an error
+    /// the command does not move.
     pub fn begin(
         &mut self,
         request: &Request,
@@ -201,7 +202,7 @@ impl Move {
         }))
     }
 
-    /// The shim has made the command this task.
+    /// Records that the shim has made the command this task.
     pub fn on_task(&mut self, task: Task) {
         if let Self::HandedOver { journal, .. } | Self::Planned { journal, .. } = self {
             journal.on_taken();
@@ -209,7 +210,7 @@ impl Move {
         *self = Self::Done(task);
     }
 
-    /// The command stays where it is. The beginning of its log is removed.
+    /// Cancels the move. The beginning of the log is removed.
     pub fn cancel(&mut self) {
         if self.task().is_none() {
             *self = Self::Off;
@@ -219,7 +220,7 @@ impl Move {
 
 // ---- the log so far
 
-/// The journal is kept in memory up to this size, bytes; then in the file that may become the log.
+/// Size up to which the journal is kept in memory, bytes. After that, it is kept in the file that may become the log.
 const IN_MEMORY: usize = 1024 * 1024;
 
 /// The beginning of a log.
@@ -228,21 +229,21 @@ pub struct Journal {
     spec: TaskSpec,
     text: String,
     log: Option<Log>,
-    /// The file exists and belongs to no task yet.
+    /// Whether the file exists and belongs to no task yet.
     owns_file: bool,
-    /// Why the beginning is not whole: nothing more is gathered.
+    /// Why the beginning is incomplete. Nothing more is collected then.
     failure: Option<io::Error>,
 }
 
 impl Journal {
-    /// The journal of a command that may move to the background.
+    /// Returns the journal of a command that may move to the background.
     pub fn of(request: &Request) -> Option<Self> {
         let registry = request.registry.clone().filter(|_| request.may_move())?;
         let spec = request.later_task()?;
         Some(Self { registry, spec, text: String::new(), log: None, owns_file: false, failure: None })
     }
 
-    /// The id of the task that the command may become.
+    /// Returns the id of the task that the command may become.
     pub fn id(&self) -> &str {
         &self.spec.id
     }
@@ -256,7 +257,7 @@ impl Journal {
         if self.text.len() >= IN_MEMORY
             && let Err(error) = self.write_down()
         {
-            // The caller learns of it at the limit.
+            // The failure is reported to the caller at the limit.
             self.text = String::new();
             self.failure = Some(error);
         }
@@ -284,15 +285,15 @@ impl Journal {
             return Err(failure);
         }
         self.write_down()?;
-        // The lock goes with the journal. A command that was silent for long has an old file, which another process
-        // would sweep before the shim has the lock.
+        // The lock goes with the journal. After a long silence the command has an old file, which another process would
+        // sweep before the shim has the lock.
         if let Some(log) = self.log.take() {
             log.renew()?;
         }
         Ok(self.spec.clone())
     }
 
-    /// The file is the log of a task now.
+    /// Records that the file is the log of a task now.
     pub fn on_taken(&mut self) {
         self.owns_file = false;
     }
@@ -308,13 +309,13 @@ impl Drop for Journal {
 
 // ---- an end before the exit of the shell
 
-/// So close to its limit a command may have been terminated already.
+/// Time before its limit from which a command may have been terminated already.
 const MARGIN: Duration = Duration::from_millis(20);
 
 /// The pipe on which a shell reports the exit code of its command, and the report.
 #[derive(Default)]
 pub struct EarlyEnd {
-    /// `None` where no shell reports, and once it has.
+    /// The pipe. `None` if no shell reports, and after the report.
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
     directory: Option<PathBuf>,
@@ -331,13 +332,13 @@ struct Report {
 }
 
 impl EarlyEnd {
-    /// `pipe` is the reading end, if the shell reports.
+    /// `pipe` is the read end, if the shell reports.
     pub fn new(pipe: Option<&OwnedFd>) -> io::Result<Self> {
         let watch = |pipe: &OwnedFd| sys::watch(pipe.try_clone()?, Interest::READABLE);
         Ok(Self { pipe: pipe.map(watch).transpose()?, ..Self::default() })
     }
 
-    /// Waits for something to read; forever where no shell reports.
+    /// Waits until the report can be read. Waits forever if no shell reports.
     pub async fn readable(&self) {
         match &self.pipe {
             Some(pipe) => drop(pipe.readable().await),
@@ -345,7 +346,7 @@ impl EarlyEnd {
         }
     }
 
-    /// Reads on. Returns the exit code once the report is whole.
+    /// Reads more of the report. Returns the exit code once the report is whole.
     pub fn read(&mut self) -> Option<i32> {
         let mut buffer = [0_u8; 8 * 1024];
         let pipe = self.pipe.as_ref()?;
@@ -367,24 +368,24 @@ impl EarlyEnd {
         self.held.take()
     }
 
-    /// The command has ended as reported.
+    /// Records that the command has ended as reported.
     pub fn confirm(&mut self) {
         self.ended = true;
     }
 
-    /// Whether the command has ended and its shell has not exited yet.
+    /// Returns whether the command has ended and its shell has not exited yet.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// The directory that the shell reported.
+    /// Returns the directory that the shell reported.
     pub fn into_directory(self) -> Option<PathBuf> {
         self.directory
     }
 }
 
 impl Report {
-    /// Exit code and directory, each ended by a NUL; `None` before both are there.
+    /// Parses the exit code and the directory, each ended by a NUL. `None` before both are there.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split_inclusive(|byte| *byte == 0).map(|field| field.strip_suffix(&[0]));
         let exit_code = std::str::from_utf8(fields.next()??).ok()?.parse().ok()?;
@@ -393,8 +394,8 @@ impl Report {
     }
 }
 
-/// Whether a report can be believed before the shell exits. A shell that is being terminated runs its EXIT trap, too,
-/// and reports the exit code of the command before that.
+/// Returns whether a report can be trusted before the shell exits. A shell that is being terminated runs its EXIT trap,
+/// too, and the trap reports the exit code of an earlier command.
 pub fn is_believable(now: Instant, limit_at: Option<Instant>, limits_over_tree: bool) -> bool {
     !limits_over_tree && limit_at.is_none_or(|at| now + MARGIN < at)
 }

@@ -38,21 +38,21 @@ use protocol::task::Task;
 use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer, note_of_silence};
 use sys::{Exit, Signal};
 
-/// The loop looks at a command at least this often.
+/// The longest time that the loop sleeps.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// A running command. Each part owns the facts that it decides by. The loop passes events on to them.
+/// A running command. Each part owns the facts on which it decides. The loop passes events to the parts.
 pub struct Drive<'a, S, L> {
     request: &'a Request,
     shim: S,
-    /// `None` once the caller's thread has ended.
+    /// The replies. `None` once the caller's thread has ended.
     replies: Option<&'a mut UnboundedReceiver<Reply>>,
     output: Output<'a, L>,
     process: ProcessState,
     deadlines: Deadlines,
     early: EarlyEnd,
     silence: SilenceWatch,
-    /// The denials of its confinement.
+    /// The denials of the command's confinement.
     denials: Denials,
 }
 
@@ -60,7 +60,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     /// `shell` is the pid of a warm shell, which runs already.
     ///
     /// # Errors
-    /// When the pipes cannot be watched.
+    /// If the pipes cannot be watched.
     pub fn new(
         request: &'a Request,
         (shim, pipes): (S, Pipes),
@@ -87,7 +87,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         })
     }
 
-    /// Drives the command until nothing more is to be read of it.
+    /// Drives the command until no more output can be read.
     async fn run(&mut self) -> Result<(), NotStarted> {
         while !self.is_over() {
             self.step().await?;
@@ -117,7 +117,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         Ok(())
     }
 
-    /// Whether everything that is to be read was read.
+    /// Returns whether everything that is to be read was read.
     fn is_over(&self) -> bool {
         if self.output.moving.task().is_some() || self.early.has_ended() {
             return true;
@@ -147,7 +147,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- events of the shim
 
-    /// Takes an event in. An error says that nothing was started.
+    /// Handles an event. An error says that nothing was started.
     fn on_event(&mut self, event: ShimEvent) -> Result<(), NotStarted> {
         match event {
             ShimEvent::Started(pid) => {
@@ -165,7 +165,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             ShimEvent::Task(task) => self.on_task(*task),
             ShimEvent::Refused(errno) => self.stay(&io::Error::from_raw_os_error(errno)),
             ShimEvent::Released(_) | ShimEvent::LimitExceeded(_) | ShimEvent::Prepared(..) => {}
-            // Not tried again: the caller has given the command up, and its abort arrives only once.
+            // There is no second attempt: the caller has given the command up, and its abort arrives only once.
             ShimEvent::Failed(_) | ShimEvent::Lost { untaken: true } if self.process.aborted => {
                 self.on_exit(Err(ExitUnknown::AliveAfterAbort));
             }
@@ -202,8 +202,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- the end before the exit of the shell
 
-    /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is
-    /// there.
+    /// Handles the shell's report of its command's exit code. The command has ended if no other process runs and all
+    /// output is there.
     fn on_report(&mut self) {
         let Some(exit_code) = self.early.read() else { return };
         let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
@@ -246,8 +246,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- silence
 
-    /// When the command has been silent for too long. A listener that holds the output back delays that, and the
-    /// silence counts from the end of the hold.
+    /// Returns when the command has been silent for too long. A listener that holds the output back delays that time,
+    /// and the silence counts from the end of the hold.
     fn silent_at(&self) -> Option<Instant> {
         let may_end = self.process.is_running() && !self.process.aborted && self.output.pid.is_some();
         self.silence
@@ -256,7 +256,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held().any())
     }
 
-    /// The command was silent for too long, which counts as its time limit.
+    /// Handles a silence that was too long, which counts as the time limit.
     fn on_silence(&mut self, now: Instant) {
         // This thread may have been kept from the processor.
         for stream in [Stream::Stdout, Stream::Stderr] {
@@ -276,8 +276,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         }
     }
 
-    /// Keeps the notes about the limit if the command was terminated there, or moved: its silence, and the result of
-    /// the scan.
+    /// Adds the notes about the limit if the command was terminated or moved there: its silence, and the result of the
+    /// scan.
     fn note_limit(&mut self) {
         let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
         let note = self.output.blocked.take_note().filter(|_| at_limit);
@@ -285,7 +285,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         self.output.notes.extend(silence.into_iter().chain(note));
     }
 
-    /// The longest silence that was allowed, if the command was terminated or moved for it.
+    /// Returns the longest silence that was allowed, if the command was terminated or moved for its silence.
     fn reached_silence(&self) -> Option<Duration> {
         let at_limit = self.process.is_at_limit() || self.output.moving.task().is_some();
         self.silence.reached().filter(|_| at_limit)
@@ -300,7 +300,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         }
         let now = Instant::now();
         if self.deadlines.is_drain_due(now) {
-            // The pipes were quiet, as far as this thread knows: it may have been kept from the processor itself.
+            // The pipes were quiet as far as this thread knows, but it may have been kept from the processor.
             for stream in [Stream::Stdout, Stream::Stderr] {
                 if self.output.read_now(stream) {
                     self.deadlines.on_output(now);
@@ -329,7 +329,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         Ok(())
     }
 
-    /// When to scan for a blocked process.
+    /// Returns when to scan for a blocked process.
     fn scan_at(&self) -> Option<Instant> {
         let Output { pid, moving, blocked, .. } = &self.output;
         let may_scan = self.process.is_running() && !self.process.aborted && !moving.is_under_way() && pid.is_some();
@@ -372,7 +372,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
                     self.silence.on_output(Instant::now().into_std());
                 }
             }
-            // Nothing is left that could want the result.
+            // No caller is left that could want the result.
             None => {
                 self.replies = None;
                 self.output.on_caller_gone();
@@ -401,7 +401,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- the move to the background
 
-    /// The limit is reached: the command is handed to its shim with all that was read so far.
+    /// Hands the command to its shim at the limit, with all output that was read so far.
     fn hand_over(&mut self) {
         let (resume, input) = (self.output.streams.resume(), self.output.input.hand_over());
         match self.output.moving.begin(self.request, resume, input) {
@@ -421,7 +421,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         self.output.moving.on_task(task);
     }
 
-    /// The command cannot be moved, and is terminated at its limit like any other.
+    /// Handles a command that cannot be moved, which is terminated at its limit like any other.
     fn stay(&mut self, reason: &dyn std::fmt::Display) {
         self.output.moving.cancel();
         let note = format!("the command could not be moved to the background, and was ended at its limit: {reason}");
@@ -432,7 +432,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- the end
 
-    /// Waits until the listener has everything. Only an abort, and the bound after a termination, do not wait for it.
+    /// Waits until the listener has received everything. Only an abort and the bound after a termination end the wait
+    /// early.
     async fn deliver_rest(&mut self) {
         self.output.end();
         while self.output.is_pending() {
@@ -470,40 +471,40 @@ async fn type_queued(terminal: Option<&TerminalIo>) {
 /// The exit of the shell, and whether the caller has given it up.
 #[derive(Debug, Default)]
 pub struct ProcessState {
-    /// `None` while it runs.
+    /// The exit. `None` while the shell runs.
     pub exit: Option<ShellExit>,
-    /// The caller has aborted it.
+    /// Whether the caller has aborted the command.
     pub aborted: bool,
 }
 
 impl ProcessState {
-    /// Whether no exit is known yet.
+    /// Returns whether no exit is known yet.
     pub fn is_running(&self) -> bool {
         self.exit.is_none()
     }
 
-    /// Whether the command was terminated, or has no reported exit.
+    /// Returns whether the command was terminated, or has no reported exit.
     pub fn was_terminated(&self) -> bool {
         let by_itself = |ended: &Ended| ended.cause == Cause::Itself;
         self.aborted || self.exit.as_ref().is_some_and(|exit| !exit.as_ref().is_ok_and(by_itself))
     }
 
-    /// Whether the command ended by itself and left processes running.
+    /// Returns whether the command ended by itself and left processes running.
     pub fn left_survivors(&self) -> bool {
         !self.aborted && matches!(self.exit, Some(Ok(Ended { alive: true, cause: Cause::Itself, .. })))
     }
 
-    /// Whether the shim terminated the command at its time limit.
+    /// Returns whether the shim terminated the command at its time limit.
     pub fn reached_limit(&self) -> bool {
         matches!(self.exit, Some(Ok(Ended { cause: Cause::Limit, .. })))
     }
 
-    /// Whether the time limit terminated the command, even if a process of it is still there.
+    /// Returns whether the time limit terminated the command, even if a process of it is still there.
     pub fn is_at_limit(&self) -> bool {
         self.reached_limit() || matches!(self.exit, Some(Err(ExitUnknown::AliveAfterLimit)))
     }
 
-    /// The exit of a command that is still there at the hard bound.
+    /// Returns the exit of a command that is still alive at the hard bound.
     pub fn given_up(&self) -> ShellExit {
         Err(if self.aborted { ExitUnknown::AliveAfterAbort } else { ExitUnknown::AliveAfterLimit })
     }
@@ -511,9 +512,9 @@ impl ProcessState {
 
 /// A shim: its events, and its duties. Tests drive the loop with a shim that starts no process.
 pub trait Shim: Send {
-    /// The next event. Nothing is lost if the future is dropped.
+    /// Returns the next event. No event is lost if the future is dropped.
     fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send;
-    /// The next event, if it is there already.
+    /// Returns the next event, if it has already arrived.
     fn try_next_event(&mut self) -> Option<ShimEvent>;
     /// Terminates the tree: SIGTERM, grace, SIGKILL.
     fn terminate(&self);
@@ -529,7 +530,7 @@ pub trait Shim: Send {
     fn acknowledge_blocked(&self);
     /// Asks the shim to make the command its task; answered by [`ShimEvent::Task`] or [`ShimEvent::Refused`].
     fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>);
-    /// Whether no process but this shell runs.
+    /// Returns whether no process but this shell runs.
     fn runs_only(&self, shell: Pid) -> bool;
 }
 

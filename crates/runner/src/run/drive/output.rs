@@ -20,18 +20,18 @@ use protocol::Pipes;
 pub struct Output<'a, L> {
     request: &'a Request,
     pub listener: &'a L,
-    /// The shell, once its start is known. Before that no listener of a terminal can be there.
+    /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
     pub streams: Streams,
-    /// The view of both streams in the making.
+    /// The view of both streams, in the making.
     pub view: ViewMaker<'a>,
     pub input: InputWriter,
     pub terminal: Option<TerminalIo>,
     delivery: Delivery,
-    /// `None` when the listener wants no live views.
+    /// The live views. `None` if the listener wants none.
     views: Option<LiveViews>,
     pub blocked: BlockedWatch,
-    /// The beginning of a log, should the command move to the background.
+    /// The beginning of a log, in case the command moves to the background.
     pub moving: Move,
     /// Facts for the caller.
     pub notes: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Output<'a, L> {
 
 impl<'a, L: Listener> Output<'a, L> {
     /// # Errors
-    /// When the pipes cannot be watched.
+    /// If the pipes cannot be watched.
     pub fn new(request: &'a Request, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
         let Pipes { stdin, stdout, stderr, other_end } = pipes;
         let stdout = OutputReader::new(Stream::Stdout, stdout, request)?;
@@ -60,7 +60,7 @@ impl<'a, L: Listener> Output<'a, L> {
         })
     }
 
-    /// The shell runs.
+    /// Handles the start of the shell.
     pub fn on_start(&mut self, pid: i32) {
         self.pid = Some(pid);
         if self.request.starts {
@@ -68,7 +68,7 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// The shell has exited.
+    /// Handles the exit of the shell.
     pub fn on_exit(&mut self) {
         self.moving.cancel();
         self.input.close();
@@ -81,12 +81,12 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// The command is a task now: its log has the whole of both streams.
+    /// Handles the move of the command to a task, whose log has the whole of both streams.
     pub fn on_moved(&mut self, log: &Path) {
         self.streams.all_mut().for_each(|reader| reader.moved_to(log));
     }
 
-    /// Which streams are not read now, since the listener, the caller or the shim comes first.
+    /// Returns the streams that must not be read now, because the listener, the caller or the shim comes first.
     pub fn held(&self) -> Held {
         let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
         let holds =
@@ -95,27 +95,27 @@ impl<'a, L: Listener> Output<'a, L> {
         Held { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
     }
 
-    /// Whether the terminal was sent more than could be drawn at once.
+    /// Returns whether the terminal was sent more than could be drawn at once.
     pub fn is_behind(&self) -> bool {
         self.terminal.as_ref().is_some_and(TerminalIo::is_behind)
     }
 
-    /// Whether a listener can still delay the result.
+    /// Returns whether a listener can still delay the result.
     pub fn may_delay(&self) -> bool {
         self.delivery.is_on() || self.terminal_has_text()
     }
 
-    /// Whether a listener has not taken everything, or the caller has not said where a whole stream goes.
+    /// Returns whether a listener has not taken everything, or the caller has not said where a whole stream goes.
     pub fn is_pending(&self) -> bool {
         self.terminal_has_text() || self.delivery.is_pending() || self.streams.await_path()
     }
 
-    /// When the next live view is due.
+    /// Returns when the next live view is due.
     pub fn view_at(&self) -> Option<Instant> {
         self.views.as_ref().and_then(LiveViews::due_at)
     }
 
-    /// Shows the listener how the command looks now, if that is due.
+    /// Shows the listener the current view of the command, if a view is due.
     pub fn show(&mut self, now: Instant) {
         if let (Some(pid), Some(views)) = (self.pid, &mut self.views)
             && let Some([stdout, stderr]) = views.next(now, || self.streams.tails())
@@ -125,7 +125,7 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// Reads a stream that can be read. Returns whether something came of it.
+    /// Reads a readable stream. Returns whether the read had a result.
     pub fn read(&mut self, stream: Stream) -> bool {
         let Self { streams, view, .. } = self;
         let mut on_text = |text: &str| view.push(stream, text);
@@ -162,7 +162,7 @@ impl<'a, L: Listener> Output<'a, L> {
         !terminated
     }
 
-    /// The output has ended.
+    /// Ends the output.
     pub fn end(&mut self) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let Self { streams, view, .. } = self;
@@ -201,7 +201,7 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// Gives the listeners of a terminal the next text, if they are there and not busy.
+    /// Gives the listeners of a terminal the next text, if they exist and are not busy.
     fn deliver_data(&mut self) {
         if let (Some(terminal), Some(_)) = (&self.terminal, self.pid)
             && let Some(text) = terminal.next_data()
@@ -226,7 +226,7 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// The listener has taken something, or the caller has given something.
+    /// Handles a reply: the listener has taken something, or the caller has given something.
     pub fn on_reply(&mut self, reply: Reply) {
         match reply {
             Reply::OutputTaken(failure) => {
@@ -263,19 +263,19 @@ impl<'a, L: Listener> Output<'a, L> {
                 }
                 self.pass_on(stream);
             }
-            // Both are for the shim.
+            // Both replies are for the shim.
             Reply::Abort | Reply::Signal(_) => {}
         }
     }
 
-    /// The caller's thread has ended, and with it its listeners.
+    /// Handles the end of the caller's thread, and with it of its listeners.
     pub fn on_caller_gone(&mut self) {
         self.delivery.stop();
         self.views = None;
         self.blocked.stop();
     }
 
-    /// No listener is waited for any longer.
+    /// Stops waiting for listeners.
     pub fn stop_listeners(&mut self) {
         if self.delivery.stop() {
             self.notes.push("the onOutput listener did not take all output in time".into());
@@ -291,14 +291,14 @@ impl<'a, L: Listener> Output<'a, L> {
 
 // ---- live output
 
-/// The most text that one call of the listener gets, bytes.
+/// The most bytes of text that one call of the listener gets.
 pub const BATCH: usize = 64 * 1024;
 
-/// The streams that live text is taken from.
+/// Streams of live text.
 pub trait LiveText {
-    /// The next text of a stream, at most this many bytes; `None` when there is none.
+    /// Returns the next text of a stream, at most this many bytes. `None`: there is no text.
     fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String>;
-    /// Whether a stream has more text.
+    /// Returns whether a stream has more text.
     fn has_more(&self, stream: Stream) -> bool;
 }
 
@@ -312,12 +312,12 @@ impl LiveText for Streams {
     }
 }
 
-/// Which stream the listener gets next, and whether it is still busy with the last batch.
+/// The stream that the listener gets next, and whether the listener is still busy with the last batch.
 #[derive(Debug, Default)]
 pub struct Delivery {
-    /// The caller listens.
+    /// Whether the caller listens.
     on: bool,
-    /// A batch was not taken yet.
+    /// Whether a batch was not taken yet.
     in_flight: bool,
     queue: VecDeque<Stream>,
 }
@@ -327,24 +327,24 @@ impl Delivery {
         Self { on, ..Self::default() }
     }
 
-    /// Whether the caller listens.
+    /// Returns whether the caller listens.
     pub fn is_on(&self) -> bool {
         self.on
     }
 
-    /// Whether a stream with this much text is not read any further: the command is held back by its full pipe.
+    /// Returns whether reading of a stream with this much text pauses, so that a full pipe holds the command back.
     pub fn is_full(&self, live_bytes: usize) -> bool {
         self.on && live_bytes >= BATCH
     }
 
-    /// A stream has text for the listener.
+    /// Records that a stream has text for the listener.
     pub fn on_text(&mut self, stream: Stream) {
         if self.on && !self.queue.contains(&stream) {
             self.queue.push_back(stream);
         }
     }
 
-    /// The next batch, unless the listener is busy. Streams take turns.
+    /// Returns the next batch, unless the listener is busy. Streams take turns.
     pub fn next(&mut self, text: &mut impl LiveText) -> Option<(Stream, String)> {
         while self.on && !self.in_flight {
             let stream = self.queue.pop_front()?;
@@ -359,18 +359,18 @@ impl Delivery {
         None
     }
 
-    /// The listener has taken the last batch.
+    /// Records that the listener has taken the last batch.
     pub fn on_taken(&mut self) {
         self.in_flight = false;
     }
 
-    /// The listener gets no more. Returns whether it still listened.
+    /// Stops the delivery to the listener. Returns whether the listener still listened.
     pub fn stop(&mut self) -> bool {
         self.queue.clear();
         std::mem::take(&mut self.on)
     }
 
-    /// Whether the listener has not taken everything yet.
+    /// Returns whether the listener has not taken everything yet.
     pub fn is_pending(&self) -> bool {
         self.on && (self.in_flight || !self.queue.is_empty())
     }
@@ -378,14 +378,14 @@ impl Delivery {
 
 // ---- live views
 
-/// The view that was shown last, and when the next one is due.
+/// The last view, and the time of the next view.
 pub struct LiveViews {
     began: Instant,
     every: Duration,
     next: Instant,
     in_flight: bool,
     changed: bool,
-    /// The text of both streams as it was shown last.
+    /// The text of both streams in the last view.
     shown: Option<[String; 2]>,
 }
 
@@ -394,27 +394,27 @@ impl LiveViews {
         Self { began, every, next: began + every, in_flight: false, changed: true, shown: None }
     }
 
-    /// Time since the command began.
+    /// Returns the time since the command began.
     pub fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// When the next view is due; `None` while there can be no new one.
+    /// Returns when the next view is due. `None` while there can be no new view.
     pub fn due_at(&self) -> Option<Instant> {
         (!self.in_flight && self.changed).then_some(self.next)
     }
 
-    /// The command has written.
+    /// Records output of the command.
     pub fn on_output(&mut self) {
         self.changed = true;
     }
 
-    /// The listener has taken the last view.
+    /// Records that the listener has taken the last view.
     pub fn on_taken(&mut self) {
         self.in_flight = false;
     }
 
-    /// The next view, if it is due and differs from the last.
+    /// Returns the next view, if it is due and differs from the last view.
     pub fn next(&mut self, now: Instant, look: impl FnOnce() -> [String; 2]) -> Option<[String; 2]> {
         if now < self.next {
             return None;

@@ -15,7 +15,7 @@ use crate::run::blocked::LastLines;
 use crate::run::listener::Allocation;
 use capture::{Capture, SpillDir, SpillFile, Stream, sweep};
 
-/// The most that a live view shows of each stream, bytes.
+/// The most bytes that a live view shows of each stream.
 pub const VIEW: usize = 8 * 1024;
 
 /// Standard output, and standard error where it is not merged.
@@ -24,7 +24,7 @@ pub struct Streams {
     pub stderr: Option<OutputReader>,
 }
 
-/// Which streams are not read now, so that a full pipe holds the command back.
+/// The streams that are not read now, so that a full pipe holds the command back.
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
     pub stdout: bool,
@@ -65,17 +65,17 @@ impl Streams {
         self.all().filter_map(OutputReader::pipe).filter_map(|pipe| pipe.try_clone_to_owned().ok()).collect()
     }
 
-    /// Whether a process may still write.
+    /// Returns whether a process may still write.
     pub fn is_open(&self) -> bool {
         self.all().any(OutputReader::is_open)
     }
 
-    /// Whether the caller has not said yet where a whole stream goes.
+    /// Returns whether the caller still has to choose the path of a whole stream.
     pub fn await_path(&self) -> bool {
         self.all().any(OutputReader::awaits_path)
     }
 
-    /// Waits for a stream that can be read, and is not held.
+    /// Waits for a readable stream that is not held.
     pub async fn readable(&self, held: Held) -> Stream {
         tokio::select! {
             () = self.stdout.readable(), if !held.stdout => Stream::Stdout,
@@ -84,18 +84,18 @@ impl Streams {
         }
     }
 
-    /// For each pipe the state of its reader, for a shim to go on.
+    /// Returns the state of each pipe's reader, so that a shim can continue.
     pub fn resume(&self) -> Vec<Vec<u8>> {
         self.all().map(|reader| reader.capture.resume()).collect()
     }
 
-    /// The end of both streams, as a live view shows it.
+    /// Returns the end of both streams, as a live view shows it.
     pub fn tails(&self) -> [String; 2] {
         [Some(&self.stdout), self.stderr.as_ref()]
             .map(|reader| reader.map(|reader| reader.capture.tail(VIEW)).unwrap_or_default())
     }
 
-    /// The unfinished lines.
+    /// Returns the unfinished lines.
     pub fn last_lines(&self) -> LastLines {
         let [stdout, stderr] = [Some(&self.stdout), self.stderr.as_ref()]
             .map(|reader| reader.map(|reader| reader.capture.pending()).unwrap_or_default());
@@ -112,7 +112,7 @@ async fn readable(reader: Option<&OutputReader>) {
 
 // ---- one stream
 
-/// The most that is read at once: large enough for few system calls, small enough for the processor's cache.
+/// The most bytes that are read at once: enough for few system calls, and few enough for the processor's cache.
 const READ_BYTES: usize = 256 * 1024;
 /// Reads of one stream before other events get their turn.
 const READS_PER_TURN: usize = 8;
@@ -121,7 +121,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_BYTES]);
 }
 
-/// Reads several times: a terminal gives no more than a page at once.
+/// Reads several times, because a terminal returns no more than a page at once.
 fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     while count < sys::PIPE_BYTES {
@@ -136,7 +136,7 @@ fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(count)
 }
 
-/// One output stream of a running command.
+/// An output stream of a running command.
 pub struct OutputReader {
     pub stream: Stream,
     pub capture: Capture,
@@ -146,7 +146,7 @@ pub struct OutputReader {
     line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
     large: bool,
-    /// The caller was asked where the whole stream goes, and has not answered.
+    /// Whether the caller was asked for the path of the whole stream, and has not answered.
     awaits_path: bool,
 }
 
@@ -155,7 +155,7 @@ pub struct OutputReader {
 pub enum ReadResult {
     /// There was output.
     Output,
-    /// There was nothing to read yet.
+    /// No output was available yet.
     Nothing,
     /// The last writer has closed its end.
     End,
@@ -176,28 +176,28 @@ impl OutputReader {
         Ok(Self { stream, capture, terminal, line_ends, pipe, large: false, awaits_path: false })
     }
 
-    /// Whether a process may still write.
+    /// Returns whether a process may still write.
     pub fn is_open(&self) -> bool {
         self.pipe.is_some()
     }
 
-    /// Whether the caller's artifact store has not said yet where the whole stream goes.
+    /// Returns whether the caller's artifact store still has to choose the path of the whole stream.
     pub fn awaits_path(&self) -> bool {
         self.awaits_path
     }
 
-    /// A log has the whole stream: no path is needed any more.
+    /// Records that a log has the whole stream, so that no path is needed.
     pub fn moved_to(&mut self, log: &Path) {
         self.awaits_path = false;
         self.capture.spill_elsewhere(log.to_owned());
     }
 
-    /// The pipe or terminal, if it is open.
+    /// Returns the pipe or terminal, if it is open.
     pub fn pipe(&self) -> Option<BorrowedFd<'_>> {
         self.pipe.as_ref().map(|pipe| pipe.get_ref().as_fd())
     }
 
-    /// Waits for something to read; forever once the pipe is closed.
+    /// Waits until output can be read. Waits forever once the pipe is closed.
     pub async fn readable(&self) {
         match &self.pipe {
             Some(pipe) => drop(pipe.readable().await),
@@ -242,7 +242,7 @@ impl OutputReader {
         })
     }
 
-    /// Reads without asking the runtime whether there is output: under load the runtime learns of it late.
+    /// Reads without asking the runtime whether there is output. Under load the runtime learns of output late.
     pub fn read_now(&mut self, reader: &mut impl FnMut(&str)) -> ReadResult {
         BUFFER.with_borrow_mut(|buffer| {
             let Some(pipe) = &self.pipe else { return ReadResult::End };
@@ -306,7 +306,7 @@ impl OutputReader {
         }
     }
 
-    /// The caller's artifact store has given a path, or none.
+    /// Handles the answer of the caller's artifact store: a path, or a failure.
     pub fn on_allocated(&mut self, answer: Allocation, spill: Option<&Spill>) {
         if !std::mem::take(&mut self.awaits_path) {
             return;
@@ -326,38 +326,38 @@ impl OutputReader {
 
 // ---- standard input
 
-/// The most that is written at once, bytes.
+/// The most bytes that are written at once.
 const WRITE_BYTES: usize = 256 * 1024;
 
 /// The write end of standard input, and its unwritten bytes.
 pub struct InputWriter {
-    /// `None` once the input has ended, or the command reads no more.
+    /// The pipe. `None` once the input has ended, or the command reads no more.
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
     written: usize,
-    /// The caller may give more.
+    /// Whether the caller may give more bytes.
     open: bool,
-    /// The caller gets an answer once everything is written.
+    /// Whether the caller gets an answer once everything is written.
     reports: bool,
 }
 
-/// The answer to the last bytes that the caller gave.
+/// The answer to the last bytes of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputTaken {
-    /// All of them are written.
+    /// All bytes are written.
     Written,
     /// The command reads no more.
     Closed,
 }
 
 impl InputWriter {
-    /// `open`: more bytes may come, by [`InputWriter::push`].
+    /// `open`: whether more bytes may come, by [`InputWriter::push`].
     pub fn new(pipe: Option<OwnedFd>, bytes: &[u8], open: bool) -> io::Result<Self> {
         let pipe = pipe.map(|pipe| sys::watch(pipe, Interest::WRITABLE)).transpose()?;
         Ok(Self { pipe, bytes: bytes.to_vec(), written: 0, open, reports: false })
     }
 
-    /// Waits until the command takes more; forever when there is nothing to write.
+    /// Waits until the command takes more input. Waits forever if nothing has to be written.
     pub async fn writable(&self) {
         match &self.pipe {
             Some(pipe) if !self.open || self.written < self.bytes.len() => drop(pipe.writable().await),
@@ -365,7 +365,7 @@ impl InputWriter {
         }
     }
 
-    /// Appends bytes; `None` ends the input.
+    /// Appends bytes. `None` ends the input.
     pub fn push(&mut self, more: Option<Vec<u8>>) {
         match more {
             Some(more) => {
@@ -380,7 +380,7 @@ impl InputWriter {
         }
     }
 
-    /// The answer that the caller is still owed, once it is known.
+    /// Returns the answer that the caller is still owed, once it is known.
     pub fn take_answer(&mut self) -> Option<InputTaken> {
         let done = self.reports && (self.pipe.is_none() || self.written == self.bytes.len());
         if !done {
@@ -408,8 +408,7 @@ impl InputWriter {
         }
     }
 
-    /// The pipe and a file with the bytes that are not written yet, for a shim to go on; empty when the input has
-    /// ended.
+    /// Returns the pipe and a file with the unwritten bytes, so that a shim can continue. Empty if the input has ended.
     pub fn hand_over(&self) -> io::Result<Vec<OwnedFd>> {
         let Some(pipe) = &self.pipe else { return Ok(Vec::new()) };
         let rest = sys::anonymous_file(&self.bytes[self.written..])?;
@@ -430,7 +429,7 @@ impl InputWriter {
 pub struct TerminalIo {
     terminal: Arc<Terminal>,
     typing: Typing,
-    /// The programs' end, open until the shell has exited: nothing before that is the end of the output.
+    /// The programs' end, open until the shell has exited, so that the output cannot end earlier.
     other_end: Option<OwnedFd>,
 }
 
@@ -439,12 +438,12 @@ impl TerminalIo {
         Ok(Self { terminal: Arc::clone(terminal), typing: Typing::of(terminal)?, other_end })
     }
 
-    /// The shell has exited.
+    /// Handles the exit of the shell.
     pub fn on_exit(&mut self) {
         self.other_end = None;
     }
 
-    /// Types queued input. Returns now and then, and is to be called again.
+    /// Types queued input. Returns now and then, and has to be called again.
     pub async fn type_queued(&self) {
         self.typing.go_on().await;
     }
@@ -468,12 +467,12 @@ impl TerminalIo {
         self.terminal.next_data()
     }
 
-    /// Whether its listeners have not taken all text.
+    /// Returns whether its listeners have not taken all text.
     pub fn awaits_listeners(&self) -> bool {
         self.terminal.is_heard_of()
     }
 
-    /// The output has ended.
+    /// Ends the output.
     pub fn finish_data(&self) {
         self.terminal.finish_data();
     }

@@ -1,4 +1,4 @@
-//! Remembers commands in which nothing was found: agents run the same tests many times, and after a pause the engine's
+//! Remembers commands without findings, because agents run the same tests many times, and after a pause the engine's
 //! code has left the processor's caches.
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::request::{Guard, Request};
 use protocol::plan::Environment;
 
-/// Commands that are remembered per thread.
+/// The most commands that are remembered per thread.
 const MAX_COMMANDS: usize = 16;
 /// Longest command that is remembered, bytes.
 const MAX_LENGTH: usize = 1024;
@@ -26,7 +26,7 @@ thread_local! {
     static REMEMBERED: RefCell<VecDeque<HarmlessCommand>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// Whether nothing was found in the same command, in the same directory and environment, by the same rules.
+/// Returns whether an equal command had no findings, in the same directory and environment, by the same rules.
 pub(super) fn knows(request: &Request, guard: &Guard) -> bool {
     fits(request)
         && REMEMBERED.with_borrow(|remembered| {
@@ -39,7 +39,7 @@ pub(super) fn knows(request: &Request, guard: &Guard) -> bool {
         })
 }
 
-/// Remembers a command in which nothing was found.
+/// Remembers a command without findings.
 pub(super) fn remember(request: &Request, guard: Guard) {
     if fits(request) {
         let (command, cwd) = (request.command.clone(), request.cwd.clone());
@@ -51,7 +51,7 @@ pub(super) fn remember(request: &Request, guard: Guard) {
     }
 }
 
-/// Whether the verdict of a command depends on nothing else.
+/// Returns whether the verdict of a command depends on nothing else.
 fn fits(request: &Request) -> bool {
     let alone = request.startup.is_none() && request.args.is_empty() && request.stdin.is_none();
     alone && request.command.len() <= MAX_LENGTH

@@ -1,4 +1,4 @@
-//! Judges a command before anything starts.
+//! Judges a command before it starts.
 
 mod harmless;
 
@@ -14,7 +14,7 @@ const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
 /// Longest shell state before such a command, bytes. Most of it is only read.
 const MAX_STATE_AT_ONCE: usize = 64 * 1024;
 
-/// Whether a command takes too long to judge on the caller's thread.
+/// Returns whether a command takes too long to judge on the caller's thread.
 pub(super) fn takes_long(request: &Request) -> bool {
     let state = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
     (request.guard.is_some() || request.needs_risk())
@@ -39,7 +39,7 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     weigh(request, guard, found)
 }
 
-/// Calls with the surroundings of a command.
+/// Calls `call` with the context of a command.
 fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
@@ -51,7 +51,7 @@ fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
         home: &home,
         environment: Environment(request.environment.text()),
         args: &request.args,
-        // Input that is written later is not known.
+        // Input that is written later is not known yet.
         stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
         shell_state: ShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
         reach: None,

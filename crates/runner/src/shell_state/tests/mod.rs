@@ -47,7 +47,7 @@ impl Shells {
         self.run_given(text, &[])
     }
 
-    /// The same with variables of its own.
+    /// The same as [`Self::run`], with these variables given.
     pub fn run_given(&mut self, text: &str, given: &[(String, Option<String>)]) -> Output {
         let restore = self.state.as_ref().map(|state| state.restore_early(&self.block())).unwrap_or_default();
         let late = self.state.as_ref().map(ShellState::restore_late).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Limits the commands that run at once to the available descriptors. The others queue. Tasks also count, for as long
-//! as this process follows them.
+//! Limits the commands that run at once to the available descriptors. Further commands queue. Tasks count as well, as
+//! long as this process follows them.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Descriptors that one command needs in this process: two pipes, a socket, briefly their other ends, perhaps two
-/// files, up to three more with a special shell, and its share of what sessions need.
+/// Descriptors that a command needs in this process: two pipes, a socket, briefly their other ends, perhaps two files,
+/// up to three more with a special shell, and its share of the sessions' descriptors.
 pub const PER_COMMAND: u64 = 11;
-/// Descriptors that one task needs in this process: the socket to its shim, and its log while that is read.
+/// Descriptors that a task needs in this process: the socket to its shim, and its log while the log is read.
 pub const PER_TASK: u64 = 2;
 /// Extra descriptors of a session that runs a command. Of this many commands, one may belong to a session.
 pub const PER_SESSION: usize = 5;
@@ -18,7 +18,7 @@ pub const PER_SESSION: usize = 5;
 pub const PER_TERMINAL: usize = 2;
 /// Descriptors reserved for the host.
 pub const RESERVE: u64 = 48;
-/// Beyond this number more parallel commands would only compete for the processors.
+/// The most parallel commands. More commands would only compete for the processors.
 pub const MOST: u64 = 1024;
 
 /// A place among the running commands, returned when dropped.
@@ -41,7 +41,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The instance shared by all threads of the process.
+    /// Returns the instance shared by all threads of the process.
     pub fn shared() -> &'static Self {
         static ADMISSION: OnceLock<Admission> = OnceLock::new();
         ADMISSION.get_or_init(|| {
@@ -85,7 +85,7 @@ impl Admission {
         self.sessions.try_acquire().ok()
     }
 
-    /// The same in queue order.
+    /// Like [`Self::try_enter_session`], in queue order.
     pub async fn enter_session(&'static self) -> Option<Slot> {
         self.sessions.acquire().await.ok()
     }

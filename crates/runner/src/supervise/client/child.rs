@@ -31,7 +31,7 @@ pub enum ShimEvent {
     Started(i32),
     /// The program could not be started.
     Failed(LaunchError),
-    /// The confinement of the command has denied something.
+    /// The confinement of the command has denied operations.
     Denied(Denials),
     /// The shell has exited.
     Ended(Ended),
@@ -112,12 +112,12 @@ pub struct Child {
 }
 
 impl Child {
-    /// Marks that the shim prepares a warm shell and runs no command.
+    /// Records that the shim prepares a warm shell and runs no command.
     pub fn prepares(&mut self) {
         self.prepares = true;
     }
 
-    /// Marks that the program already runs, in a warm shell.
+    /// Records that the program already runs, in a warm shell.
     pub fn has_started(&mut self) {
         self.started = true;
     }
@@ -152,7 +152,7 @@ impl Child {
                 }
                 Ok(Received::Pending) => return None,
                 Ok(Received::Closed) => return Some(ShimEvent::Lost { untaken: false }),
-                // A reset says that the shim exited with the plan still unread in its socket.
+                // A reset means that the shim exited with the plan still unread in its socket.
                 Err(error) => {
                     let untaken = !self.started && error.kind() == io::ErrorKind::ConnectionReset;
                     return Some(ShimEvent::Lost { untaken });
@@ -161,7 +161,7 @@ impl Child {
         }
     }
 
-    /// The event that a message is; `None` if the caller does not wait for it.
+    /// Returns the event for a message. `None` if the caller does not wait for it.
     fn on_message(&mut self, message: FromShimOrTask) -> Option<ShimEvent> {
         let message = match message {
             FromShimOrTask::Shim(message) => message,
@@ -181,9 +181,9 @@ impl Child {
             FromShim::Blocked { at_limit, process } => Some(ShimEvent::Blocked(at_limit, process)),
             FromShim::Released(survivors) => Some(ShimEvent::Released(survivors)),
             FromShim::Refused(errno) => Some(ShimEvent::Refused(errno)),
-            // A late answer to a question about a warm shell that was not used.
+            // The message is a late answer to a question about a warm shell that was not used.
             FromShim::Protected(_) => None,
-            // Without a request for one, it is about a shell that was pre-started before this command.
+            // Without a request, the report is about a shell that was pre-started before this command.
             FromShim::Prepared(prepared) => self.prepares.then(|| {
                 let (mark, ready) = ReadyShell::of(prepared);
                 ShimEvent::Prepared(mark, ready)
@@ -208,17 +208,17 @@ impl Child {
         }
     }
 
-    /// Whether nothing runs below its shim but this shell, which runs nothing itself.
+    /// Returns whether no process runs below the shim except this shell, which runs nothing itself.
     pub fn runs_only(&self, shell: Pid) -> bool {
         sys::first_children(shell).is_empty() && sys::first_children(Pid::from_raw(self.pid)) == [shell]
     }
 
-    /// The cgroup of the command, if it has one.
+    /// Returns the cgroup of the command, if it has one.
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
     }
 
-    /// The world of the command, if it is confined.
+    /// Returns the world of the command, if it is confined.
     pub fn world(&self) -> Option<WorldId> {
         self.world
     }
@@ -239,7 +239,7 @@ impl Child {
         self.send(ToShim::Denials);
     }
 
-    /// Acknowledges the process that was blocked at the limit: it may be signalled now.
+    /// Acknowledges the report of the process that was blocked at the limit. The process may be signalled now.
     pub fn acknowledge_blocked(&self) {
         self.send(ToShim::Acknowledged);
     }
@@ -256,19 +256,19 @@ impl Child {
 
     /// Leaves the survivors to themselves: the shim reads their output from now on. Answered by
     /// [`ShimEvent::Released`]; with a transfer and a survivor that holds the pipes, then by [`ShimEvent::Task`]. If
-    /// they cannot become a task, answered by [`ShimEvent::Refused`], and they are the host's until it releases them
-    /// without one.
+    /// the survivors cannot become a task, answered by [`ShimEvent::Refused`], and they are the host's until they are
+    /// released without a task.
     pub fn release(&self, transfer: Option<&Transfer>) {
         self.send(ToShim::Release(transfer.cloned()));
     }
 
-    /// Moves the command to a task, with the write end of its input and a file with the rest of that. Answered by
+    /// Moves the command to a task, with the write end of its input and a file with the rest of the input. Answered by
     /// [`ShimEvent::Task`] or [`ShimEvent::Refused`], unless the command has just exited.
     pub fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {
         self.send(ToShim::HandOver { transfer: transfer.clone(), input: TaskInput::of(input) });
     }
 
-    /// A shim that is gone shows as the end of its socket.
+    /// Sends a message. A shim that is gone shows as the end of its socket.
     fn send(&self, message: ToShim) {
         let _ = protocol::send(self.socket.get_ref(), message);
     }
@@ -283,7 +283,7 @@ impl Child {
         self.socket.get_ref()
     }
 
-    /// Returns the shim, below which no process runs.
+    /// Returns the shim, which has no process below it.
     pub fn into_shim(self) -> ShimHandle {
         ShimHandle::new(self.pid, self.socket.into_inner()).in_group(self.group).in_world(self.world)
     }

@@ -6,7 +6,7 @@ use protocol::{Prepared, WarmEnds};
 use std::time::Duration;
 use sys::{Exit, LaunchStep, Usage};
 
-/// A command, and the shim's end of its socket.
+/// Returns a command, and the shim's end of its socket.
 fn child() -> (Child, OwnedFd) {
     let (ours, theirs) = sys::socket_pair().expect("sockets");
     sys::set_nonblocking(&ours).expect("set");

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit};
 
-/// The lowest limit of descriptors with which commands can be confined: shims keep some at numbers above 100.
+/// The lowest limit of descriptors with which commands can be confined. Shims keep some descriptors at numbers above
+/// 100.
 const FEWEST_DESCRIPTORS: u64 = 128;
 
-/// The reason why no helper process is available.
+/// Why no helper process is available.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HelperError {
     /// The program is missing.
@@ -21,7 +22,7 @@ pub enum HelperError {
     /// This process may open too few descriptors.
     #[error("confined commands need a limit of {FEWEST_DESCRIPTORS} open files, and this process has {0} (ulimit -n)")]
     Descriptors(u64),
-    /// Several supervisors ended before they answered anything.
+    /// Several supervisors in a row ended without an answer.
     #[error("the agent-bash supervisor {} ends without an answer; if agent-bash was updated meanwhile, start this \
              process again", .0.display())]
     Silent(PathBuf),

@@ -20,7 +20,7 @@ pub enum TaskEvent {
     Task(Box<Task>),
     /// The task has ended.
     Ended(Box<Task>),
-    /// The log has this many bytes of output. With unfinished lines that are not in it, if they were requested.
+    /// The log has this many bytes of output. Has the unfinished lines that are not in the log, if they were requested.
     Grew(u64, Vec<String>),
     /// The shim is gone, or no longer talks to this process.
     Lost,
@@ -32,7 +32,7 @@ pub struct Link {
     reader: FrameReader,
 }
 
-/// The sending half of a [`Link`]. Messages to a dead shim are dropped; the link reports its death.
+/// The sending half of a [`Link`]. Messages to a dead shim are dropped, and the link reports its death.
 #[derive(Clone)]
 pub struct TaskSender(Arc<AsyncFd<OwnedFd>>);
 

@@ -15,16 +15,16 @@ use crate::supervise::ready::{ReadyShell, Stale};
 use protocol::plan::{ShellKind, WorldId};
 use protocol::{FrameReader, FromShim, Received, ToShim};
 
-/// Shims kept while no command runs. Agents often call tools two at a time.
+/// Shims kept while no command runs. Agents often call two tools at a time.
 pub const KEEP: usize = 2;
-/// Time after a command's exit before a shell is started for the next one. A command that follows at once is not slowed
-/// down by it.
+/// Time after a command's exit before a shell is started for the next command. A command that follows at once is not
+/// slowed down by the shell.
 pub const PAUSE: Duration = Duration::from_millis(1);
-/// Interval at which old warm shells are ended. None stays warm for more than twice that, five minutes.
+/// Interval at which old warm shells are ended. No shell stays warm for more than twice that time, five minutes.
 pub const SWEEP: Duration = Duration::from_secs(150);
 /// Time a shim may take to protect the paths that are new in its world.
 const PROTECTED: Duration = Duration::from_secs(2);
-/// Kinds of commands that are remembered. A kind is worth a warm shell from its second command on.
+/// Kinds of commands that are remembered. A kind deserves a warm shell from its second command on.
 const SEEN: usize = 8;
 
 /// A free shim.
@@ -44,14 +44,14 @@ pub struct ShimHandle {
 
 /// A warm shell.
 pub struct PooledShell {
-    /// The kind of commands it can run.
+    /// The kind of commands that the shell can run.
     pub kind: Arc<ShellKind>,
-    /// The mark it was started with.
+    /// The mark with which the shell was started.
     pub mark: String,
     since: Instant,
-    /// Set once it has reported that it is ready.
+    /// The ready shell, once the shell has reported that it is ready.
     ready: Option<ReadyShell>,
-    /// The files for its state, if it inherits any.
+    /// The files for the shell's state, if it inherits any.
     files: Option<Inheritance>,
 }
 
@@ -76,7 +76,7 @@ pub struct WarmShells {
     pub stale: u64,
 }
 
-/// Free shims, the most recently used one last.
+/// Free shims, the most recently used shim last.
 #[derive(Default)]
 pub struct ShimPool {
     shims: Vec<ShimHandle>,
@@ -87,24 +87,24 @@ pub struct ShimPool {
 }
 
 impl ShimHandle {
-    /// A shim that was just forked.
+    /// Returns a shim that was just forked.
     pub fn new(pid: i32, socket: OwnedFd) -> Self {
         Self { pid, socket, shell: None, group: None, world: None, reader: FrameReader::default() }
     }
 
-    /// Records the cgroup of its commands.
+    /// Records the cgroup of the shim's commands.
     #[must_use]
     pub fn in_group(self, group: Option<PathBuf>) -> Self {
         Self { group, ..self }
     }
 
-    /// Records the world of its commands.
+    /// Records the world of the shim's commands.
     #[must_use]
     pub fn in_world(self, world: Option<WorldId>) -> Self {
         Self { world, ..self }
     }
 
-    /// Prepares a warm shell below it. The shim reports when it is ready.
+    /// Prepares a warm shell below the shim. The shim reports when the shell is ready.
     pub fn prepare(&mut self, kind: Arc<ShellKind>) {
         self.forget();
         let mark = protocol::plan::next_mark();
@@ -116,19 +116,19 @@ impl ShimHandle {
         }
     }
 
-    /// Reads the reports about shells that were never used. Unread, some hundred of them would fill the socket, and the
-    /// shim could neither send nor receive.
+    /// Reads the reports about shells that were never used. If they stayed unread, some hundred of them would fill the
+    /// socket, and the shim could neither send nor receive.
     fn forget(&mut self) {
         self.shell = None;
         while let Ok(Received::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
     }
 
-    /// Returns whether it is being killed or was.
+    /// Returns whether the shim is being killed or was killed.
     pub fn is_gone(&self) -> bool {
         sys::is_dying(Pid::from_raw(self.pid))
     }
 
-    /// Returns whether it has a shell of this kind, ready or being prepared.
+    /// Returns whether the shim has a shell of this kind, ready or being prepared.
     pub fn has(&self, kind: &ShellKind) -> bool {
         self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
     }
@@ -155,8 +155,8 @@ impl ShimHandle {
         self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
     }
 
-    /// Asks to protect the paths that are new in its world, and waits for the answer. Returns whether a command may
-    /// start.
+    /// Asks to protect the paths that are new in the shim's world, and waits for the answer. Returns whether a command
+    /// may start.
     pub fn protect(&mut self) -> bool {
         if protocol::send(&self.socket, ToShim::Protect).is_err() {
             return false;
@@ -165,7 +165,7 @@ impl ShimHandle {
         loop {
             match self.reader.receive(&self.socket) {
                 Ok(Received::Message(FromShim::Protected(may))) => return may,
-                // A report about an earlier shell.
+                // The report is about an earlier shell.
                 Ok(Received::Message(_)) => {}
                 Ok(Received::Pending) => {
                     let left = PollTimeout::try_from(until.saturating_duration_since(Instant::now()));
@@ -179,7 +179,7 @@ impl ShimHandle {
         }
     }
 
-    /// Takes the ready shell if it is of this kind. Any other one is forgotten.
+    /// Takes the ready shell if it is of this kind. Any other shell is forgotten.
     pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, Option<Inheritance>)> {
         let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
         Some((shell.ready?, shell.mark, shell.files))
@@ -187,12 +187,12 @@ impl ShimHandle {
 }
 
 impl PooledShell {
-    /// Returns whether it has been warm for too long.
+    /// Returns whether the shell has been warm for too long.
     pub fn is_old(&self) -> bool {
         self.since.elapsed() >= SWEEP
     }
 
-    /// A shell that is ready now.
+    /// Returns the shell as ready.
     #[must_use]
     pub fn arrived(self, ready: ReadyShell) -> Self {
         Self { ready: Some(ready), ..self }
@@ -239,7 +239,7 @@ impl ShimPool {
     /// Takes a shim with a ready shell of this kind.
     fn take_waiting(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
         let at = self.shims.iter_mut().rposition(|shim| {
-            // Reports about other kinds are not read, so the ends of their pipes take no descriptors of ours.
+            // Reports about other kinds are not read, so the ends of their pipes take no descriptors of this process.
             let has = shim.has(kind);
             if has {
                 shim.on_readable();
@@ -271,7 +271,7 @@ impl ShimPool {
         sys::HAS_WARM_SHELLS && !self.refused
     }
 
-    /// Records a command of this kind. Returns whether the next one deserves a warm shell.
+    /// Records a command of this kind. Returns whether the next such command deserves a warm shell.
     pub fn saw(&mut self, kind: &Arc<ShellKind>) -> bool {
         let known = self.seen.iter().any(|seen| **seen == **kind);
         if !known {
@@ -289,7 +289,7 @@ impl ShimPool {
     }
 
     /// Prepares a warm shell of this kind, unless one exists: below a shim without a shell, or else in place of the
-    /// oldest.
+    /// oldest shell.
     pub fn prepare_any(&mut self, kind: &Arc<ShellKind>) {
         if !self.can_wait() || self.shims.iter().any(|shim| shim.has(kind)) {
             return;

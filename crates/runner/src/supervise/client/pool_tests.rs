@@ -20,7 +20,7 @@ impl Peer {
         matches!(self.1.receive::<ToShim>(&self.0), Ok(Received::Closed) | Err(_))
     }
 
-    /// The mark of the shell that the pool has asked for.
+    /// Returns the mark of the shell that the pool has asked for.
     fn prepares(&mut self) -> String {
         let Some(ToShim::Prepare { kind, .. }) = self.next() else { panic!("no shell was asked for") };
         let env = String::from_utf8(kind.plan.env).expect("text");
@@ -45,7 +45,7 @@ fn shim(pid: i32) -> (ShimHandle, Peer) {
     (ShimHandle::new(pid, ours), Peer(theirs, FrameReader::default()))
 }
 
-/// A pool with these shims, the most recently used one last.
+/// Returns a pool with these shims, the most recently used one last.
 fn pool(pids: [i32; 2]) -> (ShimPool, [Peer; 2]) {
     let mut pool = ShimPool::default();
     let peers = pids.map(|pid| {

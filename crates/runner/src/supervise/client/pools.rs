@@ -11,10 +11,10 @@ use protocol::plan::WorldId;
 /// A caller that waits for a shim.
 type Caller = oneshot::Sender<Result<ShimHandle, HelperError>>;
 
-/// The shims of one world, or those outside of worlds.
+/// The shims of one world, or the shims outside of worlds.
 #[derive(Default)]
 pub struct Shims {
-    /// The free ones.
+    /// The free shims.
     pub pool: ShimPool,
     /// Callers without a shim, in the order of their turn.
     pub waiting: VecDeque<Caller>,
@@ -53,7 +53,7 @@ impl Shims {
 }
 
 impl Pools {
-    /// The shims of a world. `None` if the world has ended.
+    /// Returns the shims of a world. `None` if the world has ended.
     pub fn of(&mut self, world: Option<WorldId>) -> Option<&mut Shims> {
         match world {
             None => Some(&mut self.plain),
@@ -66,7 +66,7 @@ impl Pools {
         self.worlds.entry(world).or_default();
     }
 
-    /// Drops the free shims of a world, which exit then. No other is kept from here on.
+    /// Drops the free shims of a world, which then exit. No other shim of the world is kept from here on.
     pub fn end(&mut self, world: WorldId) {
         if let Some(mut shims) = self.worlds.remove(&world) {
             let WarmShells { used, stale, .. } = shims.pool.shells();
@@ -97,12 +97,12 @@ impl Pools {
         std::iter::once((None, &mut self.plain)).chain(worlds)
     }
 
-    /// Shims that the supervisor was asked for and has not answered.
+    /// Returns the number of requested shims that the supervisor has not answered.
     pub fn asked(&self) -> usize {
         self.plain.asked + self.worlds.values().map(|shims| shims.asked).sum::<usize>()
     }
 
-    /// The numbers of all warm shells.
+    /// Returns the numbers of all warm shells.
     pub fn shells(&self) -> WarmShells {
         let all = std::iter::once(&self.plain).chain(self.worlds.values()).map(|shims| shims.pool.shells());
         all.fold(self.past, |sum, one| WarmShells {

@@ -14,7 +14,7 @@ use protocol::ShimOrder;
 use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};
 
-/// Attempts to start a command whose shim was killed before it took the plan. Nothing was started then.
+/// Attempts to start a command whose shim was killed before it took the plan, so that nothing was started.
 const TRIES: u32 = 100;
 /// The first attempts follow at once, because one dead shim says nothing about the next.
 const AT_ONCE: u32 = 3;
@@ -22,14 +22,14 @@ const AT_ONCE: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Time a shell may take to become warm while a command waits for it.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// Time without descriptors before that is an error.
+/// Time without descriptors after which the shortage becomes an error.
 const SHORT_OF_DESCRIPTORS: Duration = Duration::from_secs(10);
 
 /// A command that was sent to a shim, or to a warm shell below it.
 pub struct Launched {
     sent: Sent,
     pipes: Pipes,
-    /// The warm shell's pid and mark.
+    /// Pid and mark of the warm shell.
     shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
     files: Option<Inheritance>,
@@ -39,9 +39,9 @@ pub struct Launched {
 pub struct Running {
     /// The child.
     pub child: Child,
-    /// The addon's ends of its pipes.
+    /// The addon's ends of the command's pipes.
     pub pipes: Pipes,
-    /// The pid of the warm shell that runs it, and its mark, which is the command's.
+    /// The pid of the warm shell that runs the command, and its mark, which is the command's.
     pub shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
     pub files: Option<Inheritance>,
@@ -70,7 +70,7 @@ impl Launched {
         let Some(warm) = &order.warm else { return WarmAttempt::Not(shim) };
         let Some((ready, mark, files)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
         let shell = ready.shell();
-        // Without its shim the shell would run unsupervised, and a shim that was just killed may still be there.
+        // Without its shim the shell would run unsupervised, and a shim that was just killed may still exist.
         if shim.is_gone() {
             helpers.stale(shim.world, Stale::Gone);
             helpers.replace(shim.world);
@@ -121,7 +121,7 @@ impl Launched {
                 Err(error) if error.is_shortage() && began.elapsed() < SHORT_OF_DESCRIPTORS => {
                     tokio::time::sleep(PAUSE).await;
                 }
-                // A process that ends warm shells must not block this command.
+                // A process that keeps ending warm shells must not block this command.
                 Ok(None) if !cold => cold = true,
                 Ok(launched) => return launched.ok_or(HelperError::Lost),
                 Err(error) => return Err(error),
@@ -129,7 +129,7 @@ impl Launched {
         }
     }
 
-    /// Tries to start the command. Returns `None` if the shim was gone and another one can be tried.
+    /// Tries to start the command. Returns `None` if the shim was gone and another can be tried.
     async fn try_start(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
         let mut shim = match helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
@@ -158,7 +158,7 @@ impl Launched {
         Ok(Running { child, pipes, shell, files })
     }
 
-    /// Waits before another attempt. Returns whether one is allowed.
+    /// Waits before another attempt. Returns whether an attempt is allowed.
     pub async fn may_retry(tries: u32) -> bool {
         if tries >= AT_ONCE {
             tokio::time::sleep(PAUSE).await;
@@ -173,7 +173,7 @@ enum WarmAttempt {
     Given(Launched),
     /// No shell is ready. The shim can start one.
     Not(ShimHandle),
-    /// The shim must not be used any more.
+    /// The shim must not be used again.
     Lost,
 }
 
@@ -211,7 +211,7 @@ async fn prestarted(
     Ok((shim, is_lost))
 }
 
-/// Prepares a warm shell of this kind, unless one exists. Returns whether one is ready then.
+/// Prepares a warm shell of this kind, unless one exists. Returns whether a shell is ready then.
 pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
     for tries in 1.. {
         let shim = match helpers.take_any(&kind) {
@@ -224,7 +224,7 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<
             helpers.give_back(shim);
             return Ok(waits);
         }
-        // A shim that was killed says nothing about the next one. Back in its pool it would be taken again.
+        // A killed shim says nothing about the next shim. Back in its pool, it would be taken again.
         drop(shim);
         helpers.replace(kind.plan.world);
         if !Launched::may_retry(tries).await {

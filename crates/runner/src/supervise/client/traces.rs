@@ -11,27 +11,27 @@ use protocol::task::{Task, Whereabouts};
 use supervisor::group;
 use supervisor::tree::{self, Member};
 
-/// Time that the processes of a tree may take to go.
+/// Time that the processes of a tree may take to exit.
 const SWEEP_BOUND: Duration = Duration::from_secs(2);
-/// Time between two searches for them.
+/// Time between two searches for the processes.
 const POLL: Duration = Duration::from_millis(10);
 
 /// The facts that identify the processes of a command without its helpers.
 pub struct Traces {
-    /// The mark in the environment of its processes.
+    /// The mark in the environment of the command's processes.
     pub mark: String,
     /// The shell, which leads a session of its own. `None` if it is not known, or another process may have its pid.
     pub shell: Option<Pid>,
-    /// The read ends of its output pipes.
+    /// The read ends of the command's output pipes.
     pub pipes: Vec<OwnedFd>,
-    /// The cgroup in which they started, if the command had one.
+    /// The cgroup in which the processes started, if the command had one.
     pub group: Option<PathBuf>,
 }
 
 impl Traces {
     /// Returns the traces of a task, which its state file contains.
     pub fn of_task(task: &Task) -> Self {
-        // After a restart the path would name the cgroup of other processes, if of any.
+        // After a restart, the path would name the cgroup of other processes, or no cgroup.
         let group = task.cgroup.clone().filter(|_| task.whereabouts() == Whereabouts::Here);
         Self { mark: task.mark.clone(), shell: None, pipes: Vec::new(), group }
     }
@@ -63,7 +63,7 @@ impl Traces {
         self.shell == Some(leader) || found.contains(&leader)
     }
 
-    /// Kills these processes until none is found.
+    /// Kills the processes until none is found.
     pub async fn kill(self) {
         let killed = tokio::task::spawn_blocking(move || {
             let until = Instant::now() + SWEEP_BOUND;
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The command lines that these traces find once `sleep N` runs.
+    /// Returns the command lines that these traces find once `sleep N` runs.
     fn found(traces: &Traces, seconds: u32) -> bool {
         let line = format!("sleep {seconds}");
         let members = traces.find();

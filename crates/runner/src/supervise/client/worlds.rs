@@ -17,8 +17,8 @@ use protocol::WorldWays;
 use protocol::plan::WorldId;
 use sys::FileId;
 
-/// Returns the directory in which worlds keep their private files, the first that this user can have. Policies hide all
-/// of them.
+/// Returns the directory in which worlds keep their private files: the first of several that this user can have.
+/// Policies hide all of them.
 pub fn state_of_worlds() -> PathBuf {
     static STATE: OnceLock<PathBuf> = OnceLock::new();
     STATE
@@ -62,11 +62,11 @@ type Answer = Result<Arc<WorldFacts>, WorldFailure>;
 pub enum WorldEntry {
     /// A world that has commands already.
     Known(WorldId),
-    /// A new one.
+    /// A new world.
     New {
         /// The world.
         id: WorldId,
-        /// Worlds that no command can enter any more, because a write root is gone or another directory by now.
+        /// Worlds that no command can enter, because a write root is gone or has become another directory.
         ended: Vec<WorldId>,
     },
 }
@@ -81,29 +81,31 @@ pub struct Worlds {
 
 struct World {
     confine: Arc<Confine>,
-    /// The write roots as they were then. Another directory in the place of one is not in the world.
+    /// The write roots at that time. If a write root was replaced by another directory, that directory is not in the
+    /// world.
     roots: Vec<Option<FileId>>,
     facts: Option<Arc<WorldFacts>>,
-    /// The directory with its pseudo-terminals. `None`: the host's.
+    /// The directory with the world's pseudo-terminals. `None`: the host's.
     terminals: Option<Arc<OwnedFd>>,
-    /// The way to its first process.
+    /// The way to the world's first process.
     door: Option<Arc<Mutex<Door>>>,
-    /// The directory of the registry that owns it, whose running tasks may have an equal world.
+    /// The directory of the registry that owns the world, whose running tasks may have an equal world.
     registry: Option<PathBuf>,
-    /// Whether the supervisor was asked for it.
+    /// Whether the supervisor was asked for the world.
     asked: bool,
     /// Whether the world has ended too early and the supervisor was not asked for another world yet.
     lost: bool,
     waiting: Vec<oneshot::Sender<Answer>>,
 }
 
-/// The write roots of a confinement as they are now.
+/// Returns the write roots of a confinement as they are now.
 fn roots(confine: &Confine) -> Vec<Option<FileId>> {
     confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }
 
 impl Worlds {
-    /// The world of this confinement. `registry` is the directory of the registry that owns it, if one does.
+    /// Returns the world of this confinement. `registry` is the directory of the registry that owns the world, if a
+    /// registry does.
     pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
@@ -130,8 +132,8 @@ impl Worlds {
         WorldEntry::New { id, ended }
     }
 
-    /// Ends the worlds that no command can enter any more: a host may confine each command to a directory of its own,
-    /// and remove that afterwards. Returns them.
+    /// Ends the worlds that no command can enter, and returns them. A host may confine each command to a directory of
+    /// its own, and remove the directory afterwards.
     fn end_closed(&mut self) -> Vec<WorldId> {
         let is_closed = |world: &World| world.roots != roots(&world.confine);
         let closed: Vec<_> = self.known.iter().filter(|(_, world)| is_closed(world)).map(|(id, _)| *id).collect();
@@ -142,12 +144,12 @@ impl Worlds {
         closed
     }
 
-    /// The facts of a world that is made.
+    /// Returns the facts of a world that is made.
     pub fn facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
         self.known.get(&id)?.facts.clone()
     }
 
-    /// The directory with the pseudo-terminals of a world that is made. `None`: the host's.
+    /// Returns the directory with the pseudo-terminals of a world that is made. `None`: the host's.
     pub fn terminals(&self, id: WorldId) -> Option<Arc<OwnedFd>> {
         self.known.get(&id)?.terminals.clone()
     }
@@ -159,30 +161,32 @@ impl Worlds {
         Some(receiver)
     }
 
-    /// The way to the first process of a world that is made.
+    /// Returns the way to the first process of a world that is made.
     pub fn door(&self, id: WorldId) -> Option<Arc<Mutex<Door>>> {
         self.known.get(&id)?.door.clone()
     }
 
-    /// The confinement of a world that the supervisor has to be asked for now, and the registry that owns it.
+    /// Returns the confinement of a world that the supervisor has to be asked for now, and the registry that owns the
+    /// world.
     pub fn take_unasked(&mut self, id: WorldId) -> Option<(Arc<Confine>, Option<PathBuf>)> {
         let world = self.known.get_mut(&id).filter(|world| !world.asked)?;
         (world.asked, world.lost) = (true, false);
         Some((Arc::clone(&world.confine), world.registry.clone()))
     }
 
-    /// Whether a world has ended too early, and its callers need another one.
+    /// Returns whether a world has ended too early, and its callers need another world.
     pub fn is_lost(&self, id: WorldId) -> bool {
         self.known.get(&id).is_some_and(|world| world.lost)
     }
 
-    /// Whether a shim that was wanted for a world that has ended can come from another one, which is not made in vain.
+    /// Returns whether a shim that was wanted for an ended world can come from another world, which is not made in
+    /// vain.
     pub fn is_replaced(&self, id: WorldId) -> bool {
         self.known.get(&id).is_some_and(|world| world.lost || world.asked)
     }
 
-    /// Takes the answer of the supervisor. A world that could not be made, or has ended too early, is tried again with
-    /// its next command.
+    /// Handles the answer of the supervisor. A world that could not be made, or has ended too early, is tried again
+    /// with its next command.
     pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, NoWorld>, ways: WorldWays) {
         let Some(world) = self.known.get_mut(&id) else { return };
         let answer = answer.map(Arc::new).map_err(WorldFailure::None);

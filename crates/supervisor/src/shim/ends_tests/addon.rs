@@ -80,7 +80,7 @@ impl Addon {
         Self { shim, socket: Some(ours), reader, lifeline: Some(held), pipes: None, mark, folder }
     }
 
-    /// A shim that has started this command.
+    /// Returns a shim that has started this command.
     pub fn with(command: &str) -> Self {
         let mut addon = Self::new();
         addon.run(command, None);
@@ -88,14 +88,14 @@ impl Addon {
         addon
     }
 
-    /// A shim whose shell has exited, with survivors.
+    /// Returns a shim whose shell has exited, with survivors.
     pub fn with_survivors(command: &str) -> Self {
         let mut addon = Self::with(command);
         assert!(addon.ended().alive);
         addon
     }
 
-    /// A shim whose command is a task.
+    /// Returns a shim whose command is a task.
     pub fn with_task(command: &str) -> (Self, i32) {
         let mut addon = Self::new();
         let spec = addon.spec(false);
@@ -267,7 +267,7 @@ pub enum Event {
 
 pub const REGISTRIES: [Registry; 3] = [Registry::None, Registry::Temporary, Registry::Kept];
 
-/// The filter of the test harness has no crate name.
+/// Removes the crate name from the path of a test: the filter of the test harness has none.
 fn strip_crate(argument: &'static str) -> &'static str {
     argument.split_once("::").filter(|_| !argument.starts_with('-')).map_or(argument, |(_, path)| path)
 }

@@ -15,15 +15,15 @@ use confine::listener::Watcher;
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;
 
-/// Calls of a command, which wait for their answers.
+/// A source of calls, which wait for their answers.
 pub struct Source {
     /// The run of the command.
     pub run: u64,
-    /// The way of the calls.
+    /// How the calls arrive.
     pub kind: SourceKind,
 }
 
-/// The way of the calls of a command.
+/// How the calls of a command arrive.
 pub enum SourceKind {
     /// A socket, over which the child sends the descriptor of its filter before it executes its program.
     Arrival(OwnedFd),
@@ -45,7 +45,7 @@ impl Source {
 pub struct Answers {
     pub shared: Arc<Shared>,
     news: Arc<Mutex<Vec<Source>>>,
-    /// The write end of a pipe. A byte announces a source, and its end the end of the shim.
+    /// The write end of a pipe. A byte announces a source, and the end of the pipe announces the end of the shim.
     wake: OwnedFd,
     thread: JoinHandle<()>,
 }
@@ -70,7 +70,7 @@ impl Answers {
         let _ = nix::unistd::write(&self.wake, &[0]);
     }
 
-    /// Waits until no process has a filter any more.
+    /// Waits until no process has a filter.
     pub fn wait(self) {
         let Self { wake, thread, .. } = self;
         drop(wake);
@@ -80,7 +80,7 @@ impl Answers {
 
 struct Thread {
     shared: Arc<Shared>,
-    /// Sources that it does not know yet.
+    /// Sources that the thread does not know yet.
     news: Arc<Mutex<Vec<Source>>>,
     /// `None` once the shim is about to exit.
     wake: Option<OwnedFd>,
@@ -91,7 +91,7 @@ impl Thread {
     fn run(mut self) {
         // Signals are meant for the shim.
         let _ = SigSet::all().thread_block();
-        // Without its own, it takes longer ways.
+        // Without a working directory of its own, the thread takes longer paths.
         let _ = sys::take_own_directory();
         let mut watcher = Watcher::new();
         let mut rests = true;
@@ -107,7 +107,7 @@ impl Thread {
                 self.on_wake();
             }
             let shared = &*self.shared;
-            // New sources are behind the others.
+            // New sources are after the others.
             let mut keep = |source: &mut Source| {
                 let events = ready.next().unwrap_or(PollFlags::empty());
                 events.is_empty() || source.answer(events, shared, &mut watcher)
@@ -139,13 +139,13 @@ impl Thread {
             self.wake = None;
         }
         self.sources.append(&mut lock(&self.news));
-        // While the program of the command starts.
+        // The record begins while the program of the command starts.
         self.shared.settle();
     }
 }
 
 impl Source {
-    /// Answers the next call. Returns false once no other can come.
+    /// Answers the next call. Returns `false` once no other call can come.
     fn answer(&mut self, events: PollFlags, shared: &Shared, watcher: &mut Watcher) -> bool {
         if !events.contains(PollFlags::POLLIN) {
             return false;

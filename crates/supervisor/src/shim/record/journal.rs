@@ -11,7 +11,7 @@ use confine::listener::{Act, Change, Journal, Spot};
 use undo::look::At;
 use undo::{Header, Limits, Recorder, Store, StoreError, TouchError};
 
-/// Different changes that cannot be followed and are listed.
+/// The most changes that are listed because they cannot be followed.
 const LISTED: usize = 100;
 
 /// A record that has begun.
@@ -20,7 +20,7 @@ pub struct Current {
     pub recorder: Recorder,
     /// Effects that an undo does not cover, as sentences.
     pub beyond: Vec<String>,
-    /// Whether a change that is not kept must not be made.
+    /// Whether a change must not be made that is not kept.
     pub require: bool,
     /// Why the record has a gap that its readers would not notice.
     pub broken: Option<String>,
@@ -28,7 +28,7 @@ pub struct Current {
     pub missed: HashSet<(PathBuf, String)>,
 }
 
-/// A record that begins.
+/// A record that is about to begin.
 pub struct Pending {
     pub run: u64,
     pub store: PathBuf,
@@ -73,31 +73,31 @@ impl Slot {
     }
 }
 
-/// The state that both threads of a shim use.
+/// The state that both threads of a shim share.
 #[derive(Default)]
 pub struct Shared {
     current: Mutex<Slot>,
 }
 
 impl Shared {
-    /// Takes in the record of the next command, which may begin later.
+    /// Takes the record of the next command, which may begin later.
     pub fn put(&self, pending: Pending) {
         *lock(&self.current) = Slot::Pending(Box::new(pending));
     }
 
-    /// Begins a record that is due. Returns false if it could not begin.
+    /// Begins a record that is due. Returns `false` if it could not begin.
     pub fn settle(&self) -> bool {
         let mut slot = lock(&self.current);
         slot.settle();
         !matches!(*slot, Slot::Failed(_))
     }
 
-    /// Takes the current record, as far as it has come. Later calls find none.
+    /// Takes the current record, as far as it has come. Later calls find no record.
     pub fn take(&self) -> Slot {
         std::mem::take(&mut *lock(&self.current))
     }
 
-    /// Whether this is the running command.
+    /// Returns whether this is the running command.
     pub fn is_current(&self, run: u64) -> bool {
         match &*lock(&self.current) {
             Slot::Pending(pending) => pending.run == run,
@@ -107,7 +107,7 @@ impl Shared {
     }
 }
 
-/// Locks what no thread leaves in a state between two.
+/// Locks a value that no thread leaves in an intermediate state.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -118,7 +118,7 @@ pub struct RunJournal<'a> {
     pub run: u64,
 }
 
-/// A spot as paths.
+/// The paths of a spot.
 struct Paths {
     path: PathBuf,
     reach: PathBuf,
@@ -167,7 +167,7 @@ impl Current {
         touched.or_else(|error| self.on_error(&one.path, error))
     }
 
-    /// Records a removal, and makes it if the file can be kept by that. Returns whether it did.
+    /// Records a removal, and makes the removal if it can keep the file. Returns whether it did.
     fn take(&mut self, spot: &Spot) -> Result<bool, Errno> {
         let one = Paths::from_there(spot);
         if one.path.starts_with(self.recorder.store().path()) {

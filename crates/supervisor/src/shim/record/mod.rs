@@ -54,7 +54,7 @@ pub enum RecordError {
     /// The kernel passes no calls on.
     #[error("this system does not report changes of files before they are made")]
     NoListener,
-    /// The memory of other processes, and with it the path of a call, is out of reach.
+    /// The memory of other processes is out of reach, and with it the path of a call.
     #[error("this system lets no process read the memory of its children (kernel.yama.ptrace_scope)")]
     Unreadable,
     /// The world of the command has no listener.
@@ -69,7 +69,7 @@ pub enum RecordError {
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is no snapshot either.
+    /// A snapshot could not be taken either.
     #[error(transparent)]
     Snapshot(#[from] NotTaken),
     /// A socket or a thread could not be made.
@@ -78,7 +78,7 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// The error number that says most about it.
+    /// Returns the most telling error number.
     pub fn errno(&self) -> i32 {
         let number = match self {
             Self::NoListener | Self::Unreadable | Self::Unheard | Self::NoMark => None,
@@ -90,7 +90,7 @@ impl RecordError {
     }
 }
 
-/// The way of the calls of a command to their answers.
+/// The channel by which the calls of a command reach their answers.
 pub enum AnswerChannel {
     /// A filter for a command without confinement, and the child's end of its socket.
     Filter(Filtered, OwnedFd),
@@ -99,7 +99,7 @@ pub enum AnswerChannel {
 }
 
 impl AnswerChannel {
-    /// The filter with the child's end of its socket, or the listener's end of another one.
+    /// Returns the filter with the child's end of its socket, or the listener's end of the world's socket.
     pub fn parts(self) -> (Option<Filtered>, Option<OwnedFd>, Option<OwnedFd>) {
         match self {
             Self::Filter(filter, socket) => (Some(filter), Some(socket), None),
@@ -119,7 +119,7 @@ pub struct Records {
     compared: Option<Compared>,
     /// The store of the current record, and the record's purpose.
     store: Option<(PathBuf, RecordPurpose)>,
-    /// Why there is no record though one was wanted.
+    /// Why there is no record although a record was wanted.
     failure: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl Records {
     /// recorded at once. Returns the way of the command's calls.
     ///
     /// # Errors
-    /// If there is no record.
+    /// If the record cannot begin.
     pub fn begin(
         &mut self,
         plan: &Plan,
@@ -205,7 +205,7 @@ impl Records {
         }
     }
 
-    /// The store of the record that is written now.
+    /// Returns the store of the record that is written now.
     pub fn store(&self) -> Option<&Path> {
         self.store.as_ref().map(|(store, _)| store.as_path())
     }
@@ -249,7 +249,7 @@ impl Records {
         }
     }
 
-    /// Removes a record that no process will read: the host of a command is gone that only wanted a receipt.
+    /// Removes the record of a command that only wanted a receipt and whose host is gone: no process will read it.
     pub fn forget_unread(store: &Path, run: &str) {
         if let Ok(store) = Store::open(store) {
             let _left = store.remove(run);
@@ -264,7 +264,7 @@ impl Records {
     }
 }
 
-/// Why the changes of a command cannot be recorded as it makes them.
+/// Returns why the changes of a command cannot be recorded as it makes them.
 fn obstacle(record: &Record, world: Option<bool>) -> Option<RecordError> {
     if record.only_tree || Machine::HERE.is_none() || !sys::has_listeners() {
         return Some(RecordError::NoListener);
@@ -303,7 +303,7 @@ fn touch_inherited(journal: &RunJournal<'_>, descriptors: &RunDescriptors) {
         let flags = fcntl(file, FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
         let writes = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
         if writes && let Some(spot) = spot_of(file.as_fd()) {
-            // A command that must not change it cannot be kept from it any more. The record says that it is not kept.
+            // It is too late to refuse the change. The record says that the file is not kept.
             let _told = journal.before(&Change { spot, act: Act::Rewrite });
         }
     }

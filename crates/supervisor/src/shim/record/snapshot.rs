@@ -26,7 +26,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Whether a snapshot serves where the changes of a command cannot be recorded. It never covers everything.
+    /// Returns whether a snapshot serves where the changes of a command cannot be recorded. It never covers everything.
     pub fn is_wanted(record: &Record) -> bool {
         record.purpose == RecordPurpose::Undo && !record.require && !record.tree.as_os_str().is_empty()
     }

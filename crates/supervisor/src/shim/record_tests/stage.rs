@@ -94,7 +94,7 @@ impl<'a> Stage<'a> {
         Self { scene, worlds, socket, held, shim, reader, pipes, record, files: Vec::new(), runs: Vec::new() }
     }
 
-    /// The directory of the commands.
+    /// Returns the directory of the commands.
     pub fn root(&self) -> &'a Path {
         &self.scene.root
     }
@@ -112,7 +112,7 @@ impl<'a> Stage<'a> {
         self.start_as(command, recorded, None)
     }
 
-    /// The same, as a task.
+    /// The same as [`Self::start`], for a task if there is a specification of one.
     pub fn start_as(&mut self, command: &str, recorded: bool, task: Option<TaskSpec>) -> String {
         let run = next_mark();
         self.runs.push(run.clone());
@@ -147,7 +147,7 @@ impl<'a> Stage<'a> {
         protocol::send(self.socket.as_ref().expect("a socket"), message).expect("a message");
     }
 
-    /// The next message, and the output that arrives until then.
+    /// Returns the next message, and adds the output that arrives until then.
     pub fn next(&mut self, output: &mut String) -> FromShim {
         loop {
             let socket = self.socket.as_ref().expect("a socket");
@@ -190,7 +190,7 @@ impl<'a> Stage<'a> {
         Finished { run, ended, output }
     }
 
-    /// The end of the shell of a command that was started.
+    /// Waits for the end of the shell of a command that was started.
     pub fn finish(&mut self, output: &mut String) -> Ended {
         loop {
             match self.next(output) {

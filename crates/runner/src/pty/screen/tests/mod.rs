@@ -15,7 +15,7 @@ fn shown(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Shown {
     screen(cols, rows, bytes).shown()
 }
 
-/// The rows without empty ones at the end.
+/// Returns the rows without empty ones at the end.
 fn lines(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Vec<String> {
     let mut lines = shown(cols, rows, bytes).lines;
     lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));

@@ -59,7 +59,7 @@ fn run() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// The modes in force when such a run begins.
+/// Returns the modes in force when such a run begins.
 fn state() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         2 => bytes(12),

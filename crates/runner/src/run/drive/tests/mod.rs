@@ -235,7 +235,7 @@ async fn drive_reporting(
     (Driven { result, exit, elapsed, delivered, stdout, notes, task }, ends)
 }
 
-/// A command whose streams share one pipe.
+/// Returns a command whose streams share one pipe.
 fn raw() -> RawOptions {
     let host_env = "PATH=/bin\0".into();
     RawOptions { command: "x".into(), cwd: "/".into(), host_env, merge: true, ..RawOptions::default() }

@@ -4,7 +4,7 @@ use super::*;
 use crate::registry::{RegistryError, TASK_LIMIT};
 use protocol::task::Store;
 
-/// A command that moves to the background after 5 s, and the directory of its registry.
+/// Returns a command that moves to the background after 5 s, and the directory of its registry.
 fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let options = RegistryOptions {
@@ -18,7 +18,7 @@ fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
     (RawOptions { registry, to_background: true, timeout_ms: Some(5_000.0), ..raw() }, directory)
 }
 
-/// The logs in a directory.
+/// Returns the logs in a directory.
 fn logs(store: &Store) -> Vec<std::path::PathBuf> {
     let paths = std::fs::read_dir(store.path()).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "log")).collect()
@@ -215,7 +215,7 @@ async fn a_shell_that_starts_after_its_limit_moves_at_once() {
     assert_took(driven.elapsed, 6_001);
 }
 
-/// A process that stands for a shell, and the report of its command.
+/// Returns a process that stands for a shell, and the report of its command.
 async fn report(play: impl AsyncFnOnce(&mut Ends, &mut File)) -> Driven {
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");

@@ -38,8 +38,8 @@ impl Helpers {
                     Ok(Received::Pending) => match timeout(PATIENCE, socket.readable()).await {
                         Ok(Ok(mut guard)) => guard.clear_ready(),
                         Ok(Err(_)) => break,
-                        // The supervisor may have been stopped without a request, together with a shim that only it
-                        // continues.
+                        // The supervisor may have been stopped without a request, together with a shim that only the
+                        // supervisor continues.
                         Err(_) if self.state().pools.asked() == 0 => sys::signal(supervisor.pid, Signal::SIGCONT),
                         Err(_) => {
                             silent += 1;
@@ -57,7 +57,7 @@ impl Helpers {
         let _ = self.runtime.spawn_blocking(move || process.wait()).await;
     }
 
-    /// Asks another supervisor for what callers wait for, unless several in a row have answered nothing.
+    /// Requests from another supervisor what callers wait for, unless several supervisors in a row have not answered.
     fn on_loss(&'static self, answered: bool) {
         let mut state = self.state();
         state.supervisor = None;
@@ -77,7 +77,7 @@ impl Helpers {
         self.ask_for_queued(&mut state);
     }
 
-    /// Requests shims for all callers without one.
+    /// Requests shims for all callers without a shim.
     fn ask_for_queued(&'static self, state: &mut ClientState) {
         let queued: Vec<_> =
             state.pools.all().filter(|(_, shims)| !shims.waiting.is_empty()).map(|(world, _)| world).collect();
@@ -105,7 +105,7 @@ impl Helpers {
         }
     }
 
-    /// Handles a shim that was forked, or the failure to fork one.
+    /// Handles a forked shim, or the failure to fork one.
     fn on_shim(&'static self, world: Option<WorldId>, shim: Result<ShimHandle, HelperError>) {
         let mut state = self.state();
         let again = world.is_some_and(|world| state.worlds.is_replaced(world));

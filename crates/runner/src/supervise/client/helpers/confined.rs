@@ -1,4 +1,4 @@
-//! Worlds, as callers ask for them.
+//! Worlds, as callers request them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Helpers {
             WorldEntry::New { id, ended } => {
                 state.pools.begin(id);
                 ended.into_iter().for_each(|ended| end(&mut state, ended));
-                // With a shim for the first command, which is made while that command is prepared.
+                // The world gets a shim for the first command, which is forked while that command is prepared.
                 if HelperError::check_descriptors().is_ok() {
                     self.ask(&mut state, Some(id), 1);
                 }
@@ -62,7 +62,7 @@ impl Helpers {
     /// something in the way of a file, the file stays invisible.
     pub async fn show(&self, id: WorldId, paths: Vec<PathBuf>) {
         let Some(door) = self.state().worlds.door(id).filter(|_| !paths.is_empty()) else { return };
-        // Callers wait here for their turn, so that one thread is enough for all of them.
+        // Callers wait here for their turn, so that one thread suffices for all of them.
         let mut door = door.lock_owned().await;
         let shown = self.runtime().spawn_blocking(move || {
             paths.iter().for_each(|path| drop(door.show(path)));
@@ -70,7 +70,7 @@ impl Helpers {
         let _ = shown.await;
     }
 
-    /// Takes the supervisor's answer about a world, or its report that one has ended too early.
+    /// Handles the supervisor's answer about a world, or its report that a world has ended too early.
     pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, NoWorld>, ways: WorldWays) {
         let mut state = self.state();
         state.worlds.on_answer(id, made, ways);
@@ -79,7 +79,7 @@ impl Helpers {
         }
     }
 
-    /// Ends the worlds of an owner. They go on for as long as a command or a task runs in them.
+    /// Ends the worlds of an owner. They live as long as a command or a task runs in them.
     pub fn end_worlds(&self, owner: u64) {
         let mut state = self.state();
         for id in state.worlds.end_of(owner) {
@@ -87,7 +87,7 @@ impl Helpers {
         }
     }
 
-    /// Asks the supervisor for a world, unless that is done.
+    /// Asks the supervisor for a world, unless it was asked already.
     pub(super) fn ask_for_world(&'static self, state: &mut ClientState, id: WorldId) {
         if state.worlds.facts(id).is_some() {
             return;
@@ -100,7 +100,7 @@ impl Helpers {
             Err(error) => return state.worlds.fail(id, &error),
         };
         if let Some((confine, registry)) = state.worlds.take_unasked(id) {
-            // A supervisor that is gone is noticed by its listener, which asks again for waiting callers.
+            // The supervisor's listener notices its end, and asks again for waiting callers.
             let (policy, state) = (Box::new(confine.policy.clone()), state_of_worlds());
             let world = ToSupervisor::World { id, policy, state, registry };
             let _ = protocol::send(&supervisor.socket, world);

@@ -23,7 +23,7 @@ use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
 use supervisor::group;
 
-/// Shims that are requested at a time. In a burst the first ones are free again before more would be ready.
+/// Shims that are requested at a time. In a burst, the first shims are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;
 /// The supervisor's program, beside the addon.
 pub const SUPERVISOR: &str = "agent-bash-supervisor";
@@ -43,7 +43,7 @@ struct ClientState {
     worlds: Worlds,
     /// Directories to remove when this process has ended.
     folders: Vec<PathBuf>,
-    /// Whether old warm shells are being looked for.
+    /// Whether a task is looking for old warm shells.
     sweeps: bool,
     /// Supervisors in a row that ended without an answer.
     unanswered: u32,
@@ -69,7 +69,7 @@ impl Helpers {
                     .enable_all()
                     .build()
                     .map_err(HelperError::from)?;
-                // Read on a thread of the host, which alone changes the environment.
+                // The variable is read on a thread of the host, because only the host changes the environment.
                 group::switch();
                 Ok(Self { runtime, state: Mutex::default() })
             })
@@ -77,12 +77,12 @@ impl Helpers {
             .map_err(Clone::clone)
     }
 
-    /// Returns the same instance if a command has made it.
+    /// Returns the shared instance if a command has made it.
     pub fn if_made() -> Option<&'static Self> {
         HELPERS.get()?.as_ref().ok()
     }
 
-    /// The runtime that drives commands.
+    /// Returns the runtime that drives commands.
     pub fn runtime(&self) -> &Handle {
         self.runtime.handle()
     }
@@ -275,7 +275,7 @@ impl Helpers {
         let program = supervisor_path();
         let (ours, theirs) = sys::socket_pair().map_err(HelperError::from)?;
         sys::set_nonblocking(&ours).map_err(HelperError::from)?;
-        // Without a hook this is posix_spawn, whose cost does not grow with the host's memory.
+        // Without a hook, this call is posix_spawn, whose cost does not grow with the host's memory.
         let process = Command::new(&program)
             .env_clear()
             .envs(group::switch())
@@ -294,7 +294,7 @@ impl Helpers {
     }
 }
 
-/// Beside the shared object that holds this code.
+/// Returns the path of the supervisor, beside the shared object that contains this code.
 fn supervisor_path() -> PathBuf {
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR)

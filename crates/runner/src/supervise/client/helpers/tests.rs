@@ -7,14 +7,14 @@ fn shim(pid: i32) -> ShimHandle {
     ShimHandle::new(pid, sys::socket_pair().expect("sockets").0)
 }
 
-/// A caller that is queued.
+/// Returns a caller that is queued.
 fn queued(state: &mut Shims) -> oneshot::Receiver<Result<ShimHandle, HelperError>> {
     let (sender, receiver) = oneshot::channel();
     state.waiting.push_back(sender);
     receiver
 }
 
-/// The pid of the shim that the caller has received.
+/// Returns the pid of the shim that the caller has received.
 fn received(caller: &mut oneshot::Receiver<Result<ShimHandle, HelperError>>) -> Option<i32> {
     Some(caller.try_recv().ok()?.expect("a shim").pid)
 }
