@@ -72,8 +72,9 @@ function wordOf(word: CrossedWord): Word {
  * - `'ask'` otherwise.
  *
  * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), written
- * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read. Deny and ask rules ignore the directory in a
- * program's name and the global options of git. An allow rule does not reach through `sudo`, `su` or `ssh`.
+ * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read.
+ * Deny and ask rules ignore the directory in a program's name and the global options of git. An allow rule does not
+ * reach through `sudo`, `su` or `ssh`.
  *
  * @example decide(analyze('git log -3'), { allow: ['git log:*'] }).verdict; // 'allow'
  * @param analysis from `analyze`; may have been through JSON.

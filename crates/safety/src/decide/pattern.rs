@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::foreign;
+use super::foreign::{self, Foreign};
 use super::write_glob::WriteGlob;
 
 /// A rule of a host.
@@ -87,8 +87,8 @@ impl Pattern {
             Some(command) if !command.ends_with('\\') => (command, true),
             _ => (rule, false),
         };
-        if let Some(fault) = foreign::fault(rule, command) {
-            return Err(fault);
+        if let Some(Foreign { why, instead }) = foreign::fault(rule, command) {
+            return Err(BadPattern::Foreign { rule: text.to_owned(), why, instead });
         }
         let words = split(command).ok_or_else(|| BadPattern::Quote(text.to_owned()))?;
         match words.first() {
@@ -159,6 +159,66 @@ mod tests {
     fn rules_that_mean_nothing() {
         for rule in ["", "  ", ":*", " :*", "write:", "write:  ", "git 'x", "git \"x", "''", "'':*"] {
             assert!(Pattern::parse(rule).is_err(), "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_of_another_tool_is_refused_with_the_rule_that_was_meant() {
+        for (rule, wanted) in [
+            ("npm *", "npm:*"),
+            ("npm publish *", "npm publish:*"),
+            ("npm pub*", "npm publish:*"),
+            ("git pus*", "git push:*"),
+            ("npm zzz*", "npm:*"),
+            ("npm* publish", ""),
+            ("*", ""),
+            ("* publish", ""),
+            ("npm:* publish", ""),
+            ("Bash(npm publish:*)", "npm publish:*"),
+            ("Bash(npm run test *)", "npm run test:*"),
+            ("Bash(npm run build)", "npm run build"),
+            ("Bash(npm", "npm"),
+            ("Edit(src/**)", "write:src/**"),
+            ("Read(src/**)", ""),
+            ("/npm publish/", "npm publish:*"),
+            ("/npm publish/i", "npm publish:*"),
+            ("/^git push.*/", "git push:*"),
+            ("/npm/", "npm:*"),
+            ("^git push", "git push:*"),
+            ("npm publish$", "npm publish:*"),
+            ("npm.*publish", "npm publish:*"),
+            ("npm test | tail", "npm test:*"),
+            ("(npm", ""),
+            ("npm test && ls", "npm test:*"),
+            ("ls > out", ""),
+        ] {
+            match Pattern::parse(rule) {
+                Err(BadPattern::Foreign { instead, .. }) => {
+                    assert_eq!(instead, wanted, "{rule}");
+                    assert!(wanted.is_empty() || Pattern::parse(wanted).is_ok(), "{wanted}");
+                }
+                other => panic!("{rule}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_signs_paths_and_colons_are_words() {
+        for rule in [
+            "grep 'a*'",
+            "grep a\\*:*",
+            "ls \"*.js\":*",
+            "/usr/bin/git push:*",
+            "/bin/ls /tmp/",
+            "npm run test:unit",
+            "[ -f x:*",
+            "curl https://example.com/a?b=c:*",
+            "echo 'a | b'",
+            "write:src/**",
+            "Rscript a.R",
+            "git log HEAD^:*",
+        ] {
+            assert!(Pattern::parse(rule).is_ok(), "{rule}: {:?}", Pattern::parse(rule));
         }
     }
 }

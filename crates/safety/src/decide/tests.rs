@@ -224,7 +224,6 @@ fn with_rules_a_command_that_only_reads_needs_none() {
         "find . -fprint out",
         "curl localhost",
         "$X",
-        "xargs ls < list",
     ] {
         assert_eq!(whole(command, Some(list), &[], &[]).verdict, Verdict::Ask, "{command}");
     }
