@@ -1052,6 +1052,8 @@ type TaskExitListener = (task: BackgroundTask) => unknown;
 type TaskOutputListener = (task: BackgroundTask, text: string) => unknown;
 //#endregion
 //#region ts/registry/types.d.ts
+/** A task, its id, or its pid. */
+type TaskName = Pick<BackgroundTask, 'id'> | string | number;
 /** How a `BackgroundRegistry` keeps its tasks. */
 interface BackgroundRegistryOptions {
   /**
@@ -1144,7 +1146,7 @@ interface BackgroundWaitOptions {
  *
  * With `dir`, tasks and their logs outlive this process, and any process that opens the same directory lists and ends
  * them. Without it they end with `close()`, or with this process for any reason. A running task never keeps Node alive,
- * but a pending call does. A task is named by its id or its pid: a name that the registry does not have is
+ * but a pending call does. A task is named by itself, its id or its pid: a name that the registry does not have is
  * `ERR_BASH_UNKNOWN_TASK`. After `close()` every call fails with `ERR_BASH_CLOSED`.
  */
 declare class BackgroundRegistry {
@@ -1174,19 +1176,19 @@ declare class BackgroundRegistry {
    * Resolves with the output of a task since the last check or wait of this registry, or from byte `cursor` of its log
    * on. A `cursor` leaves the registry's own place as it is.
    */
-  check(task: number | string, options?: BackgroundCheckOptions): Promise<BackgroundCheck>;
+  check(task: TaskName, options?: BackgroundCheckOptions): Promise<BackgroundCheck>;
   /**
    * Resolves with the new output at the first of these events: the task has ended, its unread output matches `pattern`,
    * `port` accepts a connection on this machine, `timeoutMs` have passed, `signal` is aborted. `matched` is true for
    * the pattern and the port. The output is read from the registry's own place, which moves on.
    */
-  wait(task: number | string, options?: BackgroundWaitOptions): Promise<BackgroundCheck>;
+  wait(task: TaskName, options?: BackgroundWaitOptions): Promise<BackgroundCheck>;
   /**
    * Ends a task with all that it started: SIGTERM, its grace, then SIGKILL. Resolves with the rest of its output once
    * no process of it is left. A task that has ended is left alone, and its state and output are returned. Rejects with
    * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
-  kill(task: number | string): Promise<BackgroundCheck>;
+  kill(task: TaskName): Promise<BackgroundCheck>;
   /**
    * Ends all running tasks at once, except those on other machines and in other containers. Rejects, after all were
    * tried, if one could not be ended.
@@ -1673,6 +1675,8 @@ interface BashOptions {
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
+/** Options with which a command cannot go to the background, so that its result has an exit code. */
+type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'> };
 /** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 interface BashLimits {
   /**
@@ -2042,8 +2046,9 @@ declare function analyze(command: string, options?: AnalyzeOptions): Analysis;
  * - `'ask'` otherwise.
  *
  * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), written
- * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read. Deny and ask rules ignore the directory in a
- * program's name and the global options of git. An allow rule does not reach through `sudo`, `su` or `ssh`.
+ * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read.
+ * Deny and ask rules ignore the directory in a program's name and the global options of git. An allow rule does not
+ * reach through `sudo`, `su` or `ssh`.
  *
  * @example decide(analyze('git log -3'), { allow: ['git log:*'] }).verdict; // 'allow'
  * @param analysis from `analyze`; may have been through JSON.
@@ -2137,8 +2142,10 @@ declare function warmShells(): WarmShells;
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
  * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
- * @param options see `BashOptions`; all may be left out.
+ * @param options see `BashOptions`; all may be left out. Without `registry`, `mode: 'background'` and `onTimeout:
+ * 'background'`, the command cannot go to the background, and `exitCode` is a number.
  */
+declare function bash(command: string, options?: ForegroundOptions): Promise<BashEnded>;
 declare function bash(command: string, options?: BashOptions): Promise<BashResult>;
 /**
  * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: the path stays, and
@@ -2184,4 +2191,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

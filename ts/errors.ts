@@ -38,15 +38,16 @@ export class BashError extends Error {
   /** The kind of the error. */
   readonly code: BashErrorCode;
   /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` if the system gave one. */
-  readonly errno?: string;
+  declare readonly errno?: string;
   /** The reasons of a refusal, with `ERR_BASH_BLOCKED`. */
-  readonly findings?: Finding[];
+  declare readonly findings?: Finding[];
   /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
-  readonly missing?: ConfineMissing[];
+  declare readonly missing?: ConfineMissing[];
 
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]) {
     super(message);
     this.code = code;
+    // Printed errors show the fields that are set, and no others.
     if (errno !== undefined) this.errno = errno;
     if (findings !== undefined) this.findings = findings;
     if (missing !== undefined) this.missing = missing;

@@ -8,8 +8,8 @@ import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
 import type { Truncate } from './output.ts';
-import type { BashResult } from './result.ts';
-import type { BashOptions } from './types.ts';
+import type { BashEnded, BashResult } from './result.ts';
+import type { BashOptions, ForegroundOptions } from './types.ts';
 import { undoForecast } from './undo/forecast.ts';
 import { listUndoPoints, undoRun } from './undo/index.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
@@ -72,7 +72,12 @@ export { type OutputRange, OutputStore, type OutputStoreOptions } from './reduce
 export type { ElidedLines, ReduceOptions, ReduceTextOptions, View } from './reduce/types.ts';
 export { BackgroundRegistry, defaultRegistry } from './registry/index.ts';
 export type { TaskExitListener, TaskOutputListener } from './registry/listeners.ts';
-export type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './registry/types.ts';
+export type {
+  BackgroundCheckOptions,
+  BackgroundRegistryOptions,
+  BackgroundWaitOptions,
+  TaskName,
+} from './registry/types.ts';
 export type { BashBackgrounded, BashEnded, BashResult, BashRun } from './result.ts';
 export type {
   Analysis,
@@ -89,7 +94,7 @@ export { analyze, decide, safetyRules } from './safety/index.ts';
 export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 export { BashSession, type SessionResult } from './session.ts';
 export { warmShells, warmUp } from './shells.ts';
-export type { BashLimits, BashOptions } from './types.ts';
+export type { BashLimits, BashOptions, ForegroundOptions } from './types.ts';
 export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 refuseWindows();
@@ -108,8 +113,11 @@ refuseWindows();
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
  * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
- * @param options see `BashOptions`; all may be left out.
+ * @param options see `BashOptions`; all may be left out. Without `registry`, `mode: 'background'` and `onTimeout:
+ * 'background'`, the command cannot go to the background, and `exitCode` is a number.
  */
+export function bash(command: string, options?: ForegroundOptions): Promise<BashEnded>;
+export function bash(command: string, options?: BashOptions): Promise<BashResult>;
 export function bash(command: string, options?: BashOptions): Promise<BashResult> {
   return run(command, options);
 }

@@ -280,6 +280,11 @@ export interface BashOptions {
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
 
+/** Options with which a command cannot go to the background, so that its result has an exit code. */
+export type ForegroundOptions = {
+  [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'>;
+};
+
 /** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 export interface BashLimits {
   /**

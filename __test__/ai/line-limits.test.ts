@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bash, TRUNCATE } from 'agent-bash';
-import type { BashToolInput, BashToolOptions } from 'agent-bash/ai';
+import type { BashRunner, BashToolInput, BashToolOptions } from 'agent-bash/ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runTool } from './fixtures/call.ts';
 
@@ -23,7 +23,7 @@ const range = (first: number, last: number) =>
 
 describe('a trailing tail', () => {
   it('runs the command without it and keeps its exit code', async () => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     const result = await runTool({ run }, '(seq 100; exit 3) | cat | tail -n 2');
     expect(run.mock.calls[0]?.[0]).toBe('(seq 100; exit 3) | cat');
     expect(result).toMatchObject({ stdout: '99\n100\n[stdout: Showing last 2 of 100 lines]', exitCode: 0, notes: [] });
@@ -192,7 +192,7 @@ describe('head and tail of the call', () => {
   });
 
   it('are made by the run itself where it can', async () => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     const asked = async (options: BashToolOptions, input: Partial<BashToolInput>) => {
       await runTool({ run, ...options }, { command: 'true', ...input });
       return run.mock.lastCall?.[1]?.truncate;

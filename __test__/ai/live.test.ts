@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
-import { type BashToolOutput, createBashTool } from 'agent-bash/ai';
+import { type BashRunner, type BashToolOutput, createBashTool } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
 import { live } from '../../ts/tool/answer.ts';
 import { folder } from '../support/index.ts';
@@ -52,7 +52,7 @@ describe('live snapshots', () => {
   });
 
   it('are off with 0', async () => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     const { updates } = await runTool({ run, updateIntervalMs: 0 }, 'echo a; sleep .6');
     expect(updates).toEqual([]);
     expect(run.mock.calls[0]?.[1]).not.toHaveProperty('onSnapshot');
@@ -64,7 +64,7 @@ describe('live snapshots', () => {
     [99.6, 100],
     [1e9, 60_000],
   ])('come every %s ms: %d', async (updateIntervalMs, expected) => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     await runTool({ run, updateIntervalMs }, 'true');
     expect(run.mock.calls[0]?.[1]).toMatchObject({ snapshotIntervalMs: expected });
   });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
-import { type BashToolError, type BashToolOptions, createBashTool } from 'agent-bash/ai';
+import { type BashRunner, type BashToolError, type BashToolOptions, createBashTool } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
 import { folder } from '../support/index.ts';
 import { callTool, runTool } from './fixtures/call.ts';
@@ -16,7 +16,7 @@ const RUNS: [string, () => BashToolOptions][] = [
   ['bash', () => ({})],
   [
     'an injected run',
-    () => ({ run: vi.fn<typeof bash>((command, options) => bash(command, { ...options, safety: 'off' })) }),
+    () => ({ run: vi.fn<BashRunner>((command, options) => bash(command, { ...options, safety: 'off' })) }),
   ],
 ];
 
@@ -103,7 +103,7 @@ describe.each(RUNS)('with %s', (_, options) => {
 });
 
 it('a run that judges as well says everything once', async () => {
-  const run = vi.fn<typeof bash>(bash);
+  const run = vi.fn<BashRunner>(bash);
   expect((await runTool({ run }, ASKS)).notes).toHaveLength(1);
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash } from 'agent-bash';
 import {
   BASH_INSTRUCTIONS,
+  type BashRunner,
   type BashToolInput,
   type BashToolOptions,
   createBashTool,
@@ -271,7 +272,7 @@ describe('a tool', () => {
   });
 
   it('an injected `run` replaces the session', async () => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     const cwd = folder();
     const session = begin({ cwd: folder() });
     expect((await runTool({ session, run, cwd }, 'x=1; pwd')).stdout).toBe(`${cwd}\n`);

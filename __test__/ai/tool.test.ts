@@ -2,7 +2,13 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { bash } from 'agent-bash';
-import { BASH_INSTRUCTIONS, type BashToolInput, type BashToolOutput, createBashTool } from 'agent-bash/ai';
+import {
+  BASH_INSTRUCTIONS,
+  type BashRunner,
+  type BashToolInput,
+  type BashToolOutput,
+  createBashTool,
+} from 'agent-bash/ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { reaching } from '../support/index.ts';
 import { callTool, RESULT, runTool } from './fixtures/call.ts';
@@ -18,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** The real `bash`, with a record of its calls. */
 function spied() {
-  return vi.fn<typeof bash>(bash);
+  return vi.fn<BashRunner>(bash);
 }
 
 describe('a call', () => {
@@ -363,7 +369,7 @@ describe('silence', () => {
     const run = spied();
     await callTool({ run, idleTimeoutMs: 300 }, { command: 'true' });
     expect(run.mock.calls[0]?.[1]).toMatchObject({ idleTimeoutMs: 300 });
-    const noted = vi.fn<typeof bash>(async () => ({ ...RESULT }));
+    const noted = vi.fn<BashRunner>(async () => ({ ...RESULT }));
     await callTool({ run: noted, idleTimeoutMs: 300 }, { command: 'true', mode: 'background' });
     expect(noted.mock.calls[0]?.[1]?.idleTimeoutMs).toBeUndefined();
   });

@@ -90,13 +90,16 @@ describe('calls reject, and never throw', () => {
     expect(error.message).toContain('pattern');
   });
 
-  test.each([['t000000000000'], [999_999_999], ['999999999']])('an unknown task: %j', async (task) => {
-    for (const call of [() => registry.check(task), () => registry.wait(task), () => registry.kill(task)]) {
-      const error = await rejection(call);
-      expect(error.code).toBe('ERR_BASH_UNKNOWN_TASK');
-      expect(error.message).toContain(String(task));
-    }
-  });
+  test.each([['t000000000000'], [999_999_999], ['999999999'], [{ id: 't000000000000' }]])(
+    'an unknown task: %j',
+    async (task) => {
+      for (const call of [() => registry.check(task), () => registry.wait(task), () => registry.kill(task)]) {
+        const error = await rejection(call);
+        expect(error.code).toBe('ERR_BASH_UNKNOWN_TASK');
+        expect(error.message).toContain(typeof task === 'object' ? task.id : String(task));
+      }
+    },
+  );
 });
 
 describe('after close', () => {

@@ -56,7 +56,7 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
     ['mode', kinds],
     ['mode', slow],
     ['timeout_ms', `clamped to ${inCall} (in the background … ${count(longestBackgroundMs())})`],
-    ['head', `${seconds(AFTER_LAST_LINE_MS)} after that line`],
+    ['head', `${seconds(AFTER_LAST_LINE_MS)} after this line`],
     ['updateIntervalMs', `${snapshots.join(' to ')}; others are clamped`],
     ['updateIntervalMs', `@default ${request.defaultSnapshotMs} `],
     ['terminal', `\`cols\` and \`rows\` are ${COLS} and ${ROWS} unless given`],
@@ -65,7 +65,7 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
   'ts/tool/terminal/types.ts': [
     ['cols', `Default ${COLS},`],
     ['rows', `Default ${ROWS},`],
-    ['timeout_ms', `clamped to 1 … ${count(LONGEST_WAIT_MS)} ms; default ${count(WAIT_MS)}.`],
+    ['timeout_ms', `clamped to 1 … ${count(LONGEST_WAIT_MS)} ms. Default ${count(WAIT_MS)}.`],
   ],
 };
 

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
-import { type BashOptions, bash, TRUNCATE } from 'agent-bash';
+import { join, relative } from 'node:path';
+import { type BashOptions, BashSession, bash, TRUNCATE } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult, rejection, settles, testBut } from '../support/index.ts';
 
@@ -273,6 +273,28 @@ test('an error has a stack, a name and an own code', async () => {
   expect(error).toBeInstanceOf(Error);
   expect(Object.hasOwn(error, 'code')).toBe(true);
   expect(error.message).toBe('Working directory does not exist: /nowhere/at/all');
-  expect(basename(error.stack ?? '')).not.toBe('');
   await settles(bash('true'));
+});
+
+describe('the stack of an error leads to the caller', () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['no directory', () => bash('true', { cwd: '/nowhere/at/all' })],
+    ['a refusal', () => bash('git push --force')],
+    ['a wrong option', () => bash('true', { timeoutMs: -1 })],
+    ['a session', () => new BashSession().run('true', { cwd: '/nowhere/at/all' })],
+  ])('%s', async (_, call) => {
+    async function here() {
+      await call();
+    }
+    const { stack = '', message } = await rejection(here);
+    expect(stack.startsWith(`BashError: ${message}\n    at `)).toBe(true);
+    expect(stack).toMatch(/\n {4}at .*options\.test\.ts:\d+/);
+  });
+
+  test('and it has the fields that are set, and no others', async () => {
+    const error = await rejection(() => bash('true', { cwd: '/nowhere/at/all' }));
+    expect(Object.keys(error).sort()).toEqual(['code', 'name']);
+    const refused = await rejection(() => bash('git push --force'));
+    expect(Object.keys(refused).sort()).toEqual(['code', 'findings', 'name']);
+  });
 });

@@ -1,7 +1,13 @@
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BashResult, bash } from 'agent-bash';
-import { type ApprovalOptions, type BashToolOptions, createBashTool, createToolApproval } from 'agent-bash/ai';
+import type { BashResult } from 'agent-bash';
+import {
+  type ApprovalOptions,
+  type BashRunner,
+  type BashToolOptions,
+  createBashTool,
+  createToolApproval,
+} from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RESULT } from '../ai/fixtures/call.ts';
 import { MAJORS, type PromptMessage, type Step } from '../ai/fixtures/majors.ts';
@@ -13,7 +19,7 @@ const prompt = 'go on';
 
 const result: BashResult = { ...RESULT, stdout: 'ran\n' };
 /** The command that a tool was given to run, in place of running it. */
-const run = vi.fn<typeof bash>(async () => structuredClone(result));
+const run = vi.fn<BashRunner>(async () => structuredClone(result));
 const ran = () => run.mock.calls.map(([command]) => command);
 beforeEach(() => {
   run.mockClear();

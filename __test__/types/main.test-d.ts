@@ -37,9 +37,29 @@ import {
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
 
+// Without a registry, a background mode and a background limit a command ends, and has an exit code.
+export async function ended() {
+  const plain = await bash('make');
+  true satisfies Same<typeof plain, BashEnded>;
+  (await bash('make', { mode: 'slow', onTimeout: 'kill', cwd: '/srv' })).exitCode.toFixed();
+  // @ts-expect-error a command in the background has no exit code
+  (await bash('make', { mode: 'background' })).exitCode.toFixed();
+  // @ts-expect-error a command that may move to the background may have none
+  (await bash('make', { onTimeout: 'background' })).exitCode.toFixed();
+  const registry = new BackgroundRegistry();
+  // @ts-expect-error with a registry a command moves to the background at its limit
+  (await bash('make', { registry })).exitCode.toFixed();
+  const task = await registry.start('npm run dev');
+  await registry.wait(task, { port: 3000 });
+  await registry.check({ id: task.id });
+  // @ts-expect-error a check is not a task
+  await registry.check(await registry.check(task));
+  await registry.kill(task);
+}
+
 // The status distinguishes results.
-export async function results() {
-  const result = await bash('make');
+export async function results(options: BashOptions) {
+  const result = await bash('make', options);
   true satisfies Same<typeof result, BashResult>;
   true satisfies Same<BashResult['status'], 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'>;
   if (result.status === 'backgrounded') {

@@ -21,6 +21,7 @@ export type {
   BashContextSchema,
   BashInputIssue,
   BashInputSchema,
+  BashRunner,
   BashTool,
   BashToolAccess,
   BashToolCall,

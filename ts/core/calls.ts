@@ -54,6 +54,9 @@ export function hold(id: number, on: boolean): void {
 /** Calls the core and resolves with its answer; an error of the core rejects as a `BashError`. */
 export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promise<T> {
   const way = theBridge();
+  // The error arrives in a callback of the addon, whose stack does not lead to the caller.
+  const caller: { stack?: string } = {};
+  Error.captureStackTrace(caller, settled);
   return new Promise((resolve, reject) => {
     const id = call.begin(way);
     const { signal } = call;
@@ -67,7 +70,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
       switch (event.kind) {
         case 'error':
           settle();
-          reject(errorOf(event));
+          reject(errorOf(event, caller.stack));
           break;
         case 'result':
         case 'task':
@@ -88,14 +91,17 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
   });
 }
 
-function errorOf({ error: { code, message, errno, findings, missing } }: EventOf<'error'>): BashError {
-  return new BashError(
+function errorOf({ error: { code, message, errno, findings, missing } }: EventOf<'error'>, caller = ''): BashError {
+  const error = new BashError(
     code as BashErrorCode,
     message,
     errno,
     findings === undefined ? undefined : (JSON.parse(findings) as Finding[]),
     missing === undefined ? undefined : (JSON.parse(missing) as ConfineMissing[]),
   );
+  // Behind the first line, `Error`, are the frames.
+  error.stack = `${error.name}: ${message}${caller.slice(caller.indexOf('\n'))}`;
+  return error;
 }
 
 /** Sets the listener of a registry; `null` removes it. */

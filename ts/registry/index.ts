@@ -13,14 +13,14 @@ import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
 import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
 import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
-import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './types.ts';
+import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions, TaskName } from './types.ts';
 
 /**
  * Commands that run in the background: starts them, reads their output, waits for them and ends them.
  *
  * With `dir`, tasks and their logs outlive this process, and any process that opens the same directory lists and ends
  * them. Without it they end with `close()`, or with this process for any reason. A running task never keeps Node alive,
- * but a pending call does. A task is named by its id or its pid: a name that the registry does not have is
+ * but a pending call does. A task is named by itself, its id or its pid: a name that the registry does not have is
  * `ERR_BASH_UNKNOWN_TASK`. After `close()` every call fails with `ERR_BASH_CLOSED`.
  */
 export class BackgroundRegistry {
@@ -93,7 +93,7 @@ export class BackgroundRegistry {
    * Resolves with the output of a task since the last check or wait of this registry, or from byte `cursor` of its log
    * on. A `cursor` leaves the registry's own place as it is.
    */
-  async check(task: number | string, options: BackgroundCheckOptions = {}): Promise<BackgroundCheck> {
+  async check(task: TaskName, options: BackgroundCheckOptions = {}): Promise<BackgroundCheck> {
     const { native } = this.#open();
     const name = nameOf(task);
     checkCheckOptions(options);
@@ -106,7 +106,7 @@ export class BackgroundRegistry {
    * `port` accepts a connection on this machine, `timeoutMs` have passed, `signal` is aborted. `matched` is true for
    * the pattern and the port. The output is read from the registry's own place, which moves on.
    */
-  async wait(task: number | string, options: BackgroundWaitOptions = {}): Promise<BackgroundCheck> {
+  async wait(task: TaskName, options: BackgroundWaitOptions = {}): Promise<BackgroundCheck> {
     const { native } = this.#open();
     const name = nameOf(task);
     checkWaitOptions(options);
@@ -125,7 +125,7 @@ export class BackgroundRegistry {
    * no process of it is left. A task that has ended is left alone, and its state and output are returned. Rejects with
    * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
-  async kill(task: number | string): Promise<BackgroundCheck> {
+  async kill(task: TaskName): Promise<BackgroundCheck> {
     const { native } = this.#open();
     const name = nameOf(task);
     this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);

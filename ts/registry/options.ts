@@ -38,10 +38,11 @@ export function checkWaitOptions(options: unknown): asserts options is Backgroun
 }
 
 /** Returns a task's name for the addon: its id, or its pid in decimal digits. */
-export function nameOf(task: unknown): string {
+export function nameOf(given: unknown): string {
+  const task = typeof given === 'object' && given !== null && 'id' in given ? given.id : given;
   if (typeof task === 'string' && task !== '') return task;
   if (Number.isSafeInteger(task) && (task as number) > 0) return String(task);
-  throw invalid('task', task, 'the id or the pid of a task');
+  throw invalid('task', given, 'a task, or the id or the pid of a task');
 }
 
 export function toNativeWait({ timeoutMs, pattern, port, signal }: BackgroundWaitOptions): NativeWait {

@@ -1,4 +1,8 @@
+import type { BackgroundTask } from '../../native.cjs';
 import type { BashOptions } from '../types.ts';
+
+/** A task, its id, or its pid. */
+export type TaskName = Pick<BackgroundTask, 'id'> | string | number;
 
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {

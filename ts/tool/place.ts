@@ -3,7 +3,7 @@ import { BashError, type BashOptions, type BashResult, type BashSession, bash, P
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
-import type { BashToolOptions, ToolSandbox, ToolSandboxSession } from './types.ts';
+import type { BashRunner, BashToolOptions, ToolSandbox, ToolSandboxSession } from './types.ts';
 
 /** Stand-ins for a sandbox's directory and home while a command is judged: the real paths are unknown here. */
 const FOLDER = '/sandbox';
@@ -106,7 +106,7 @@ export function withSession(options: BashToolOptions): BashToolOptions {
 }
 
 /** Returns a replacement for `bash` that runs each command in the session. */
-export function sessionRunner(session: BashSession): typeof bash {
+export function sessionRunner(session: BashSession): BashRunner {
   const { env: first = {} } = session.options;
   return (command, given = {}) => {
     const { env } = given;
@@ -147,7 +147,7 @@ export function terminalOf({ terminal, run, session, stdin, sandbox }: BashToolO
  * Returns a replacement for `bash` that runs each command in a terminal drawn by the host. If no terminal can be
  * opened, the command runs without one, with a note.
  */
-export function terminalRunner(terminal: Terminal): typeof bash {
+export function terminalRunner(terminal: Terminal): BashRunner {
   return async (command, given = {}) => {
     // An aborted call starts nothing, and no host draws a command in the background.
     if (given.signal?.aborted || given.mode === 'background') return bash(command, given);

@@ -13,7 +13,7 @@ import {
   writeInSandbox,
 } from './in-sandbox.ts';
 import { checkSandboxOptions, sandboxOf, sessionOf, sessionRunner, terminalOf, terminalRunner } from './place.ts';
-import type { BashToolOptions, ToolSandbox } from './types.ts';
+import type { BashRunner, BashToolOptions, ToolSandbox } from './types.ts';
 
 /** Exit code for a command whose sandbox reports none. */
 const UNTOLD = 255;
@@ -22,7 +22,7 @@ const UNTOLD = 255;
  * Returns a replacement for `bash` that runs commands in a sandbox, with the same limits, cleaning, cutting, snapshots
  * and results. It resolves for every command that the sandbox started and rejects if nothing could be run.
  */
-export function sandboxRunner(sandbox: ToolSandbox): typeof bash {
+export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
   return async (command, given = {}) => {
     checkSandboxOptions(command, given);
     const output = new Output(given);
@@ -170,7 +170,7 @@ class Snapshots {
 }
 
 /** Returns the function that runs the commands of a call. */
-export function runnerOf(options: BashToolOptions): typeof bash {
+export function runnerOf(options: BashToolOptions): BashRunner {
   const sandbox = sandboxOf(options);
   if (sandbox !== undefined) return sandboxRunner(sandbox);
   const terminal = terminalOf(options);

@@ -4,7 +4,6 @@ import type {
   BashOptions,
   BashResult,
   BashSession,
-  bash,
   ConfineMissing,
   Finding,
   OutputStore,
@@ -119,6 +118,9 @@ export interface BashToolCall {
   toolCallId: string;
 }
 
+/** A replacement for `bash`. */
+export type BashRunner = (command: string, options?: BashOptions) => Promise<BashResult>;
+
 /**
  * Options of `bash()` that hold for every call, and the tool's own options. `undefined` counts as left out. An unknown
  * option is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool. From `perCall` it is `{ error }`.
@@ -207,7 +209,7 @@ export interface BashToolOptions
    * @default bash
    * @example createBashTool({ run: async () => recordedResult });
    */
-  run?: typeof bash | undefined;
+  run?: BashRunner | undefined;
   /**
    * Least time between two live snapshots, in ms, 10 to 60,000; others are clamped. 0 turns snapshots off.
    *

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from 'agent-bash';
-import { type BashToolInput, backgroundNotices, createBashTool } from 'agent-bash/ai';
+import { type BashRunner, type BashToolInput, backgroundNotices, createBashTool } from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callTool, runTool } from '../../../ai/fixtures/call.ts';
 import { alive, confined, folder, hostEnv, mark, sleepers, until } from '../../../support/index.ts';
@@ -63,7 +63,7 @@ describe('mode "background"', () => {
     [3_700_000, 3_700_000, []],
     [90_000_000, 86_400_000, ['timeout_ms 90000000 was taken as 86400000, the longest that may be asked for']],
   ])('may be limited to %d ms', async (timeout_ms, timeoutMs, notes) => {
-    const run = vi.fn<typeof bash>(bash);
+    const run = vi.fn<BashRunner>(bash);
     const output = await runTool({ registry, run }, { command: 'true', mode: 'background', timeout_ms });
     expect(run.mock.calls[0]?.[1]).toMatchObject({ timeoutMs });
     expect(output.notes).toEqual(notes);

@@ -1,4 +1,4 @@
-import { type BashOptions, bash, type Truncate } from 'agent-bash';
+import { type BashOptions, type BashRun, bash, type Truncate } from 'agent-bash';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runTool } from '../../../../ai/fixtures/call.ts';
@@ -13,7 +13,7 @@ async function compared(
 ) {
   const here = await bash(command, { ...options, spill: false });
   const there = await runTool({ ...options, spill: false, sandbox }, command);
-  const seen = ({ stdout, stderr, truncation, notes }: typeof here) => ({ stdout, stderr, truncation, notes });
+  const seen = ({ stdout, stderr, truncation, notes }: BashRun) => ({ stdout, stderr, truncation, notes });
   expect(seen(there)).toEqual(seen(here));
 }
 
