@@ -3,18 +3,18 @@ import type { Command } from 'commander';
 /** Examples that `--help` shows below the options of each command. */
 const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   ps: [
-    ['agent-bash ps', 'all tasks, those that run first'],
-    ['agent-bash ps -r --json', 'those that run, for programs'],
+    ['agent-bash ps', 'all tasks, running ones first'],
+    ['agent-bash ps -r --json', 'running tasks, for programs'],
     ['agent-bash ps --dir ~/.my-agent/tasks', 'the tasks of a registry with a folder of its own'],
   ],
   logs: [
-    ['agent-bash logs 12345', 'all that a task has written'],
+    ['agent-bash logs', 'all that the newest task has written'],
     ['agent-bash logs 12345 -n 20 -f', 'its last lines, and then what comes until it ends'],
     ['agent-bash logs 12345 | grep error | head', 'as any program in a pipe'],
   ],
   kill: [
     ['agent-bash kill 12345', 'the task and all that it started'],
-    ["agent-bash ps -r --json | jq -r '.[].id' | xargs agent-bash kill", 'all that run'],
+    ["agent-bash ps -r --json | jq -r '.[].id' | xargs agent-bash kill", 'all running tasks'],
   ],
   run: [
     ["agent-bash run 'npm test'", 'as an agent would run it; its exit code is the exit code'],
@@ -49,8 +49,12 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash mcp --rule git-clean=deny --on-ask deny', 'for agents that nobody watches'],
     ['agent-bash mcp --confine --allow-host registry.npmjs.org', 'with commands that reach only what they need'],
   ],
+  completion: [
+    ['source <(agent-bash completion bash)', 'in ~/.bashrc; with zsh in ~/.zshrc'],
+    ['agent-bash completion fish > ~/.config/fish/completions/agent-bash.fish', 'for fish'],
+  ],
   doctor: [
-    ['agent-bash doctor', 'what there is, and what is lost by what there is not'],
+    ['agent-bash doctor', 'what there is, and what each missing feature costs'],
     ['agent-bash doctor --json', 'the same, for programs and for reports of faults'],
   ],
 };

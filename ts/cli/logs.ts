@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
 import { Failure, printJson, readerGone, write } from './console.ts';
 import { Growth } from './growth.ts';
-import { type CommonOptions, findTask, withRegistry } from './tasks.ts';
+import { type CommonOptions, findTask, newestTask, withRegistry } from './tasks.ts';
 
 const PIECE_BYTES = 64 * 1024;
 /** Most bytes that are printed as one JSON string. */
@@ -15,12 +15,12 @@ interface LogsOptions extends CommonOptions {
 }
 
 /**
- * `agent-bash logs ID`: prints the log, or its last lines. With --follow it continues until the task has ended. As
+ * `agent-bash logs [ID]`: prints the log, or its last lines. With --follow it continues until the task has ended. As
  * JSON: `{ task, output }`; with --follow one line `{ output }` per piece and `{ task }` at the end.
  */
-export async function logs(name: string, options: LogsOptions): Promise<void> {
+export async function logs(name: string | undefined, options: LogsOptions): Promise<void> {
   await withRegistry(options, async (registry) => {
-    const task = findTask(registry, name);
+    const task = name === undefined ? newestTask(registry) : findTask(registry, name);
     const file = await open(task.logPath).catch((error) => {
       const { code, message } = Failure.of(error);
       throw new Failure(code, `the log of ${task.pid} cannot be read: ${message}`);

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { check } from './check.ts';
+import { completion } from './completion.ts';
 import { addConfineFlags, withProfiles } from './confine.ts';
 import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './console.ts';
 import { doctor } from './doctor.ts';
@@ -27,9 +28,9 @@ function program(): Command {
     .description(
       'Shows, follows and stops the background tasks of agents, runs commands as agents do, undoes them, says what they would do, and serves them to MCP clients.',
     )
-    .version(version)
+    .version(version, '-v, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(agent-bash --help tells how it is used)')
+    .showHelpAfterError('(see agent-bash --help)')
     // Programs receive one line of JSON instead, below.
     .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
     .addHelpText('after', AFTER_HELP);
@@ -38,6 +39,11 @@ function program(): Command {
   addCheck(made);
   addMcp(made, version);
   addDoctor(made, version);
+  made
+    .command('completion')
+    .description('print a script that completes commands, options and tasks in a shell')
+    .argument('<shell>', 'bash, zsh or fish')
+    .action((shell: string) => completion(shell, made));
   teach(made);
   return made;
 }
@@ -51,9 +57,9 @@ function addTaskCommands(made: Command): void {
       .option('--dir <dir>', 'the folder of the registry')
       .option('--json', 'print JSON, for programs');
 
-  command('ps', 'list the tasks, those that run first').option('-r, --running', 'only those that run').action(ps);
+  command('ps', 'list the tasks, running ones first').option('-r, --running', 'only running tasks').action(ps);
   command('logs', 'print the output of a task')
-    .argument('<id>', 'pid or id of the task')
+    .argument('[id]', 'pid or id of the task (default: the one that was started last)')
     .option('-f, --follow', 'go on until the task ends')
     .option('-n, --lines <count>', 'begin with the last lines only', parseLines)
     .action(logs);
@@ -134,7 +140,7 @@ function addMcp(made: Command, version: string): void {
 function addDoctor(made: Command, version: string): void {
   made
     .command('doctor')
-    .description('say what this machine offers, and what is lost by what is missing')
+    .description('check what this machine offers, and what each missing feature costs')
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', '\nExit code: 0 when commands run, 1 when none does.')
     .action((options: { json?: boolean }) => doctor(options, version));
@@ -146,9 +152,15 @@ function ofArguments({ code, message }: CommanderError): Failure {
   return new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
 }
 
+/** Accepts other spellings of `--version` in the place of a command. */
+function withVersion([node = '', script = '', first, ...rest]: readonly string[]): string[] {
+  const given = first === undefined ? [] : [first === '-V' || first === 'version' ? '--version' : first];
+  return [node, script, ...given, ...rest];
+}
+
 watchReaders();
 try {
-  await program().parseAsync(withRecordWords(withProfiles(process.argv)));
+  await program().parseAsync(withVersion(withRecordWords(withProfiles(process.argv))));
   if (readerGone.signal.aborted) {
     const { code, message } = readerGone.signal.reason as NodeJS.ErrnoException;
     process.exitCode = code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed;

@@ -4,7 +4,7 @@ import { paint, print, printable, printJson, remark } from './console.ts';
 import { type CommonOptions, stateOf, withRegistry } from './tasks.ts';
 import { age } from './values.ts';
 
-const HEAD = ['PID', 'STATE', 'STARTED', 'ID', 'COMMAND'];
+const HEAD = ['PID', 'STATE', 'STARTED', 'TIME', 'ID', 'DIRECTORY', 'COMMAND'];
 
 /** `agent-bash ps`: lists the tasks as a table or a JSON array. */
 export async function ps(options: CommonOptions & { running?: boolean }): Promise<void> {
@@ -15,6 +15,13 @@ export async function ps(options: CommonOptions & { running?: boolean }): Promis
   for (const line of table(shown, Date.now())) await print(line);
 }
 
+/** Returns a directory with `~` for the user's own. */
+function shortened(directory: string): string {
+  const home = process.env.HOME;
+  if (!home || home === '/') return directory;
+  return directory === home || directory.startsWith(`${home}/`) ? `~${directory.slice(home.length)}` : directory;
+}
+
 function table(tasks: BackgroundTask[], now: number): string[] {
   const rows = [
     HEAD,
@@ -22,7 +29,9 @@ function table(tasks: BackgroundTask[], now: number): string[] {
       String(task.pid),
       stateOf(task).text,
       `${age(now - task.startedAt)} ago`,
+      age((task.endedAt ?? now) - task.startedAt),
       task.id,
+      printable(shortened(task.cwd)),
       printable(task.command),
     ]),
   ];

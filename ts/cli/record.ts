@@ -19,7 +19,7 @@ export function addRecordFlags(command: Command): Command {
   return command
     .option(
       '--receipt [way]',
-      'say what it changed: exact (default), or watch, which changes nothing about it',
+      'say what it changed: exact (default), or watch, which leaves the command as it is',
       oneOf(RECEIPTS),
     )
     .option(
@@ -67,7 +67,8 @@ export function recordLines({ runId, receipt, undo }: Pick<BashResult, 'runId' |
   return [
     `${changed}: ${line === '' ? 'nothing' : line}`,
     ...(state === 'known' ? [] : [`the receipt is ${state}: ${why}`]),
-    ...(undo === null ? [] : [undoLine(runId, undo)]),
+    // A run that changed nothing leaves nothing to undo.
+    ...(undo === null || (line === '' && state === 'known') ? [] : [undoLine(runId, undo)]),
   ];
 }
 

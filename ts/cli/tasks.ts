@@ -40,8 +40,15 @@ export function findTask(registry: BackgroundRegistry, name: string): Background
   if (found) return found;
   throw new Failure(
     'ERR_BASH_UNKNOWN_TASK',
-    `there is no task ${JSON.stringify(name)}: \`agent-bash ps\` shows those that there are`,
+    `there is no task ${JSON.stringify(name)}: \`agent-bash ps\` lists the tasks`,
   );
+}
+
+/** Returns the task that was started last. */
+export function newestTask(registry: BackgroundRegistry): BackgroundTask {
+  const [newest] = registry.list().sort((one, other) => other.startedAt - one.startedAt);
+  if (newest) return newest;
+  throw new Failure('ERR_BASH_UNKNOWN_TASK', 'there are no background tasks');
 }
 
 /** Returns a task's state in a word or two, and its colour. */

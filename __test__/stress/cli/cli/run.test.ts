@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import type { BackgroundTask, BashResult } from 'agent-bash';
+import { type BackgroundTask, type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { Program } from '../../../cli/support.ts';
 import { alive, folder, mark, sleepers, until } from '../../../support/index.ts';
@@ -104,7 +104,7 @@ describe('run', () => {
     [['run', 'true', '--timeout', '25h'], 'at most 24h'],
     [['run', 'true', '--nonsense'], '--nonsense'],
     [['nonsense'], "unknown command 'nonsense'"],
-    [['logs'], "missing required argument 'id'"],
+    [['completion', 'csh'], '"csh" is not one of bash, zsh, fish'],
     [['logs', 'x', '-n', 'all'], 'It must be a whole number.'],
     [['kill'], "missing required argument 'id'"],
     [['ps', 'x'], 'too many arguments'],
@@ -114,11 +114,24 @@ describe('run', () => {
     expect(stderr).toContain(reason);
   });
 
-  test.each([['--help'], ['run', '--help'], ['--version']])('%s %s', async (...args) => {
+  test.each([['--help'], ['run', '--help'], ['--version'], ['-v'], ['-V'], ['version']])('%s %s', async (...args) => {
     const { code, stdout, stderr } = await new Program().run(...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/Usage: agent-bash|^\d+\.\d+\.\d+/);
   });
+});
+
+test('completion prints a script by which bash completes commands, options and tasks', async () => {
+  const { stdout } = await new Program().run('completion', 'bash');
+  const completed = async (...words: string[]) => {
+    const line = words.map((word) => `'${word}'`).join(' ');
+    const ask = `COMP_WORDS=(agent-bash ${line}); COMP_CWORD=${words.length}; _agent_bash; echo "\${COMPREPLY[@]}"`;
+    return (await bash(`agent-bash() { printf 'PID  STATE\n123  running\n'; }\n${stdout}\n${ask}`)).stdout.trim();
+  };
+  expect(await completed('do')).toBe('doctor');
+  expect(await completed('run', '--idle')).toBe('--idle-timeout');
+  expect(await completed('logs', '12')).toBe('123');
+  expect(await completed('logs', '--f')).toBe('--follow');
 });
 
 describe('run --background', () => {

@@ -31,10 +31,18 @@ describe('ps', () => {
       .split('\n')
       .map((line) => line.split(/ {2,}/));
     expect(rows).toEqual([
-      ['PID', 'STATE', 'STARTED', 'ID', 'COMMAND'],
-      [String(running.pid), 'running', expect.stringMatching(/^\d+ s ago$/), running.id, 'sleep 60 # with two lines'],
-      [String(failed.pid), 'exited 3', expect.any(String), failed.id, 'exit 3'],
-      [String(done.pid), 'exited 0', expect.any(String), done.id, 'true'],
+      ['PID', 'STATE', 'STARTED', 'TIME', 'ID', 'DIRECTORY', 'COMMAND'],
+      [
+        String(running.pid),
+        'running',
+        expect.stringMatching(/^\d+ s ago$/),
+        expect.stringMatching(/^\d+ s$/),
+        running.id,
+        expect.stringMatching(/^[~/]/),
+        'sleep 60 # with two lines',
+      ],
+      [String(failed.pid), 'exited 3', expect.any(String), '0 s', failed.id, expect.any(String), 'exit 3'],
+      [String(done.pid), 'exited 0', expect.any(String), '0 s', done.id, expect.any(String), 'true'],
     ]);
     const only = await program.json<BackgroundTask[]>('ps', '--running');
     expect(only.map(({ id }) => id)).toEqual([running.id]);
@@ -80,11 +88,11 @@ describe('ps', () => {
 });
 
 describe('logs', () => {
-  test('prints the log as it is, by pid and by id', async () => {
+  test('prints the log as it is, by pid, by id, and of the newest task', async () => {
     const program = new Program();
     const { id, pid, logPath } = await ended(program, 'echo out; echo err >&2; printf é; exit 3');
-    for (const name of [id, String(pid)]) {
-      const { code, stdout, stderr } = await program.run('logs', name);
+    for (const names of [[id], [String(pid)], []]) {
+      const { code, stdout, stderr } = await program.run('logs', ...names);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toBe(readFileSync(logPath, 'utf8'));
       expect(stdout).toMatch(/out\n(.*\n)*\[background process failed: exit code 3\]\n$/);
@@ -156,7 +164,7 @@ describe('logs', () => {
     expect(await new Program().run('logs', 'nonsense')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'agent-bash: there is no task "nonsense": `agent-bash ps` shows those that there are\n',
+      stderr: 'agent-bash: there is no task "nonsense": `agent-bash ps` lists the tasks\n',
     });
   });
 });
