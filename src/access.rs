@@ -4,10 +4,9 @@ use std::path::Path;
 
 use napi::{Error, Result, Status};
 use napi_derive::napi;
-use serde::Serialize;
 
 use confine::policy::policy;
-use confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
+use confine::{Access, Host, RawConfine, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
 /// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` the directory of the
@@ -40,29 +39,10 @@ pub fn check_access(
 /// For options that are no policy.
 #[napi]
 pub fn confinement_reach(confine: String, root: String, host_env: Option<String>) -> Result<String> {
-    #[derive(Serialize)]
-    struct Left {
-        write: Vec<String>,
-        offline: bool,
-    }
     let refused = |message: String| Error::new(Status::InvalidArg, message);
     let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
     let environment = host_env.unwrap_or_else(sys::environment);
     let host = Host { environment: &environment };
     let held = policy(&options, Path::new(&root), &host).map_err(|error| refused(error.to_string()))?;
-    let (caches, places) = &held.caches;
-    let shared = if *caches == Caches::Shared { places.as_slice() } else { &[] };
-    let mut write: Vec<String> =
-        held.write.iter().chain(shared).map(|path| path.to_string_lossy().into_owned()).collect();
-    // Also under the directory's own name, which may be a link.
-    if held.profile == Profile::Workspace {
-        write.push(root);
-    }
-    // A part that is not required may not hold.
-    let holds = |part| held.require.contains(&part);
-    if !holds(Part::Files) {
-        write.push("/".to_owned());
-    }
-    let left = Left { write, offline: held.network == Network::None && holds(Part::Network) };
-    serde_json::to_string(&left).map_err(|error| refused(error.to_string()))
+    serde_json::to_string(&held.reach(Path::new(&root))).map_err(|error| refused(error.to_string()))
 }

@@ -73,7 +73,8 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
     let judge = Judge::new(command, context, policy, &directories);
     let findings = judge.findings(command, &evaluation);
     let mut listed = evaluation.commands;
-    listed.retain(|simple| simple.traits.listed);
+    // A guess is listed if a finding is about it.
+    listed.retain(|simple| simple.traits.listed || judge.is_found(simple, &findings));
     let commands: Vec<CommandUnit> = listed.into_iter().map(|simple| judge.unit(simple)).collect();
     let acting = commands.iter().filter(|unit| !unit.argv.is_empty() || !unit.redirects.is_empty());
     let worst = acting.map(|unit| unit.read_only).max().unwrap_or(ReadOnly::Yes);
@@ -234,6 +235,15 @@ impl<'a> Judge<'a> {
     fn read_only(&self, simple: &SimpleCommand) -> ReadOnly {
         let Some(cwd) = simple.cwds.first() else { return ReadOnly::Unknown };
         read_only(&simple.command(cwd, self.directories), self.environment, simple.traits.transparent)
+    }
+
+    /// Returns whether a finding is about a command.
+    fn is_found(&self, simple: &SimpleCommand, findings: &[Finding]) -> bool {
+        let span = self.units.span(&simple.span);
+        let is_it = |finding: &Finding| {
+            finding.span == span && finding.via == *simple.via && finding.argv == texts(&simple.argv, &simple.sources)
+        };
+        findings.iter().any(is_it)
     }
 
     fn unit(&self, simple: SimpleCommand) -> CommandUnit {

@@ -49,9 +49,9 @@ fn a_line_before_the_fault_is_no_guess() {
 }
 
 #[test]
-fn guesses_are_not_listed() {
-    let names = judge("ls\nrm x; )").commands.into_iter().filter_map(|command| command.name);
-    assert_eq!(names.collect::<Vec<_>>(), ["ls"]);
+fn guesses_are_listed_only_if_something_is_found() {
+    let names = judge("ls\nrm x; git push --force; )").commands.into_iter().filter_map(|command| command.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["ls", "git"]);
 }
 
 /// Text in another language is handed to programs that are no shell: bash's grammar finds anything in it.

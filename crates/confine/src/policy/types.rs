@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,10 +124,35 @@ pub struct Policy {
     pub require: Vec<Part>,
 }
 
+/// The reach of a confined command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CommandReach {
+    /// The only places that can be changed, absolute.
+    pub write: Vec<String>,
+    /// Whether no host can be reached.
+    pub offline: bool,
+}
+
 impl Policy {
     /// Returns the parts that the options ask for, in the order of [`Part::ALL`].
     pub fn parts(&self) -> impl Iterator<Item = Part> {
         Part::ALL.into_iter().filter(|part| *part != Part::Network || self.network != Network::Full)
+    }
+
+    /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not required
+    /// may not hold, so it limits nothing.
+    pub fn reach(&self, root: &Path) -> CommandReach {
+        let holds = |part| self.require.contains(&part);
+        let (caches, places) = &self.caches;
+        let shared = if *caches == Caches::Shared { places.as_slice() } else { &[] };
+        // Also under the directory's own name, which may be a link.
+        let root = (self.profile == Profile::Workspace).then_some(root);
+        let everything = (!holds(Part::Files)).then_some(Path::new("/"));
+        let write = self.write.iter().chain(shared).map(PathBuf::as_path).chain(root).chain(everything);
+        CommandReach {
+            write: write.map(|path| path.to_string_lossy().into_owned()).collect(),
+            offline: self.network == Network::None && holds(Part::Network),
+        }
     }
 
     /// Returns the parts that are held if these are missing.

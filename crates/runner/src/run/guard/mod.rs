@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::error::Error;
 use crate::request::{Guard, Request};
 use receipt::recording::Risk;
-use safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
+use safety::{Context, Environment, Finding, Policy, Reach, ShellState, Verdict, assess, findings};
 
 /// Longest command that is judged on the caller's thread, bytes.
 const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
@@ -66,10 +66,20 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
     }
     if findings.is_empty() {
         harmless::remember(request, guard);
+        return Ok(());
     }
-    request.notes.extend(findings.iter().map(note));
+    let shown = if request.confine.is_some() { happening(request, &guard.policy) } else { findings };
+    request.notes.extend(shown.iter().map(note));
     request.notes.dedup();
     Ok(())
+}
+
+/// Returns the findings about effects that the confinement of a command does not prevent.
+fn happening(request: &Request, policy: &Policy) -> Vec<Finding> {
+    let Some(confine) = &request.confine else { return Vec::new() };
+    let left = confine.policy.reach(&confine.policy.root);
+    let reach = Some(Reach { write: &left.write, offline: left.offline });
+    in_context(request, |context| findings(&request.command, Context { reach, ..context }, policy))
 }
 
 fn note(finding: &Finding) -> String {
