@@ -29,6 +29,8 @@ export interface Connected {
 export interface ClientOptions {
   /** The URIs that the client names; it has no roots without. A throw is its answer. */
   roots?: () => string[] | Promise<string[]>;
+  /** Its name. */
+  name?: string;
 }
 
 /** The text that the model reads. */
@@ -40,10 +42,10 @@ export function textOf({ content }: CallToolResult): string {
 export const MAJORS = [
   {
     major: 1,
-    async connect(options?: BashToolOptions, { roots }: ClientOptions = {}): Promise<Connected> {
+    async connect(options?: BashToolOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
       const server = new McpServer({ name: 'server', version: '1' });
       registerBashTools(server, options);
-      const client = new Client({ name: 'client', version: '1' }, { capabilities: roots ? { roots: {} } : {} });
+      const client = new Client({ name, version: '1' }, { capabilities: roots ? { roots: {} } : {} });
       if (roots) client.setRequestHandler(ListRootsRequestSchema, async () => named(await roots()));
       const [here, there] = InMemoryTransport.createLinkedPair();
       await Promise.all([server.connect(there), client.connect(here)]);
@@ -58,10 +60,10 @@ export const MAJORS = [
   },
   {
     major: 2,
-    async connect(options?: BashToolOptions, { roots }: ClientOptions = {}): Promise<Connected> {
+    async connect(options?: BashToolOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
       const server = new SecondServer({ name: 'server', version: '1' });
       registerBashTools(server, options);
-      const client = new second.Client({ name: 'client', version: '1' }, { capabilities: roots ? { roots: {} } : {} });
+      const client = new second.Client({ name, version: '1' }, { capabilities: roots ? { roots: {} } : {} });
       if (roots) client.setRequestHandler('roots/list', async () => named(await roots()));
       const [here, there] = second.InMemoryTransport.createLinkedPair();
       await Promise.all([server.connect(there), client.connect(here)]);

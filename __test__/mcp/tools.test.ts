@@ -43,6 +43,14 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(textOf(answer)).toContain('exit code: 3');
   });
 
+  test('a client that shows its model the data in place of the text gets the data out of its sight', async () => {
+    const { call } = await connect({}, { name: 'claude-code' });
+    const answer = await call('bash', { command: 'seq 5; exit 3' });
+    expect(Object.keys(answer).sort()).toEqual(['_meta', 'content', 'isError']);
+    expect(answer._meta).toMatchObject({ 'agent-bash/result': { exitCode: 3, stdout: '1\n2\n3\n4\n5\n' } });
+    expect(textOf(answer)).toContain('exit code: 3');
+  });
+
   test.each([
     [{ command: 'true', check_pid: 7 }, 'ERR_BASH_INVALID_ARG', /exactly one of command, check_pid and kill_pid/],
     [undefined, 'ERR_BASH_INVALID_ARG', /exactly one of/],

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { analyze, BackgroundRegistry, BashSession, type SafetyOptions } from 'agent-bash';
-import type { BashToolOptions } from 'agent-bash/ai';
+import { BASH_INSTRUCTIONS, type BashToolOptions, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
@@ -26,7 +26,8 @@ export interface McpOptions extends ConfineFlags, RecordFlags, ReduceFlags {
  */
 export async function mcp(options: McpOptions, version: string): Promise<void> {
   await checkOptions(options);
-  const server = new McpServer({ name: 'agent-bash', version });
+  const instructions = options.session ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS;
+  const server = new McpServer({ name: 'agent-bash', version }, { instructions });
   registerBashTools(server, toolOptions(options));
   const end = ended(server);
   await server.connect(new StdioServerTransport());

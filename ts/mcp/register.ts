@@ -14,7 +14,8 @@ import { tasksTool } from './tasks.ts';
  * background tasks, and `bash_analyze` judges a `command` without running it. No SDK is imported. The server
  * is an `McpServer` of `@modelcontextprotocol/sdk` from 1.23, or of `@modelcontextprotocol/server` 2.
  *
- * `structuredContent` is the tool's output (`{ tasks }` for the list). The text is what `toModelOutput` of the tool
+ * `structuredContent` is the tool's output (`{ tasks }` for the list). A client named `claude-code` has it in
+ * `_meta['agent-bash/result']`, because it would show the model the data in place of the text. The text is what `toModelOutput` of the tool
  * returns, with repeats folded unless `reduce` is `'off'`. All calls share one store of outputs, so with `'salient'` a
  * model can recall lines of an earlier one. `isError` means that nothing ran; with `errorOnFailure` also that the exit
  * code is not 0. A client that asked for progress receives the time in ms and the last part of the output, every

@@ -6,6 +6,7 @@ export interface McpServer {
   registerTool(name: string, config: never, handler: never): unknown;
   readonly server: {
     getClientCapabilities(): { roots?: unknown } | undefined;
+    getClientVersion(): { name: string } | undefined;
     listRoots(params?: never, options?: never): Promise<{ roots: { uri: string }[] }>;
     readonly transport?: object | undefined;
   };
@@ -31,6 +32,11 @@ export interface ToolAnswer {
   isError: boolean;
 }
 
+/** The key of the data in an answer for a client that would show it to the model in place of the text. */
+const RESULT = 'agent-bash/result';
+/** Clients whose model reads `structuredContent` in place of `content`, and so no notices, folds and notes. */
+const PREFERS_DATA = ['claude-code'];
+
 /** A tool, independent of the SDK. */
 export interface Tool {
   name: string;
@@ -41,8 +47,15 @@ export interface Tool {
 
 export function addTool(server: McpServer, { name, config, answer }: Tool): void {
   const handler = (input: unknown, extra: CallContext) =>
-    answer((input ?? {}) as Record<string, unknown>, readCall(server, extra));
+    answer((input ?? {}) as Record<string, unknown>, readCall(server, extra)).then((given) => fitted(given, server));
   server.registerTool(name, config as never, handler as never);
+}
+
+/** Moves the data of an answer out of the sight of a model that would read nothing else. */
+function fitted(answer: ToolAnswer, { server }: McpServer) {
+  if (!PREFERS_DATA.includes(server.getClientVersion()?.name ?? '')) return answer;
+  const { structuredContent, ...rest } = answer;
+  return { ...rest, _meta: { [RESULT]: structuredContent } };
 }
 
 /** A call of a tool. */

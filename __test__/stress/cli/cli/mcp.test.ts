@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { type CallToolResult, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
+import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Program, type Run } from '../../../cli/support.ts';
 import { textOf } from '../../../mcp/majors.ts';
@@ -48,6 +49,11 @@ function bare(...args: string[]): Run & { write(text: string | Buffer): void } {
 }
 
 describe('mcp', () => {
+  test.each([[[]], [['--session']]])('with %j it sends instructions', async (args: string[]) => {
+    const { client } = await connected(args);
+    expect(client.getInstructions()).toBe(args.length > 0 ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS);
+  });
+
   test('serves the tools in its directory, and gives its name', async () => {
     const cwd = realpathSync(folder());
     const { client, call } = await connected([], cwd);
