@@ -15,15 +15,15 @@ import { tasksTool } from './tasks.ts';
  * is an `McpServer` of `@modelcontextprotocol/sdk` from 1.23, or of `@modelcontextprotocol/server` 2.
  *
  * `structuredContent` is the tool's output (`{ tasks }` for the list). A client named `claude-code` has it in
- * `_meta['agent-bash/result']`, because it would show the model the data in place of the text. The text is what `toModelOutput` of the tool
- * returns, with repeats folded unless `reduce` is `'off'`. All calls share one store of outputs, so with `'salient'` a
- * model can recall lines of an earlier one. `isError` means that nothing ran; with `errorOnFailure` also that the exit
- * code is not 0. A client that asked for progress receives the time in ms and the last part of the output, every
- * `updateIntervalMs` while there is new output and otherwise every 5 s; with `updateIntervalMs` 0 it receives none. A
- * command ends with all it started when its call is cancelled, when the connection closes, and at its own limit. It
- * starts in the client's first root that is a directory here, or else in `cwd`, which is resolved now and defaults to
- * `process.cwd()`. `perCall` and `session` take precedence over both. `perCall` receives the SDK's information about a
- * call as its `context`.
+ * `_meta['agent-bash/result']`, because it would show the model the data in place of the text. The text is what
+ * `toModelOutput` of the tool returns, with repeats folded unless `reduce` is `'off'`. All calls share one store of
+ * outputs, so with `'salient'` a model can recall lines of an earlier one. `isError` means that nothing ran; with
+ * `errorOnFailure` also that the exit code is not 0. A client that asked for progress receives the time in ms and the
+ * last part of the output, every `updateIntervalMs` while there is new output and otherwise every 5 s; with
+ * `updateIntervalMs` 0 it receives none. A command ends with all it started when its call is cancelled, when the
+ * connection closes, and at its own limit. It starts in the client's first root that is a directory here, or else in
+ * `cwd`, which is resolved now and defaults to `process.cwd()`. `perCall` and `session` take precedence over both.
+ * `perCall` receives the SDK's information about a call as its `context`.
  *
  * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and the server's error if it already has a
  * tool with such a name.

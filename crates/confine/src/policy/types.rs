@@ -139,8 +139,8 @@ impl Policy {
         Part::ALL.into_iter().filter(|part| *part != Part::Network || self.network != Network::Full)
     }
 
-    /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not required
-    /// may not hold, so it limits nothing.
+    /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
+    /// required may not hold, so it limits nothing.
     pub fn reach(&self, root: &Path) -> CommandReach {
         let holds = |part| self.require.contains(&part);
         let (caches, places) = &self.caches;
