@@ -55,6 +55,34 @@ describe('a receipt', () => {
     expect(site.changes(receipt)).toEqual(NOTHING);
   });
 
+  linuxTest('never takes a new file for the old one, with its size, its time and its inode', async () => {
+    const site = new Site();
+    site.write('a');
+    const again = `python3 -c "
+import os
+s = os.stat('a')
+os.unlink('a')
+open('a', 'w').write('x' * s.st_size)
+os.utime('a', ns=(s.st_atime_ns, s.st_mtime_ns))"`;
+    const { receipt } = await exact(site, again);
+    expect(receipt?.state).toBe('partial');
+    expect(site.changes(receipt)).toEqual({ ...NOTHING, modified: ['a'] });
+    const kept = await exact(site, again, { undo: 'always' });
+    expect(kept.receipt?.state).toBe('known');
+    expect(site.changes(kept.receipt)).toEqual(NOTHING);
+  });
+
+  linuxTest('of a directory that was replaced by its copy is known with an undo, which keeps the old files', async () => {
+    const site = new Site();
+    for (const name of ['src/a', 'src/b']) site.write(name);
+    const replace = 'cp -a src s2; rm -rf src; mv s2 src';
+    const { receipt } = await exact(site, replace);
+    expect(receipt?.state).toBe('partial');
+    const kept = await exact(site, `${replace}; echo more >> src/b`, { undo: 'always' });
+    expect(kept.receipt?.state).toBe('known');
+    expect(site.changes(kept.receipt)).toEqual({ ...NOTHING, modified: ['src/b'] });
+  });
+
   linuxTest('has the changes of the whole tree, whatever a process does to hide', async () => {
     const site = new Site();
     const command =

@@ -66,6 +66,9 @@ pub enum Contents {
         /// The reason.
         why: String,
     },
+    /// The run took the last name of the file away, and the contents were not read. A later file at the place is
+    /// another file, even with the same inode, size and times.
+    Removed,
 }
 
 /// The XXH3 hash of a file's contents, of 128 bits.
@@ -142,7 +145,7 @@ impl Contents {
     pub fn is_weaker(&self, other: &Self) -> bool {
         let rank = |contents: &Self| match contents {
             Self::Untouched => 0,
-            Self::Hash(_) => 1,
+            Self::Hash(_) | Self::Removed => 1,
             Self::Image(_) | Self::Nothing { .. } => 2,
         };
         rank(self) < rank(other)

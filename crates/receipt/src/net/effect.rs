@@ -126,10 +126,10 @@ impl<'a> Locations<'a> {
         (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
     }
 
-    /// Returns whether the directory that contained a file has moved, so that another directory is at its path.
+    /// Returns whether a directory above a file is at another path now, so that another directory is at its own.
     fn lost_directory(&self, start: &[u8]) -> bool {
-        let directory = &start[..start.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
-        self.of_file(directory).is_some_and(|path| path != directory)
+        let is_elsewhere = |end: usize| self.of_file(&start[..end]).is_some_and(|path| path != start[..end]);
+        !self.moved.is_empty() && prefixes(start).skip(1).any(is_elsewhere)
     }
 
     /// Returns whether a file is where it is because a directory above it was renamed.

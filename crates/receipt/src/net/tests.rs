@@ -177,6 +177,7 @@ fn effects() {
         ("d/ d/a=1", "mkdir n; write n/f 1; mv n m; write m/g 2", "+m +m/f +m/g"),
         ("d/ d/a=1", "mv d e; mkdir d", "+d d→e"),
         ("d/ d/e/ d/e/a=1", "mv d/e x; mv d y; write x/a 22", "~x/a:1>2 d/e→x d→y"),
+        ("d/ d/a=1 d/e/ d/e/a=22", "rm d/e; mv d e; mkdir d; mv e d/e", "+d -d/e -d/e/a d→d/e"),
         // A change of the kind.
         ("a=1", "rm a; mkdir a", "+a -a"),
         ("a/ a/b=1", "rm a; write a 1", "+a -a -a/b"),

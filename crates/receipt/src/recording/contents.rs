@@ -50,7 +50,7 @@ impl Kept<'_> {
             (Contents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
             // No change was about to be made to the contents.
             (Contents::Untouched, _) if is_unwritten => Some(true),
-            (Contents::Untouched | Contents::Nothing { .. }, _) => None,
+            (Contents::Untouched | Contents::Nothing { .. } | Contents::Removed, _) => None,
         }
     }
 }

@@ -110,7 +110,7 @@ fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
 fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
     match &file.contents {
         Contents::Untouched => false,
-        Contents::Hash(_) | Contents::Nothing { .. } => true,
+        Contents::Hash(_) | Contents::Nothing { .. } | Contents::Removed => true,
         Contents::Image(image) => {
             let data = kept.path(*image).and_then(|path| fs::symlink_metadata(path).ok());
             data.is_none_or(|data| (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode))

@@ -106,6 +106,8 @@ impl Tree {
             self.before(&path, Some(&entry.node));
             self.windows.rename_files(&path, &limbo);
         }
+        // In an exchange of two names, the other file has this name now.
+        self.marks.add(key.clone(), Mark::default());
         self.moving.insert(pair, Moving { key, path, entry, mark, limbo });
     }
 

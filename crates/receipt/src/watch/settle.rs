@@ -110,9 +110,14 @@ impl Tree {
             self.before(path, None);
             return self.add_entry(key, path, now);
         }
+        // A program can write through a mapping, of which nothing is reported, and set the time of the content back.
+        let is_touched = before.changed != now.changed
+            && !mark.by_link
+            && before.links == now.links
+            && before.node.metadata == now.node.metadata;
         let may_be_written = mark.written
             || mark.replaced
-            || (mark.closed && before.written != now.written)
+            || (mark.closed && (before.written != now.written || is_touched))
             || (mark.missed && before.changed != now.changed);
         let is_same_content = is_same_file && before.node.bytes == now.node.bytes && !may_be_written;
         if is_same_content || now.is_directory() {

@@ -130,7 +130,7 @@ impl<'a> Tree<'a> {
                 None => self.is_unwritten(recorded, now),
             },
             Contents::Hash(hash) => look::hash(path).is_ok_and(|now| now == hash),
-            Contents::Untouched | Contents::Nothing { .. } => {
+            Contents::Untouched | Contents::Nothing { .. } | Contents::Removed => {
                 self.is_unwritten(recorded, now) || self.was_kept(recorded, path)
             }
         }

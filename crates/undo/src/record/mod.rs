@@ -50,6 +50,8 @@ enum Need {
     Meta,
     /// Hash of the contents.
     Hash,
+    /// For a receipt: the knowledge that the name goes.
+    Absence,
     /// Contents.
     Image(Keeping),
 }
@@ -62,7 +64,7 @@ impl Need {
         match self {
             Self::Meta | Self::Image(Keeping::Copy) => true,
             Self::Hash => matches!(contents, Contents::Image(_)),
-            Self::Image(Keeping::Link) => false,
+            Self::Absence | Self::Image(Keeping::Link) => false,
         }
     }
 }
@@ -194,7 +196,7 @@ impl Recorder {
                 Node::Absent => self.appear(at.path).map_err(Into::into),
                 node => self.keep_node(at, node, Need::Image(Keeping::Copy)),
             },
-            Change::Remove => self.keep(at, Need::Image(Keeping::Link)),
+            Change::Remove => self.keep(at, self.need_of_removal()),
             Change::Meta => self.keep(at, Need::Meta),
             Change::Times => self.keep(at, Need::Hash),
             Change::Create => self.create(at).map(drop),
@@ -213,6 +215,11 @@ impl Recorder {
             Change::Rename(to) => self.rename(at, to, false),
             Change::Swap(with) => self.rename(at, with, true),
         }
+    }
+
+    /// Returns the part of a file that has to be known before a name of it goes.
+    fn need_of_removal(&self) -> Need {
+        if self.header.purpose == Purpose::Receipt { Need::Absence } else { Need::Image(Keeping::Link) }
     }
 
     /// Records that a thing may appear. Returns whether nothing is there.
@@ -239,7 +246,7 @@ impl Recorder {
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
         // Two files of one size differ only in their contents.
         let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
-        let need = if is_alike { Need::Hash } else { Need::Image(Keeping::Link) };
+        let need = if is_alike { Need::Hash } else { self.need_of_removal() };
         let first = self.keep_node(from, node, Need::Image(Keeping::Link));
         let second = match over {
             Node::Absent => self.appear(to.path).map_err(Into::into),
@@ -331,6 +338,7 @@ impl Recorder {
         };
         match (need, &file.contents) {
             (Need::Hash, Contents::Untouched) => Ok(look::hash(at.reach).map_or(Contents::Untouched, Contents::Hash)),
+            (Need::Absence, Contents::Untouched) if file.links < 2 => Ok(Contents::Removed),
             (Need::Image(way), Contents::Untouched | Contents::Hash(_)) => self.images.keep(at, file, way),
             (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
                 self.images.keep(at, file, way)

@@ -1,6 +1,6 @@
 //! Keeps a removed file by making its removal.
 
-use super::{Need, Recorder, TouchError};
+use super::{Recorder, TouchError};
 use crate::images::Keeping;
 use crate::look::At;
 use crate::manifest::{Purpose, Record};
@@ -21,7 +21,7 @@ impl Recorder {
             _ => None,
         };
         let (Some(id), Node::File(file)) = (room.filter(|_| self.header.purpose != Purpose::Receipt), &node) else {
-            return self.keep_node(at, node, Need::Image(Keeping::Link)).map(|()| false);
+            return self.keep_node(at, node, self.need_of_removal()).map(|()| false);
         };
         let Some(entry) = self.new_entry(at.path) else { return Ok(false) };
         let file = file.clone();

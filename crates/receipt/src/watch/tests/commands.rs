@@ -63,6 +63,19 @@ fn receipts() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn two_names_that_are_exchanged_are_both_modified() {
+    use std::os::fd::AsFd;
+    let fixture = Fixture::new(TREE);
+    let root = std::fs::File::open(fixture.root()).expect("the tree");
+    let names = [(root.as_fd(), c"a"), (root.as_fd(), c"b")];
+    let swap = || sys::rename_file(names[0], names[1], libc::RENAME_EXCHANGE).expect("exchanged");
+    let receipt = fixture.receipt_of("exchange", swap);
+    let modified = |name: &str| receipt.modified.iter().any(|change| change.path == fixture.root().join(name));
+    assert!(modified("a") && modified("b") && receipt.deleted.is_empty(), "{receipt:?}");
+}
+
 #[test]
 fn one_command_after_another() {
     let fixture = Fixture::new(TREE);

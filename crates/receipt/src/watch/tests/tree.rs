@@ -51,9 +51,14 @@ impl Fixture {
 
     /// Runs a script, and compares its receipt with the whole tree.
     pub fn receipt(&self, script: &str) -> Receipt {
+        self.receipt_of(script, || self.run(script))
+    }
+
+    /// Makes a change, and compares its receipt with the whole tree. `script` names the change in messages.
+    pub fn receipt_of(&self, script: &str, change: impl FnOnce()) -> Receipt {
         let before = self.files();
         let token = self.begin();
-        self.run(script);
+        change();
         let receipt = token.finish(&[]);
         let lists = [&receipt.created, &receipt.modified, &receipt.deleted].map(Vec::len);
         let is_whole = receipt.directories.is_empty() && lists.iter().all(|length| *length < LISTED);
