@@ -72,7 +72,7 @@ os.utime('a', ns=(s.st_atime_ns, s.st_mtime_ns))"`;
     expect(site.changes(kept.receipt)).toEqual(NOTHING);
   });
 
-  linuxTest('of a directory that was replaced by its copy is known with an undo, which keeps the old files', async () => {
+  linuxTest('of a directory that a copy has replaced is known with an undo, which keeps it', async () => {
     const site = new Site();
     for (const name of ['src/a', 'src/b']) site.write(name);
     const replace = 'cp -a src s2; rm -rf src; mv s2 src';
