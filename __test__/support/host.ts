@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { confined } from './confined/index.ts';
+import { CONFINED_BY_DEFAULT, confined } from './confined/index.ts';
 import { finished } from './finished.ts';
 import { settles, until } from './until.ts';
 import { moduleOf, way } from './way.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
 export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-
-const CONFINED_BY_DEFAULT = new URL('confined/by-default.mjs', import.meta.url).href;
 
 export interface Host {
   pid: number;

@@ -6,7 +6,7 @@ export interface McpServer {
   registerTool(name: string, config: never, handler: never): unknown;
   readonly server: {
     getClientCapabilities(): { roots?: unknown } | undefined;
-    getClientVersion(): { name: string } | undefined;
+    getClientVersion?(): { name: string } | undefined;
     listRoots(params?: never, options?: never): Promise<{ roots: { uri: string }[] }>;
     readonly transport?: object | undefined;
   };
@@ -53,7 +53,7 @@ export function addTool(server: McpServer, { name, config, answer }: Tool): void
 
 /** Moves the data of an answer out of the sight of a model that would read nothing else. */
 function fitted(answer: ToolAnswer, { server }: McpServer) {
-  if (!PREFERS_DATA.includes(server.getClientVersion()?.name ?? '')) return answer;
+  if (!PREFERS_DATA.includes(server.getClientVersion?.()?.name ?? '')) return answer;
   const { structuredContent, ...rest } = answer;
   return { ...rest, _meta: { [RESULT]: structuredContent } };
 }

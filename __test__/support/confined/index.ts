@@ -13,6 +13,9 @@ declare module 'vitest' {
 /** Whether every command of this project is confined, unless its call says something else: the project `confined`. */
 export const confined = inject('confined') === true;
 
+/** A module that confines the commands of its process or thread by default. */
+export const CONFINED_BY_DEFAULT = new URL('by-default.mjs', import.meta.url).href;
+
 /** The options with which a command reaches these directories of a test, besides its own. */
 export function reaching(...directories: string[]): Pick<BashOptions, 'confine'> {
   return confined ? { confine: { write: directories } } : {};

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { bash, warmShells } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { linuxTest, mark, settles, sleepers, until } from '../../../support/index.ts';
+import { CONFINED_BY_DEFAULT, confined, linuxTest, mark, settles, sleepers, until } from '../../../support/index.ts';
 import { runsWarm, waitingShells, warmed } from '../../../warm/support.ts';
 
 const entry = createRequire(import.meta.url).resolve('agent-bash');
@@ -11,7 +11,8 @@ const entry = createRequire(import.meta.url).resolve('agent-bash');
 function worker(source: string, env: NodeJS.ProcessEnv = process.env): Worker {
   const head =
     "const { workerData, parentPort } = require('node:worker_threads');\nconst { bash, warmUp, warmShells, BashSession } = require(workerData);\n";
-  return new Worker(`${head}(async () => {${source}})();`, { eval: true, workerData: entry, env });
+  const first = confined ? `await import('${CONFINED_BY_DEFAULT}');` : '';
+  return new Worker(`${head}(async () => {${first}${source}})();`, { eval: true, workerData: entry, env });
 }
 
 const message = async (one: Worker): Promise<unknown> => ((await once(one, 'message')) as [unknown])[0];

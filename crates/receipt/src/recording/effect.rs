@@ -102,8 +102,8 @@ impl<'a> After<'a> {
         shown(node, contents)
     }
 
-    /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place, or
-    /// else the earlier file at this path, whose directory was replaced.
+    /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
+    /// or else the earlier file at this path, whose directory was replaced.
     fn partner(&self, path: &Path, id: FileId) -> Option<(u128, &'a node::File)> {
         let own = self.kept.point.names.origin_of_entry(path);
         let own = own.and_then(|entry| self.file(&entry));
