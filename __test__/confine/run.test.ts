@@ -32,6 +32,17 @@ describe.runIf(process.platform === 'linux')('a confined command', () => {
     expect(result.confinement?.held).toEqual(['files', 'network', 'processes', 'syscalls']);
   });
 
+  test('has no note about an effect that the confinement prevents', async () => {
+    const asks = (notes: string[]) => notes.filter((note) => note.startsWith('a person would be asked about this'));
+    const cwd = folder();
+    expect(asks((await run('echo no >/etc/agent-bash-x', { cwd })).notes)).toEqual([]);
+    expect(asks((await run('git init -q; git clean -fdx', { cwd })).notes)).toHaveLength(1);
+    // What is refused does not depend on the confinement.
+    await expect(run('echo no >/etc/agent-bash-x', { cwd, safety: { onAsk: 'deny' } })).rejects.toMatchObject({
+      code: 'ERR_BASH_BLOCKED',
+    });
+  });
+
   test('reports denials', async () => {
     const cwd = folder();
     const result = await run('tee /etc/agent-bash-x </dev/null; mkdir /usr/agent-bash-d; mkdir .vscode', { cwd });
