@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('a confined command', () => {
     const cwd = folder();
     expect(asks((await run('echo no >/etc/agent-bash-x', { cwd })).notes)).toEqual([]);
     expect(asks((await run('git init -q; git clean -fdx', { cwd })).notes)).toHaveLength(1);
-    // What is refused does not depend on the confinement.
+    // A confinement refuses no less.
     await expect(run('echo no >/etc/agent-bash-x', { cwd, safety: { onAsk: 'deny' } })).rejects.toMatchObject({
       code: 'ERR_BASH_BLOCKED',
     });

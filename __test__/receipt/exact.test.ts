@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished } from 'vitest';
-import { folder, linuxTest, mark, reaching } from '../support/index.ts';
+import { folder, linuxTest, mark, reaching, until } from '../support/index.ts';
 import { GIT, Site } from '../undo/support.ts';
 
 const NOTHING = { created: [], modified: [], deleted: [], renamed: [] };
@@ -70,6 +70,22 @@ os.utime('a', ns=(s.st_atime_ns, s.st_mtime_ns))"`;
     const kept = await exact(site, again, { undo: 'always' });
     expect(kept.receipt?.state).toBe('known');
     expect(site.changes(kept.receipt)).toEqual(NOTHING);
+  });
+
+  linuxTest('by watching notices a file that is written through a mapping and gets its old time again', async () => {
+    const site = new Site();
+    site.write('a');
+    const watched = (command: string) => bash(command, { cwd: site.cwd, safety: 'off', receipt: 'watch' });
+    // The first command finds a tree that is not watched yet.
+    await until(async () => (await watched('true')).receipt?.state === 'known');
+    const { receipt } = await watched(`python3 -c "
+import mmap, os
+s = os.stat('a')
+with open('a', 'r+b') as f, mmap.mmap(f.fileno(), 0) as m:
+    m[0:1] = b'#'
+os.utime('a', ns=(s.st_atime_ns, s.st_mtime_ns))"`);
+    expect(receipt?.state).toBe('partial');
+    expect(site.changes(receipt)).toEqual({ ...NOTHING, modified: ['a'] });
   });
 
   linuxTest('of a directory that a copy has replaced is known with an undo, which keeps it', async () => {

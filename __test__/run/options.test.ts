@@ -291,6 +291,17 @@ describe('the stack of an error leads to the caller', () => {
     expect(stack).toMatch(/\n {4}at .*options\.test\.ts:\d+/);
   });
 
+  test('unless the host wants no stacks', async () => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      const { stack, message } = await rejection(() => bash('git push --force'));
+      expect(stack).toBe(`BashError: ${message}`);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  });
+
   test('and it has the fields that are set, and no others', async () => {
     const error = await rejection(() => bash('true', { cwd: '/nowhere/at/all' }));
     expect(Object.keys(error).sort()).toEqual(['code', 'name']);

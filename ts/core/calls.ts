@@ -99,8 +99,8 @@ function errorOf({ error: { code, message, errno, findings, missing } }: EventOf
     findings === undefined ? undefined : (JSON.parse(findings) as Finding[]),
     missing === undefined ? undefined : (JSON.parse(missing) as ConfineMissing[]),
   );
-  // Behind the first line, `Error`, are the frames.
-  error.stack = `${error.name}: ${message}${caller.slice(caller.indexOf('\n'))}`;
+  // The first line names an error that was never thrown.
+  error.stack = [`${error.name}: ${message}`, ...caller.split('\n').slice(1)].join('\n');
   return error;
 }
 

@@ -38,6 +38,17 @@ pub enum ReadOnly {
     No,
 }
 
+impl ReadOnly {
+    /// Returns the value in the public type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Unknown => "unknown",
+            Self::No => "no",
+        }
+    }
+}
+
 /// A finding of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,7 @@
 //! Writes an analysis as the JSON that crosses to JavaScript. Unlike in the public type, a known word is only its text,
 //! which halves the length.
 
-use super::analysis::{Analysis, CommandUnit, ReadOnly, RedirectUnit, Word};
+use super::analysis::{Analysis, CommandUnit, RedirectUnit, Word};
 
 /// The text of an analysis.
 pub fn json(analysis: &Analysis) -> serde_json::Result<String> {
@@ -16,7 +16,7 @@ pub fn json(analysis: &Analysis) -> serde_json::Result<String> {
     out.push_str(",\"complete\":");
     out.push_str(truth(analysis.complete));
     out.push_str(",\"readOnly\":");
-    out.push_str(&serde_json::to_string(&analysis.read_only)?);
+    text(&mut out, analysis.read_only.name());
     out.push_str(",\"findings\":");
     out.push_str(&serde_json::to_string(&analysis.findings)?);
     out.push_str(",\"commands\":");
@@ -50,11 +50,9 @@ fn unit(out: &mut String, unit: &CommandUnit) {
     text(out, &unit.source);
     out.push_str(",\"wrapper\":");
     out.push_str(truth(unit.wrapper));
-    out.push_str(match unit.read_only {
-        ReadOnly::Yes => ",\"readOnly\":\"yes\"}",
-        ReadOnly::Unknown => ",\"readOnly\":\"unknown\"}",
-        ReadOnly::No => ",\"readOnly\":\"no\"}",
-    });
+    out.push_str(",\"readOnly\":");
+    text(out, unit.read_only.name());
+    out.push('}');
 }
 
 fn redirect(out: &mut String, redirect: &RedirectUnit) {

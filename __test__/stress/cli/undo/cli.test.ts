@@ -84,7 +84,9 @@ describe('with real commands', () => {
     const site = new Site();
     for (const name of ['a', 'b']) site.write(name);
     const here = (...args: string[]) => program.start(args, undefined, site.cwd).ended;
-    for (const command of ['rm a', 'rm b', 'ls']) await here('run', '--undo', command);
+    for (const command of ['rm a', 'rm b']) await here('run', '--undo', command);
+    // Nothing changed, so no line names a way back.
+    expect((await here('run', '--undo', 'ls')).stderr).toBe('agent-bash: changed: nothing\n');
     expect((await here('undo', '--path', 'a')).stdout).toMatch(/^restored {2}\S+\/a\n/);
     expect((await here('undo')).stdout).toMatch(/^restored {2}\S+\/b\n/);
     const nothing = await here(

@@ -126,10 +126,11 @@ impl<'a> Locations<'a> {
         (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
     }
 
-    /// Returns whether a directory above a file is at another path now, so that another directory is at its own.
+    /// Returns whether the directory of a file is at another path now, so that another directory is at its own. Of removed
+    /// directories, the nearest one above them that is still there decides.
     fn lost_directory(&self, start: &[u8]) -> bool {
-        let is_elsewhere = |end: usize| self.of_file(&start[..end]).is_some_and(|path| path != start[..end]);
-        !self.moved.is_empty() && prefixes(start).skip(1).any(is_elsewhere)
+        let there = prefixes(start).skip(1).find_map(|end| Some((end, self.of_file(&start[..end])?)));
+        there.is_some_and(|(end, path)| path != start[..end])
     }
 
     /// Returns whether a file is where it is because a directory above it was renamed.

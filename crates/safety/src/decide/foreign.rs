@@ -42,7 +42,9 @@ fn expression(rule: &str) -> Option<Foreign> {
     let body = rule.trim_end_matches(|next: char| next.is_ascii_lowercase());
     let body = body.strip_prefix('/').and_then(|body| body.strip_suffix('/'));
     let body = body.filter(|body| body.split_whitespace().next().is_some_and(|head| !head.contains('/')));
-    if body.is_none() && !rule.starts_with('^') && !rule.ends_with('$') && !rule.contains(".*") {
+    let repeats = unquoted(rule, |next| next == '*').is_some_and(|(at, _)| rule[..at].ends_with('.'));
+    let ends = rule.ends_with('$') && !rule.ends_with("\\$");
+    if body.is_none() && !rule.starts_with('^') && !ends && !repeats {
         return None;
     }
     let inner = body.unwrap_or(rule);
@@ -58,7 +60,11 @@ fn sign(rest: &str) -> Option<Foreign> {
     if let Some((why, instead)) = star(rest) {
         return foreign(why, instead);
     }
-    match unquoted(rest, |next| matches!(next, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`'))? {
+    match unquoted(rest, |next| matches!(next, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '$'))? {
+        (_, '$') => foreign(
+            "a rule names no variable, since words are compared by value; write the value, or quote it".to_owned(),
+            String::new(),
+        ),
         (_, '>' | '<') => {
             foreign("a rule names no redirect; files are written as \"write:PATH\"".to_owned(), String::new())
         }

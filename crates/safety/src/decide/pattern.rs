@@ -191,6 +191,8 @@ mod tests {
             ("(npm", ""),
             ("npm test && ls", "npm test:*"),
             ("ls > out", ""),
+            ("rm -rf $HOME", ""),
+            ("echo $(id)", ""),
         ] {
             match Pattern::parse(rule) {
                 Err(BadPattern::Foreign { instead, .. }) => {
@@ -214,6 +216,9 @@ mod tests {
             "[ -f x:*",
             "curl https://example.com/a?b=c:*",
             "echo 'a | b'",
+            "grep 'a.*b$'",
+            "rg \"^x.*\" src:*",
+            "echo '$HOME' \\$",
             "write:src/**",
             "Rscript a.R",
             "git log HEAD^:*",

@@ -134,12 +134,17 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a script in this shell.
-    pub(super) fn script(&mut self, shell: &mut Shell, text: &str, mut frame: Frame) {
+    pub(super) fn script(&mut self, shell: &mut Shell, text: &str, frame: Frame) {
         if frame.depth > MAX_DEPTH || self.budget.is_spent() {
             self.budget.give_up();
             return;
         }
         let read = self.read(text);
+        self.parsed(shell, text, read, frame);
+    }
+
+    /// Evaluates a script that was read.
+    fn parsed(&mut self, shell: &mut Shell, text: &str, read: ParsedScript, mut frame: Frame) {
         frame.origin.text = text.into();
         frame.origin.heredocs = read.heredocs.into();
         frame.origin.earlier = false;
@@ -149,8 +154,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. Bash runs none of
-    /// them, but another shell may, and a person who is asked about the text wants to know what it is up to.
+    /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. bash runs none of
+    /// them. Another shell may, and a person who is asked about the text should see them.
     fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
         let rest = &text[start..];
         // The grammar's parser is slow beside our reader.
@@ -160,14 +165,15 @@ impl<'a> Evaluator<'a> {
                 return true;
             }
             let statement = &rest[found.clone()];
-            if self.read(statement).script.fault.is_some() {
+            let read = self.read(statement);
+            if read.script.fault.is_some() {
                 return false;
             }
             let mut inside = frame.maybe();
             inside.confidence = inside.confidence.max(Confidence::Partial);
             inside.listed = false;
             inside.origin.fixed.get_or_insert(start + found.start..start + found.end);
-            self.script(shell, statement, inside);
+            self.parsed(shell, statement, read, inside);
             true
         });
     }

@@ -62,10 +62,7 @@ impl Reader<'_> {
     /// Reads `NAME=…`, `NAME+=…` or `NAME[…]=…`.
     fn assignment(&mut self) -> Result<Option<Assignment>> {
         let start = self.at;
-        let Some((name, after)) = self.assigned(start)? else {
-            // bash reads on to the bracket that closes, over blanks and newlines.
-            return if self.opens_index(start)? { self.fault() } else { Ok(None) };
-        };
+        let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
         let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
         let mut index = None;
         if self.text.as_bytes().get(start + name.len()) == Some(&b'[') {
@@ -93,21 +90,14 @@ impl Reader<'_> {
         if at < self.end && bytes[at] == b'[' {
             match self.matching(at, b'[', b']')? {
                 Some(close) => at = close + 1,
-                None => return Ok(None),
+                // bash reads on to the bracket that closes, over blanks and newlines.
+                None => return self.fault(),
             }
         }
         if at < self.end && bytes[at] == b'+' {
             at += 1;
         }
         Ok((at < self.end && bytes[at] == b'=').then_some((name, at + 1)))
-    }
-
-    /// Returns whether the index of an array begins behind a name here, and does not end.
-    fn opens_index(&mut self, start: usize) -> Result<bool> {
-        let bytes = &self.text.as_bytes()[start..self.end];
-        let name = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let is_name = name > 0 && !bytes[0].is_ascii_digit() && bytes.get(name) == Some(&b'[');
-        Ok(is_name && self.matching(start + name, b'[', b']')?.is_none())
     }
 
     fn assigned_value(&mut self, start: usize) -> Result<Word> {

@@ -5,8 +5,6 @@
 //! of these programs: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. For all calls at once,
 //! the environment may rule out the first two (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values).
 
-use std::sync::LazyLock;
-
 use crate::analysis::ReadOnly;
 use crate::command::{Command, Directories};
 use crate::eval::Environment;
@@ -46,7 +44,8 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
 
 /// Returns whether a call of git reads by its words alone. Settings of the repository may still make git run programs.
 pub fn reads(argv: &[Value]) -> bool {
-    static NOWHERE: LazyLock<Directories> = LazyLock::new(Directories::default);
+    static NOWHERE: Directories =
+        Directories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
     let cwd = Value::unknown();
     let git = Git::new(&Command::of_words(argv, &cwd, &NOWHERE));
     git.is_some_and(|git| git.config.is_empty() && kind(&git) == ReadOnly::Yes && !is_doubtful(&git))

@@ -27,7 +27,7 @@ pub fn may_read_descendants() -> bool {
 }
 
 /// Decides [`may_read_descendants`] from Yama's setting, which some kernels do not have: 2 leaves the right to
-/// administrators, and 3 to nobody.
+/// administrators, and 3 forbids it to all.
 fn is_readable(scope: Option<&str>, root: bool) -> bool {
     match scope.and_then(|scope| scope.trim().parse().ok()) {
         None | Some(0_u32 | 1) => true,

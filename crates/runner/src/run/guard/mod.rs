@@ -68,16 +68,18 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
         harmless::remember(request, guard);
         return Ok(());
     }
-    let shown = if request.confine.is_some() { happening(request, &guard.policy) } else { findings };
-    request.notes.extend(shown.iter().map(note));
+    let happening = match &request.confine {
+        Some(confine) => findings_within(&confine.policy, request, &guard.policy),
+        None => findings,
+    };
+    request.notes.extend(happening.iter().map(note));
     request.notes.dedup();
     Ok(())
 }
 
 /// Returns the findings about effects that the confinement of a command does not prevent.
-fn happening(request: &Request, policy: &Policy) -> Vec<Finding> {
-    let Some(confine) = &request.confine else { return Vec::new() };
-    let left = confine.policy.reach(&confine.policy.root);
+fn findings_within(confinement: &confine::Policy, request: &Request, policy: &Policy) -> Vec<Finding> {
+    let left = confinement.reach(&confinement.root);
     let reach = Some(Reach { write: &left.write, offline: left.offline });
     in_context(request, |context| findings(&request.command, Context { reach, ..context }, policy))
 }
