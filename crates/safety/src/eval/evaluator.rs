@@ -14,6 +14,10 @@ use crate::parse::{ParsedScript, Span, read};
 use crate::unwrap::CustomWrappers;
 use crate::value::{Contents, Value};
 
+/// Bytes of text that bash refuses in which statements are looked for. The grammar's time grows with the square of some
+/// texts, and the caller waits for the verdict.
+const GUESSED: usize = 2 * 1024;
+
 /// Evaluates one command with everything nested in it.
 pub struct Evaluator<'a> {
     pub(super) environment: Environment<'a>,
@@ -158,8 +162,9 @@ impl<'a> Evaluator<'a> {
     /// them. Another shell may, and a person who is asked about the text should see them.
     fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
         let rest = &text[start..];
+        let rest = &rest[..rest.floor_char_boundary(GUESSED)];
         // The grammar's parser is slow beside our reader.
-        self.budget.spend(500 + 4 * rest.len().min(grammar::READ));
+        self.budget.spend(1_000 + 16 * rest.len());
         grammar::statements(rest, |found| {
             if self.budget.is_spent() {
                 return true;
