@@ -126,8 +126,8 @@ impl<'a> Locations<'a> {
         (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
     }
 
-    /// Returns whether the directory of a file is at another path now, so that another directory is at its own. Of removed
-    /// directories, the nearest one above them that is still there decides.
+    /// Returns whether the directory of a file is at another path now, so that another directory is at its own. If the
+    /// directory was removed, the nearest one above it that is still there decides.
     fn lost_directory(&self, start: &[u8]) -> bool {
         let there = prefixes(start).skip(1).find_map(|end| Some((end, self.of_file(&start[..end])?)));
         there.is_some_and(|(end, path)| path != start[..end])
