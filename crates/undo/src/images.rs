@@ -70,6 +70,9 @@ pub enum NotKept {
     /// The last tenth of the disk stays free.
     #[error("the disk is almost full")]
     DiskFull,
+    /// An earlier change of the file found that it cannot be kept, and may have been made.
+    #[error("{0}")]
+    Before(String),
     /// The system refuses it.
     #[error("it could not be kept: {0}")]
     System(#[from] io::Error),

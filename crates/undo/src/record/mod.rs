@@ -340,6 +340,7 @@ impl Recorder {
             (Need::Hash, Contents::Untouched) => Ok(look::hash(at.reach).map_or(Contents::Untouched, Contents::Hash)),
             (Need::Absence, Contents::Untouched) if file.links < 2 => Ok(Contents::Removed),
             (Need::Image(way), Contents::Untouched | Contents::Hash(_)) => self.images.keep(at, file, way),
+            (Need::Hash | Need::Image(_), Contents::Nothing { why }) => Err(NotKept::Before(why.clone())),
             (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
                 self.images.keep(at, file, way)
             }

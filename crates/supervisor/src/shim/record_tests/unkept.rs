@@ -44,6 +44,28 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
 }
 
 #[test]
+fn a_change_that_was_refused_once_is_refused_again() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.record.limits.file_bytes = 10;
+            stage.prepare("echo 0123456789abcdef | tee large > larger");
+            stage.record.require = true;
+            stage.run(
+                "echo 1 >> large; echo 2 >> large; touch -d 2001-01-01 large; truncate -s 0 large; truncate -s 0 large",
+                true,
+            );
+            stage.run("dd if=/dev/zero of=larger bs=1 seek=2 count=1 conv=notrunc; rm larger", true);
+            for name in ["large", "larger"] {
+                let text = fs::read_to_string(scene.root.join(name)).unwrap_or_default();
+                assert_eq!(text, "0123456789abcdef\n", "{name}");
+            }
+        });
+    }
+}
+
+#[test]
 fn a_record_that_does_not_begin_is_reported_or_refuses_the_command() {
     for confined in [false, true] {
         let scene = scene();
