@@ -242,6 +242,12 @@ impl File {
         (self.meta.id, self.size, self.mtime) == (other.meta.id, other.size, other.mtime)
     }
 
+    /// Returns whether `later`, the same file, has the same contents: by its time, or by their hashes.
+    pub fn is_kept_as(&self, later: &Self) -> bool {
+        let has_hash = || matches!(self.contents, Contents::Hash(_)) && self.contents == later.contents;
+        self.is_unwritten(later) && !self.is_rewritten(later) || self.meta.id == later.meta.id && has_hash()
+    }
+
     /// Returns whether nothing about the file has changed. No program can set the time of the last change back.
     pub fn is_untouched(&self, other: &Self) -> bool {
         self.is_unwritten(other) && self.ctime == other.ctime

@@ -1,4 +1,5 @@
-//! Puts an earlier thing back under its name, atomically: it is made beside the name, and renamed over it.
+//! Puts an earlier thing back under its name, atomically. A kept file goes back itself: the store keeps no name of it.
+//! Another thing is made beside the name, and renamed over it.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -17,7 +18,7 @@ use crate::look::{self, At, look};
 use crate::manifest::Record;
 use crate::node::{File, Node, Time};
 use crate::plan::Now;
-use crate::plan::git::has_lock;
+use crate::plan::git::{has_lock, is_index};
 use crate::record::Change;
 
 impl Carrier<'_> {
@@ -35,9 +36,8 @@ impl Carrier<'_> {
         {
             return self.rewrite(at, was);
         }
-        if let (Node::File(file), Node::Absent) = (before, now)
-            && file.links < 2
-            && self.link_back(at, file)?
+        if let Node::File(file) = before
+            && self.give_back(at, file, now)?
         {
             return Ok(());
         }
@@ -51,8 +51,10 @@ impl Carrier<'_> {
         if !made.id().is_some_and(|id| self.contested.contains(&id)) {
             meta::set(&next, &made, before.meta().ok_or(Trouble::Changed)?)?;
         }
-        if !matches!(before, Node::File(file) if file.meta.id == made.id().unwrap_or(file.meta.id)) {
-            set_mtime(&next, Time::now())?;
+        match before {
+            Node::File(file) if Some(file.meta.id) == made.id() => {}
+            Node::File(file) => set_mtime(&next, time_of(at.path, file))?,
+            _ => set_mtime(&next, Time::now())?,
         }
         let lock = self.lock_git(at)?;
         self.stop("touch")?;
@@ -64,7 +66,7 @@ impl Carrier<'_> {
             return Err(Trouble::Changed);
         }
         self.stop("rename")?;
-        fs::rename(&next, at.reach)?;
+        put(&next, at.reach, now)?;
         self.stop("renamed")?;
         // A rename over another name of the same file does nothing.
         remove_if_there(&next)?;
@@ -98,29 +100,21 @@ impl Carrier<'_> {
             return Ok(());
         }
         let image = self.tree.image(file).ok_or(Trouble::Gone)?;
-        if image.linked && self.is_free(file, &image) {
-            self.refresh(file, &image)?;
-            self.stop("link")?;
-            if fs::hard_link(&image.path, next).is_ok() {
-                self.altered.insert(file.meta.id);
-                return Ok(());
-            }
-        }
         self.stop("copy")?;
         Ok(copy_file(&image.path, next)?)
     }
 
-    /// Returns whether a kept file may be put back itself: only this store has names of it, or it had several names.
+    /// Returns whether a kept file can be put back itself: only this store has names of it, or it had several names.
     fn is_free(&self, file: &File, image: &Image) -> bool {
-        file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id)
+        image.linked && (file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id))
     }
 
-    /// Gives a kept file that is put back itself its mode, its owner and the current time.
-    fn refresh(&mut self, file: &File, image: &Image) -> Result<(), Trouble> {
+    /// Gives a kept file that is put back itself its mode, its owner and its time.
+    fn refresh(&mut self, at: At<'_>, file: &File, image: &Image) -> Result<(), Trouble> {
         if self.contested.contains(&file.meta.id) {
             return Ok(());
         }
-        let now = Time::now();
+        let now = time_of(at.path, file);
         self.stop("date")?;
         self.tree.note_date(&image.file, now)?;
         self.stop("set date")?;
@@ -132,23 +126,36 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Puts a kept file back where nothing is, atomically. Returns whether that was possible.
-    fn link_back(&mut self, at: At<'_>, file: &File) -> Result<bool, Trouble> {
-        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
-        if !image.linked || has_lock(at.path) || !self.is_free(file, &image) {
+    /// Puts a kept file itself back, in the place of the current thing. Returns whether that was possible.
+    fn give_back(&mut self, at: At<'_>, file: &File, now: &Node) -> Result<bool, Trouble> {
+        if self.other_name(file).is_some() {
             return Ok(false);
         }
-        self.refresh(file, &image)?;
+        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
+        if !self.is_free(file, &image) {
+            return Ok(false);
+        }
+        self.refresh(at, file, &image)?;
+        let lock = self.lock_git(at)?;
         self.stop("touch")?;
-        // A link never replaces an existing name.
-        self.touch(At { is_vacant: true, ..at }, Change::Create)?;
-        self.stop("link")?;
-        match fs::hard_link(&image.path, at.reach) {
-            Ok(()) => {
-                self.altered.insert(file.meta.id);
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::Changed),
+        let (is_vacant, change) = (now.is_absent(), if now.is_absent() { Change::Create } else { Change::Remove });
+        self.touch(At { is_vacant, ..at }, change)?;
+        self.stop("rename")?;
+        let put = if is_vacant || self.is_unchanged(at.reach, now) {
+            put(&image.path, at.reach, now)
+        } else {
+            Err(Trouble::Changed)
+        };
+        if put.is_ok() {
+            self.stop("renamed")?;
+            self.altered.insert(file.meta.id);
+            self.linked.insert(file.meta.id, at.path.to_owned());
+        }
+        self.unlock_git(lock)?;
+        match put {
+            Ok(()) => Ok(true),
+            Err(Trouble::Changed) => Err(Trouble::Changed),
+            // Another mount may be there by now.
             Err(_) => Ok(false),
         }
     }
@@ -227,4 +234,21 @@ impl Carrier<'_> {
         self.stop("unlock")?;
         Ok(remove_if_there(&lock)?)
     }
+}
+
+/// Moves a thing to its place, where `over` is now. Where nothing is now, nothing is replaced.
+pub(super) fn put(from: &Path, to: &Path, over: &Node) -> Result<(), Trouble> {
+    if !over.is_absent() {
+        return Ok(fs::rename(from, to)?);
+    }
+    match sys::rename_new(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::Changed),
+        put => Ok(put?),
+    }
+}
+
+/// Returns the time for a file that comes back: now, since an old time would deceive make. An index gets its old time,
+/// or git would trust its entries about files that changed in the same moment.
+fn time_of(path: &Path, file: &File) -> Time {
+    if is_index(path) { file.mtime } else { Time::now() }
 }

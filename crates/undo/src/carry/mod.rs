@@ -140,7 +140,7 @@ fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
     let mut undone = Undone { not_covered: not_covered(point, plan), ..Undone::default() };
     for step in &plan.steps {
         match step {
-            Step::Remove { path, .. } | Step::RemoveDirectory { path, .. } => undone.removed.push(path.clone()),
+            Step::Remove { shown, .. } | Step::RemoveDirectory { shown, .. } => undone.removed.push(shown.clone()),
             Step::Move { home: false, .. } => {}
             Step::Move { to: path, .. }
             | Step::MakeDirectory { path, .. }
@@ -172,6 +172,8 @@ mod tests;
 
 #[cfg(test)]
 mod random_tests;
+#[cfg(test)]
+mod return_tests;
 #[cfg(test)]
 mod swap_tests;
 #[cfg(test)]

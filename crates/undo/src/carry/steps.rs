@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::carrier::Carrier;
+use super::install::put;
 use super::trouble::Trouble;
 use super::types::{Stayed, UndoError};
 use super::way::Route;
@@ -33,7 +34,9 @@ impl Carrier<'_> {
                 };
                 self.undone.conflicts.push(Stayed { path: path.to_owned(), why: trouble.to_string(), kept_at });
             }
-            (Ok(()), Step::Remove { .. } | Step::RemoveDirectory { .. }) => self.undone.removed.push(path.to_owned()),
+            (Ok(()), Step::Remove { shown, .. } | Step::RemoveDirectory { shown, .. }) => {
+                self.undone.removed.push(shown.clone());
+            }
             (Ok(()), Step::Move { home: false, .. }) => {}
             (Ok(()), _) => self.undone.restored.push(path.to_owned()),
         }
@@ -55,7 +58,7 @@ impl Carrier<'_> {
         match step {
             Step::Remove { now, .. } => self.remove(at, now),
             Step::RemoveDirectory { now, .. } => self.remove_directory(at, now),
-            Step::Move { from, id, .. } => self.rename(Route::to(from)?.at(), at, *id),
+            Step::Move { from, id, over, .. } => self.rename(Route::to(from)?.at(), at, *id, over),
             Step::MakeDirectory { before, .. } => self.make_directory(at, before),
             Step::Restore { before, now, .. } => self.restore(at, before, now),
             Step::SetMeta { before, .. } => self.set_meta(at, before),
@@ -91,14 +94,14 @@ impl Carrier<'_> {
         Ok(fs::remove_dir(at.reach)?)
     }
 
-    fn rename(&mut self, from: At<'_>, to: At<'_>, id: FileId) -> Result<(), Trouble> {
-        if look(from.reach)?.id() != Some(id) || !look(to.reach)?.is_absent() {
+    fn rename(&mut self, from: At<'_>, to: At<'_>, id: FileId, over: &Node) -> Result<(), Trouble> {
+        if look(from.reach)?.id() != Some(id) || !self.is_unchanged(to.reach, over) {
             return Err(Trouble::Changed);
         }
         self.stop("touch")?;
         self.touch(from, Change::Rename(to))?;
         self.stop("rename")?;
-        Ok(fs::rename(from.reach, to.reach)?)
+        put(from.reach, to.reach, over)
     }
 
     fn make_directory(&mut self, at: At<'_>, before: &Node) -> Result<(), Trouble> {

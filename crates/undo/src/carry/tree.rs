@@ -162,7 +162,13 @@ impl Now for Tree<'_> {
     }
 
     fn is_half_done(&self, path: &Path, now: &Node) -> bool {
-        let Some(writing) = self.unfinished.map(|point| &point.writing) else { return false };
+        let Some(unfinished) = self.unfinished else { return false };
+        let writing = &unfinished.writing;
+        if now.is_absent() {
+            // The undo was about to replace the file, and has put it aside, or back.
+            let entry = unfinished.names.origin_of_entry(path);
+            return entry.is_some_and(|entry| matches!(unfinished.before.get(&entry), Some(Node::File(_))));
+        }
         let other_name =
             matches!(now, Node::File(file) if file.links > 1 && writing.values().any(|id| *id == file.meta.id));
         other_name || writing.get(path).is_some_and(|id| now.id() == Some(*id))

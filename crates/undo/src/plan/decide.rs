@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::moved::At;
-use super::planner::{Action, Fate, Planner, outermost_made};
-use super::types::waiting_name;
-use crate::node::{Contents, File, Node};
+use super::planner::{Action, Fate, Planner};
+use crate::node::{Contents, File, FileId, Node};
 
 impl Planner<'_> {
     pub(super) fn decide(&mut self) {
@@ -181,29 +180,33 @@ impl Planner<'_> {
             (Node::Directory(_), _) => Action::Make,
             (Node::File(file), Node::File(_)) if is_meta_only(file, left) => Action::SetMeta,
             (Node::File(File { contents: Contents::Image(_), .. }), _) => Action::Restore(now),
-            (Node::File(file), _) => self.fetched(file),
+            (Node::File(file), _) => self.fetched(path, file, now),
             _ => Action::Restore(now),
         }
     }
 
     /// Returns the action for a file that was not kept. The run may only have moved it.
-    fn fetched(&self, file: &File) -> Action {
-        let id = file.meta.id;
-        let is_it = |path: &&PathBuf| matches!(self.after(path), Node::File(left) if left.is_unwritten(file));
-        for after in self.made.iter().filter(is_it) {
-            let outermost = outermost_made(self, after).unwrap_or(after);
-            let waits = outermost.parent().and_then(|parent| self.here(parent)).map(|at| at.join(waiting_name(id)));
-            if let Some(path) = waits.filter(|path| self.look(path).is_some_and(|node| node.id() == Some(id))) {
-                return Action::FetchFrom(path, id);
+    fn fetched(&self, path: &Path, file: &File, over: Node) -> Action {
+        match (self.renamed.get(path), &file.contents) {
+            (Some(after), _) => {
+                let is_put_back = self.fates.get(after).is_none_or(|fate| *fate == Fate::Goes);
+                let places = [is_put_back.then(|| after.clone()), self.waiting_place(after, file.meta.id)];
+                let found = places.into_iter().flatten().find_map(|from| Some((self.as_left(&from, after)?, from)));
+                match found {
+                    Some((id, from)) => Action::Fetch { from, id, over },
+                    None => Action::Conflict(format!("the run moved it to {}, and it changed since", after.display())),
+                }
             }
-            if self.fates.get(after) == Some(&Fate::Goes) {
-                return Action::Fetch(after.clone(), id);
-            }
-        }
-        match &file.contents {
-            Contents::Nothing { why } => Action::Lost(why.clone()),
+            (None, Contents::Nothing { why }) => Action::Lost(why.clone()),
             _ => Action::Lost("its contents were not kept".into()),
         }
+    }
+
+    /// Returns the id of the file at a place, a path after the run, if it is as the run left it at this path.
+    fn as_left(&self, place: &Path, after: &Path) -> Option<FileId> {
+        let here = self.here(place)?;
+        let now = self.look(&here)?;
+        if self.now.is_same(self.after(after), &here, &now) { now.id() } else { None }
     }
 }
 
@@ -229,12 +232,7 @@ fn is_relinked(was: &Node, left: &Node) -> bool {
 
 /// Returns whether the run has changed mode, owner or attributes alone.
 fn is_meta_only(file: &File, left: &Node) -> bool {
-    let has_contents = |left: &File| file.meta.id == left.meta.id && matches!(file.contents, Contents::Hash(_));
-    let same = |left: &File| {
-        let is_unwritten = file.is_unwritten(left) && !file.is_rewritten(left);
-        is_unwritten || has_contents(left) && file.contents == left.contents
-    };
-    matches!(left, Node::File(left) if same(left))
+    matches!(left, Node::File(left) if file.is_kept_as(left))
 }
 
 fn changed(now: &Node) -> &'static str {

@@ -20,6 +20,11 @@ pub fn has_lock(path: &Path) -> bool {
         .is_some_and(|(_, rest)| !free.iter().any(|name| rest.components().any(|part| part.as_os_str() == *name)))
 }
 
+/// Returns whether a path is the index of a repository, of a linked work tree or of a submodule.
+pub fn is_index(path: &Path) -> bool {
+    has_lock(path) && path.file_name() == Some(OsStr::new("index"))
+}
+
 fn is_ref(rest: &Path) -> bool {
     rest == Path::new("HEAD") || rest == Path::new("packed-refs") || rest.starts_with("refs")
 }

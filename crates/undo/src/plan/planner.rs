@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::moved::{At, Moved, MovedDirectory};
 use super::types::{Conflict, Now, Plan, waiting_name};
 use crate::manifest::Point;
-use crate::node::{FileId, Node};
+use crate::node::{Contents, FileId, Node};
 
 /// The fate of a thing that the run made, by its path after the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,12 @@ pub(super) enum Action {
     Make,
     Restore(Node),
     SetMeta,
-    /// A return from this path after the run.
-    Fetch(PathBuf, FileId),
-    /// A return from this current path, at which the thing waits.
-    FetchFrom(PathBuf, FileId),
+    /// A return of the file itself from a path after the run, in the place of the current thing.
+    Fetch {
+        from: PathBuf,
+        id: FileId,
+        over: Node,
+    },
     Conflict(String),
     Lost(String),
 }
@@ -45,9 +47,12 @@ pub(super) struct Planner<'a> {
     pub point: &'a Point,
     pub now: &'a dyn Now,
     paths: &'a [PathBuf],
-    /// The other names of files at these paths, including names in the store.
-    names: BTreeSet<&'a Path>,
+    /// Earlier paths that have to come back with the wanted paths: the other names of files, including names in the
+    /// store, the other ends of renames, and removed directories above.
+    along: BTreeSet<&'a Path>,
     pub moved: Moved,
+    /// The files that the run moved: the path after the run, by the path before it.
+    pub renamed: BTreeMap<PathBuf, PathBuf>,
     /// Paths after the run of the things that the run made.
     pub made: BTreeSet<PathBuf>,
     /// All touched entries: the path before the run, by the path after the run.
@@ -77,8 +82,9 @@ impl<'a> Planner<'a> {
             point,
             now,
             paths,
-            names: other_names(point, paths),
+            along: other_names(point, paths),
             moved: Moved::default(),
+            renamed: BTreeMap::new(),
             made: BTreeSet::new(),
             entries: HashMap::new(),
             fates: BTreeMap::new(),
@@ -92,17 +98,55 @@ impl<'a> Planner<'a> {
         let is_made = |path: &&PathBuf| !homes.contains(path.as_path()) && planner.is_made(path);
         planner.made = point.after.keys().filter(is_made).cloned().collect();
         planner.moved = find(&planner);
+        planner.renamed = find_renamed(&planner);
+        if !paths.is_empty() {
+            planner.add_renamed();
+            planner.add_directories();
+        }
         planner
     }
 
+    /// Adds the other ends of renames: a file comes back from where it is now, and the file comes back that was there.
+    fn add_renamed(&mut self) {
+        let before = &self.point.before;
+        let ends = self.renamed.iter().map(|(from, to)| [(from, to), (self.entries.get(to).unwrap_or(to), to)]);
+        let mut ends: Vec<_> = ends.collect();
+        loop {
+            let (wanted, rest): (Vec<_>, Vec<_>) =
+                ends.into_iter().partition(|ends| ends.iter().any(|(before, after)| self.is_wanted([before, after])));
+            if wanted.is_empty() {
+                return;
+            }
+            let earlier = wanted.into_iter().flatten().filter_map(|(path, _)| before.get_key_value(path));
+            self.along.extend(earlier.map(|(path, _)| path.as_path()));
+            ends = rest;
+        }
+    }
+
+    /// Adds the removed directories above the wanted things.
+    fn add_directories(&mut self) {
+        let before = &self.point.before;
+        let is_gone = |path: &Path| match before.get_key_value(path) {
+            Some((path, was)) if was.is_directory() && !self.left(path).is_directory() => Some(path.as_path()),
+            _ => None,
+        };
+        let wanted = before.iter().filter(|(path, was)| {
+            !was.is_absent() && self.is_wanted([path, self.entry(path).as_deref().unwrap_or(path)])
+        });
+        let above: Vec<&Path> = wanted.flat_map(|(path, _)| path.ancestors().skip(1).filter_map(is_gone)).collect();
+        self.along.extend(above);
+    }
+
     /// Returns whether the run made the thing that it left at this path. A directory that it moved there does not
-    /// count.
+    /// count, and neither does a directory that it made again in the place of a removed one.
     fn is_made(&self, path: &Path) -> bool {
-        let Some(before) = self.point.names.origin_of_entry(path) else { return true };
+        let origin = self.point.names.origin_of_entry(path);
+        let Some(before) = origin.as_ref().or_else(|| self.entries.get(path)) else { return true };
         // A thing that the run never touched is not its own.
-        let Some(was) = self.point.before.get(&before) else { return false };
-        let went = self.point.names.has_moved(&before);
-        was.is_absent() || went || was.is_directory() != self.point.after[path].is_directory()
+        let Some(was) = self.point.before.get(before) else { return false };
+        let went = self.point.names.has_moved(before);
+        let is_directory = self.point.after[path].is_directory();
+        was.is_absent() || went || was.is_directory() != is_directory || origin.is_none() && !is_directory
     }
 
     /// Returns the current thing at a path.
@@ -117,7 +161,7 @@ impl<'a> Planner<'a> {
 
     /// Returns whether the undo concerns one of these paths.
     pub fn is_wanted(&self, paths: [&Path; 2]) -> bool {
-        self.paths.is_empty() || paths.iter().any(|path| is_below(path, self.paths) || self.names.contains(path))
+        self.paths.is_empty() || paths.iter().any(|path| is_below(path, self.paths) || self.along.contains(path))
     }
 
     /// Returns the thing that the run left at a path.
@@ -177,6 +221,12 @@ impl<'a> Planner<'a> {
         there.is_some_and(|node| !node.is_directory())
     }
 
+    /// Returns the place in which a file or a directory waits that the run left at this path: beside itself, or beside
+    /// the outermost new directory around it. The place is a path after the run, too.
+    pub fn waiting_place(&self, after: &Path, id: FileId) -> Option<PathBuf> {
+        Some(outermost_made(self, after).unwrap_or(after).parent()?.join(waiting_name(id)))
+    }
+
     pub fn conflict(&mut self, path: PathBuf, why: impl Into<String>, before: Node) {
         self.plan.conflicts.push(Conflict { path, why: why.into(), before, stays: None });
     }
@@ -199,7 +249,8 @@ fn find(planner: &Planner<'_>) -> Moved {
             (id, At::Away(path))
         } else {
             // A killed undo may have put it aside.
-            let waits = |id| waiting_place(planner, &found, after, id).filter(|path| id_at(path) == Some(id));
+            let place = |id| found.here(&planner.waiting_place(after, id)?);
+            let waits = |id| place(id).filter(|path| id_at(path) == Some(id));
             let ids = planner.now.again(recorded).into_iter();
             ids.rev().find_map(|id| Some((id, At::Away(waits(id)?)))).unwrap_or((recorded, At::Lost))
         };
@@ -210,10 +261,31 @@ fn find(planner: &Planner<'_>) -> Moved {
     found
 }
 
-/// Returns the place in which a directory waits: beside itself, or beside the outermost new directory around it.
-fn waiting_place(planner: &Planner<'_>, moved: &Moved, after: &Path, id: FileId) -> Option<PathBuf> {
-    let outermost = outermost_made(planner, after).unwrap_or(after);
-    Some(moved.here(outermost.parent()?)?.join(waiting_name(id)))
+/// Finds the files that the run moved, and did not keep.
+fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
+    let point = planner.point;
+    let mut places: HashMap<FileId, Vec<&PathBuf>> = HashMap::new();
+    for (path, node) in &point.after {
+        let entry = planner.entries.get(path).and_then(|entry| point.before.get(entry));
+        if let Node::File(file) = node
+            && entry.and_then(Node::id) != Some(file.meta.id)
+        {
+            places.entry(file.meta.id).or_default().push(path);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (path, was) in &point.before {
+        let Node::File(file) = was else { continue };
+        if matches!(file.contents, Contents::Image(_)) || planner.left(path).id() == was.id() {
+            continue;
+        }
+        let is_it = |after: &&PathBuf| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
+        let places = places.get_mut(&file.meta.id);
+        if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(|path| is_it(&path))?))) {
+            found.insert(path.clone(), after.clone());
+        }
+    }
+    found
 }
 
 /// Returns the outermost new directory around a path, if only new directories are between them.

@@ -1,18 +1,20 @@
 //! From decisions to steps: remove the new files of the run, move directories back, restore from the top, and set the
 //! modes of directories last.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::moved::At;
+use super::moved::{At, MovedDirectory};
 use super::planner::{Action, Fate, Planner, outermost_made};
 use super::types::{Conflict, Step, waiting_name};
 use crate::node::{FileId, Node};
 
 impl Planner<'_> {
     pub(super) fn emit(&mut self) {
+        let places = self.fates.keys().filter_map(|path| Some((path.clone(), self.here(path)?))).collect();
         self.fetch_aside();
         self.hoist();
-        let stay = self.clear();
+        let stay = self.clear(&places);
         self.rewrite();
         self.restore();
         self.report_made(stay);
@@ -33,25 +35,35 @@ impl Planner<'_> {
         }
     }
 
-    /// Moves files that come back out of directories that are removed.
+    /// Moves files that come back out of directories that are removed, and out of places where other things come back.
     fn fetch_aside(&mut self) {
-        let fetched: Vec<(PathBuf, FileId)> = self
-            .actions
-            .values()
-            .filter_map(|action| if let Action::Fetch(path, id) = action { Some((path.clone(), *id)) } else { None })
-            .collect();
-        for (after, id) in fetched {
-            self.fates.insert(after.clone(), Fate::Gone);
-            let outermost = outermost_made(self, &after).unwrap_or(&after).to_owned();
-            let wait = outermost.parent().and_then(|parent| self.here(parent));
-            if let (Some(from), Some(parent)) = (self.here(&after), wait) {
-                let to = parent.join(waiting_name(id));
-                self.plan.steps.push(Step::Move { from, to: to.clone(), id, home: false });
-                for action in self.actions.values_mut() {
-                    if matches!(action, Action::Fetch(path, _) if *path == after) {
-                        *action = Action::FetchFrom(to.clone(), id);
-                    }
-                }
+        let left = |(before, action): (&PathBuf, &Action)| match action {
+            Action::Fetch { from, id, .. } if self.renamed.get(before) == Some(from) => {
+                Some((before.clone(), from.clone(), *id))
+            }
+            _ => None,
+        };
+        let fetched: Vec<(PathBuf, PathBuf, FileId)> = self.actions.iter().filter_map(left).collect();
+        for (before, after, id) in fetched {
+            if self.fates.contains_key(&after) {
+                self.fates.insert(after.clone(), Fate::Gone);
+            }
+            let entry = self.entries.get(&after);
+            let directory = entry.and_then(|entry| self.moved.of_before(entry));
+            let is_in_the_way = self.is_in_the_way(&after) || directory.is_some_and(MovedDirectory::goes);
+            if !is_in_the_way && outermost_made(self, &after).is_none() {
+                continue;
+            }
+            let place = self.point.before[&before].id().and_then(|id| self.waiting_place(&after, id));
+            let Some(waits) = place else { continue };
+            let (Some(from), Some(to)) = (self.here(&after), self.here(&waits)) else { continue };
+            self.plan.steps.push(Step::Move { from, to, id, home: false, over: Node::Absent });
+            if let Some(Action::Fetch { from, .. }) = self.actions.get_mut(&before) {
+                *from = waits;
+            }
+            let place = entry.and_then(|entry| self.actions.get_mut(entry));
+            if let Some(Action::Restore(over) | Action::Fetch { over, .. }) = place {
+                *over = Node::Absent;
             }
         }
     }
@@ -79,27 +91,29 @@ impl Planner<'_> {
     /// Returns whether an earlier thing other than a moved directory comes back in this place.
     fn is_in_the_way(&self, after: &Path) -> bool {
         let Some(before) = self.entries.get(after) else { return false };
-        let comes = matches!(self.actions.get(before), Some(Action::Make | Action::Restore(_) | Action::FetchFrom(..)));
+        let comes = matches!(self.actions.get(before), Some(Action::Make | Action::Restore(_) | Action::Fetch { .. }));
         comes && self.moved.of_before(before).is_none()
     }
 
     fn push_move(&mut self, from: &Path, to: &Path, id: FileId, home: bool) {
-        self.plan.steps.push(Step::Move { from: from.to_owned(), to: to.to_owned(), id, home });
+        self.plan.steps.push(Step::Move { from: from.to_owned(), to: to.to_owned(), id, home, over: Node::Absent });
         self.moved.shift(from, to);
     }
 
-    /// Removes the new files of the run, from the bottom. Returns the files that stay, and why.
-    fn clear(&mut self) -> Vec<(PathBuf, &'static str)> {
+    /// Removes the new files of the run, from the bottom. `places` has their paths before the first step. Returns the
+    /// files that stay, and why.
+    fn clear(&mut self, places: &HashMap<PathBuf, PathBuf>) -> Vec<(PathBuf, &'static str)> {
         let mut stay = Vec::new();
         let fates: Vec<(PathBuf, Fate)> = self.fates.iter().rev().map(|(path, fate)| (path.clone(), *fate)).collect();
         for (path, fate) in fates {
             let Some(here) = self.here(&path) else { continue };
-            let node = self.after(&path).clone();
+            let (now, shown) = (self.after(&path).clone(), places.get(&path).unwrap_or(&here).clone());
             match fate {
-                Fate::Goes if node.is_directory() => {
-                    self.plan.steps.push(Step::RemoveDirectory { path: here, now: node });
+                Fate::Goes if now.is_directory() => {
+                    self.plan.steps.push(Step::RemoveDirectory { path: here, shown, now });
                 }
-                Fate::Goes => self.remove(&path, here, node),
+                Fate::Goes if self.is_replaced(&path) => {}
+                Fate::Goes => self.plan.steps.push(Step::Remove { path: here, shown, now }),
                 // The earlier file at this place reports the conflict, if there is one.
                 Fate::Changed | Fate::Used if self.reports_itself(&path) => {}
                 Fate::Changed => stay.push((path, "the run made it, and it changed since")),
@@ -119,13 +133,10 @@ impl Planner<'_> {
         }
     }
 
-    fn remove(&mut self, after: &Path, here: PathBuf, node: Node) {
-        // The replacement takes the place at once.
-        let replaced = self.entries.get(after).and_then(|before| self.actions.get(before));
-        if matches!(replaced, Some(Action::Restore(now)) if !now.is_absent()) {
-            return;
-        }
-        self.plan.steps.push(Step::Remove { path: here, now: node });
+    /// Returns whether another thing takes the place of a new file at once.
+    fn is_replaced(&self, after: &Path) -> bool {
+        let action = self.entries.get(after).and_then(|before| self.actions.get(before));
+        matches!(action, Some(Action::Restore(over) | Action::Fetch { over, .. }) if !over.is_absent())
     }
 
     fn reports_itself(&self, after: &Path) -> bool {
@@ -160,10 +171,10 @@ impl Planner<'_> {
                 }
                 Action::SetMeta if before.is_directory() => directories.push(Step::SetMeta { path: spot, before }),
                 Action::SetMeta => self.plan.steps.push(Step::SetMeta { path: spot, before }),
-                Action::Fetch(..) => {}
-                Action::FetchFrom(from, id) => {
-                    let (from, id) = (from.clone(), *id);
-                    self.plan.steps.push(Step::Move { from, to: spot.clone(), id, home: true });
+                Action::Fetch { from, id, over } => {
+                    let Some(from) = self.here(from) else { continue };
+                    let (to, over) = (spot.clone(), over.clone());
+                    self.plan.steps.push(Step::Move { from, to, id: *id, home: true, over });
                     self.plan.steps.push(Step::SetMeta { path: spot, before });
                 }
                 Action::Conflict(why) => self.conflict(spot, why.clone(), before),

@@ -45,6 +45,8 @@ pub enum Step {
     Remove {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
+        /// Where the thing was before the first step, for the report.
+        shown: PathBuf,
         /// The state of the thing after the run.
         now: Node,
     },
@@ -52,6 +54,8 @@ pub enum Step {
     RemoveDirectory {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
+        /// Where the directory was before the first step, for the report.
+        shown: PathBuf,
         /// The state of the directory after the run.
         now: Node,
     },
@@ -59,12 +63,14 @@ pub enum Step {
     Move {
         #[expect(missing_docs, reason = "from where")]
         from: PathBuf,
-        /// The new path, at which nothing exists.
+        #[expect(missing_docs, reason = "to where")]
         to: PathBuf,
         #[expect(missing_docs, reason = "the thing")]
         id: FileId,
-        /// Whether the directory is at its original place then.
+        /// Whether the thing is at its original place then.
         home: bool,
+        /// The file to replace, or nothing.
+        over: Node,
     },
     /// Makes a directory that the run removed.
     MakeDirectory {

@@ -46,6 +46,8 @@ pub enum Change<'a> {
 /// The part that an undo needs of a file that is about to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
+    /// Nothing but the knowledge of the thing: its name changes.
+    Name,
     /// Mode, owner and attributes.
     Meta,
     /// Hash of the contents.
@@ -64,7 +66,7 @@ impl Need {
         match self {
             Self::Meta | Self::Image(Keeping::Copy) => true,
             Self::Hash => matches!(contents, Contents::Image(_)),
-            Self::Absence | Self::Image(Keeping::Link) => false,
+            Self::Name | Self::Absence | Self::Image(Keeping::Link) => false,
         }
     }
 }
@@ -246,8 +248,12 @@ impl Recorder {
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
         // Two files of one size differ only in their contents.
         let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
-        let need = if is_alike { Need::Hash } else { self.need_of_removal() };
-        let first = self.keep_node(from, node, Need::Image(Keeping::Link));
+        let need = match swap {
+            _ if is_alike => Need::Hash,
+            Some(_) => Need::Name,
+            None => self.need_of_removal(),
+        };
+        let first = self.keep_node(from, node, Need::Name);
         let second = match over {
             Node::Absent => self.appear(to.path).map_err(Into::into),
             over => self.keep_node(to, over, need),

@@ -1,0 +1,42 @@
+//! Renames.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+/// Renames a thing to a path at which nothing is. On a file system that cannot check that itself, a thing that appears
+/// at the path at this very moment is replaced.
+///
+/// # Errors
+/// `AlreadyExists` if something is there, and as a rename.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if fs::symlink_metadata(to).is_ok() => {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_replaced() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [one, two, three] = ["1", "2", "3"].map(|name| directory.path().join(name));
+        for path in [&one, &two] {
+            fs::write(path, path.as_os_str().as_encoded_bytes()).expect("written");
+        }
+        let error = rename_new(&one, &two).expect_err("something is there");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        rename_new(&one, &three).expect("renamed");
+        assert_eq!(fs::read(&three).expect("read"), one.as_os_str().as_encoded_bytes());
+        assert_eq!(rename_new(&one, &three).expect_err("it is gone").kind(), io::ErrorKind::NotFound);
+    }
+}
