@@ -316,6 +316,14 @@ describe('ports', () => {
     expect(receipt).toMatchObject({ state: 'partial', why: expect.stringContaining(`${survivors[0]?.pid}`) });
   });
 
+  linuxTest('a server that a later command ends has its port in that receipt', async () => {
+    const site = new Site();
+    const { survivors } = await exact(site, `${serve} > port < /dev/null & until [ -s port ]; do sleep 0.02; done`);
+    const { receipt } = await exact(site, `kill ${survivors.map(({ pid }) => pid).join(' ')}`);
+    const port = Number(site.read('port'));
+    expect(receipt?.ports.closed).toContainEqual({ port, address: '127.0.0.1', pid: null });
+  });
+
   linuxTest('a server that has ended with the command has none', async () => {
     const command = `${serve} > port & until [ -s port ]; do sleep 0.02; done; kill $!; wait`;
     const { receipt } = await exact(new Site(), command);

@@ -52,3 +52,23 @@ linuxTest('what a program did in another repository is told as not known', async
   const receipt = await beside(site, 'env bash ./x.sh');
   expect(receipt).toMatchObject({ state: 'partial', why: expect.stringContaining(site.path('p')), git: [] });
 });
+
+linuxTest('a linked work tree is known, and so is the main one beside it', async () => {
+  const site = new Site();
+  await site.prepare('git init -qb main m; cd m; echo 1 >a; git add .; git commit -qm one; git worktree add -q ../w');
+  const run = async (directory: string, command: string) => {
+    const { receipt } = await bash(command, { cwd: site.path(directory), safety: 'off', receipt: 'exact', env: GIT });
+    return receipt;
+  };
+  const known = (git: object[]) => ({ state: 'known', why: null, git });
+  expect(await run('w', 'touch a; git status; git diff')).toMatchObject(known([]));
+  const w = { repository: site.path('w'), branch: ['w', 'w'] };
+  expect(await run('w', 'echo 2 >a; git add a')).toMatchObject(known([{ ...w, index: true }]));
+  expect(await run('w', 'git commit -qm two')).toMatchObject(known([{ ...w, index: false }]));
+  expect(await run('w', 'git branch x; git pack-refs --all')).toMatchObject(known([w]));
+  const m = { repository: site.path('m'), branch: ['main', 'main'] };
+  expect(await run('m', 'echo 3 >a; git commit -qam three')).toMatchObject(known([m]));
+  expect(await run('w', 'git -C ../m reset -q --hard HEAD^')).toMatchObject(known([m]));
+  site.write('m/x.sh', 'cd ../m; git commit -q --allow-empty -m x\n');
+  expect(await run('w', 'env bash ../m/x.sh')).toMatchObject({ state: 'partial' });
+});

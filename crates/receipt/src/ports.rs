@@ -57,11 +57,10 @@ fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> Port {
 }
 
 impl Ports {
-    /// Keeps only ports that are known to be the command's own: opened ports that its tree holds. The owners of closed
+    /// Keeps only the opened ports that are known to be the command's own: its tree holds them. The owners of closed
     /// ports are unknown.
     pub fn keep_owned(&mut self) {
         self.opened.retain(|port| port.pid.is_some());
-        self.closed.clear();
     }
 
     /// Adds the ports that a tree holds in a network of its own, like the network of a confined command.
@@ -120,7 +119,7 @@ mod tests {
         assert!(others.opened.iter().any(|port| port.port == number && port.pid.is_none()), "{others:?}");
         ports.closed.push(Port { port: 1, address: "::".into(), pid: None });
         ports.keep_owned();
-        assert!(ports.opened.contains(&expected) && ports.closed.is_empty());
+        assert!(ports.opened.contains(&expected) && !ports.closed.is_empty());
         let known = ports.clone();
         ports.add_own_network(&[own]);
         assert_eq!(ports, known, "the same network");

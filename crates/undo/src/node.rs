@@ -212,9 +212,14 @@ impl Node {
         matches!(self, Self::File(file) if file.links > 1)
     }
 
+    /// Returns the file, if this is one.
+    pub fn file(&self) -> Option<&File> {
+        if let Self::File(file) = self { Some(file) } else { None }
+    }
+
     /// Returns the size of a file, in bytes.
     pub fn size(&self) -> Option<u64> {
-        if let Self::File(file) = self { Some(file.size) } else { None }
+        self.file().map(|file| file.size)
     }
 
     /// Returns whether both are equal apart from the contents of files, which the caller compares if the sizes are

@@ -1,6 +1,7 @@
 //! The recording of a run whose shim records every change.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -33,6 +34,8 @@ pub struct Exact {
     /// The repositories, as they were before the run.
     git: Vec<Before>,
     ports: Option<Listeners>,
+    /// Whether the command runs in a confinement, in which it can end no server of the host.
+    is_confined: bool,
 }
 
 /// A work tree before the run.
@@ -53,10 +56,10 @@ impl Exact {
     ///
     /// # Errors
     /// If the store cannot be used.
-    pub fn begin(store: &Path, run: String, directories: &[PathBuf]) -> Result<Self, StoreError> {
+    pub fn begin(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Result<Self, StoreError> {
         let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
         let git = tops.into_iter().map(Before::read).collect();
-        Ok(Self { store: Store::open(store)?, run, git, ports: Listeners::read().ok() })
+        Ok(Self { store: Store::open(store)?, run, git, ports: Listeners::read().ok(), is_confined })
     }
 
     /// Returns a run of which only the record is known.
@@ -64,7 +67,7 @@ impl Exact {
     /// # Errors
     /// If the store cannot be used.
     pub fn alone(store: &Path, run: String) -> Result<Self, StoreError> {
-        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None })
+        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None, is_confined: false })
     }
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
@@ -114,11 +117,27 @@ impl Exact {
             (Some(before), Ok(now)) => {
                 receipt.ports = now.since(before, tree);
                 receipt.ports.keep_owned();
+                if self.is_confined {
+                    receipt.ports.closed.clear();
+                }
                 receipt.ports.add_own_network(tree);
             }
             _ => receipt.lower(Completeness::Partial, "the ports of before are not known"),
         }
         receipt
+    }
+
+    /// Returns whether a file in a git directory belongs to this repository, and not to another known one that shares
+    /// the directory. `None` stands for an unknown repository.
+    fn belongs_to(&self, path: &Path, repository: Option<&Repository>) -> bool {
+        let known = self.git.iter().filter_map(|before| before.repository.as_ref());
+        known.filter(|other| Some(*other) != repository && other.own != other.common).all(|other| {
+            let is_shared = repository.is_none()
+                && path
+                    .strip_prefix(&other.common)
+                    .is_ok_and(|rest| !rest.starts_with("worktrees") && !is_of_main(rest));
+            !path.starts_with(&other.own) && !is_shared
+        })
     }
 
     fn compare_repositories(&self, point: &Point, receipt: &mut Receipt) {
@@ -131,7 +150,8 @@ impl Exact {
             let is_new = point.names.is_made(&git) || point.before.get(&git).is_some_and(Node::is_absent);
             let repository = known.and_then(|known| known.repository.as_ref());
             let directories = repository.map_or([&git, &git], |repository| [&repository.own, &repository.common]);
-            let is_touched = directories.into_iter().any(|directory| has_changed(point, directory));
+            let directories = directories.map(PathBuf::as_path);
+            let is_touched = has_changed(point, directories, |path| self.belongs_to(path, repository));
             if known.is_none() && !is_new && !is_touched {
                 continue;
             }
@@ -153,6 +173,13 @@ impl Exact {
             receipt.git.push(compared.change);
         }
     }
+}
+
+/// Returns whether a file belongs to the main work tree alone, by its path in a git directory that others share.
+fn is_of_main(rest: &Path) -> bool {
+    const OWN: [&str; 5] = ["index", "rebase-merge", "rebase-apply", "sequencer", "config.worktree"];
+    let first = rest.iter().next().map(OsStr::to_string_lossy).unwrap_or_default();
+    OWN.contains(&&*first) || first.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 /// Returns whose changes a record shows. A snapshot shows the changes of other processes, too.
@@ -182,13 +209,18 @@ impl Before {
     }
 }
 
-/// Returns whether a run changed a directory of git in a way that a receipt mentions. Added objects do not count.
-fn has_changed(point: &Point, git: &Path) -> bool {
+/// Returns whether a run changed a repository in a way that a receipt mentions: a file that is its own, in its directory
+/// or the one that it shares. Added objects do not count.
+fn has_changed(point: &Point, directories: [&Path; 2], is_its: impl Fn(&Path) -> bool) -> bool {
     let counts = |path: &Path| {
-        let below = path.strip_prefix(git).ok().and_then(|below| below.iter().next());
-        below.is_some_and(|first| !["objects", "lfs", "logs"].iter().any(|name| first == *name))
+        let Some(rest) = directories.iter().find_map(|directory| path.strip_prefix(directory).ok()) else {
+            return false;
+        };
+        let first = rest.iter().next();
+        first.is_none_or(|first| !["objects", "lfs", "logs"].iter().any(|name| first == *name))
             && path.extension().is_none_or(|extension| extension != "lock")
-            && path != git.join("index")
+            && rest != Path::new("index")
+            && is_its(path)
     };
     let is_alike = |path: &Path, node: &Node| {
         let now = point.after.get(path).unwrap_or(&Node::Absent);
@@ -197,7 +229,7 @@ fn has_changed(point: &Point, git: &Path) -> bool {
             _ => node.is_alike(now),
         }
     };
-    point.before.iter().any(|(path, node)| (counts(path) || path == git) && !is_alike(path, node))
+    point.before.iter().any(|(path, node)| counts(path) && !is_alike(path, node))
 }
 
 /// Reads a repository. An index file that is unchanged since the last snapshot is not read again.

@@ -37,8 +37,8 @@ impl Recording {
 
     /// Lets the shim record every change of a run, right before the run begins. `directories` may belong to
     /// repositories that the run changes. Blocks.
-    pub fn exact(store: &Path, run: String, directories: &[PathBuf]) -> Self {
-        match Exact::begin(store, run, directories) {
+    pub fn exact(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Self {
+        match Exact::begin(store, run, directories, is_confined) {
             Ok(exact) => Self::Exact(Box::new(exact)),
             Err(error) => Self::Lost(error.to_string()),
         }

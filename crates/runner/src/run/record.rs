@@ -44,10 +44,11 @@ impl Launch {
         let (cwd, directories) = (self.request.cwd.clone(), self.prepared.directories.clone());
         let store = self.order.plan.record.as_ref().map(|record| record.store.clone());
         let run = self.request.mark.clone();
+        let is_confined = self.request.confine.is_some();
         let is_snapshot = self.prepared.way == Method::Snapshot;
         let begin = move || match store {
             Some(store) if is_snapshot => Recording::snapshot(&store, run, &cwd),
-            Some(store) => Recording::exact(&store, run, &directories),
+            Some(store) => Recording::exact(&store, run, &directories, is_confined),
             None => Recording::watch(&cwd),
         };
         self.recording = spawn_blocking(begin).await.ok();

@@ -7,6 +7,7 @@ mod carrier;
 mod install;
 mod kept;
 mod meta;
+mod returned;
 mod settle;
 mod steps;
 mod tree;
@@ -21,7 +22,7 @@ pub use self::tree::Tree;
 pub use self::types::{Options, Stayed, UndoError, Undone};
 use super::gaps::{gap, gaps};
 use super::images::Limits;
-use super::manifest::{self, Header, Point, Purpose, VERSION};
+use super::manifest::{self, End, Header, Point, Purpose, VERSION};
 use super::node::Time;
 use super::plan::{Conflict, Plan, Step, plan};
 use super::record::Recorder;
@@ -79,6 +80,10 @@ pub fn undo_with(
             carrier.carry(step)?;
         }
         undone = carrier.finish(undone)?;
+        if let Some(end) = &point.end {
+            // The files that went back are no longer kept.
+            store.write_summary(&point.header, &End { bytes: store.measured(&point), ..end.clone() })?;
+        }
     }
     undone.restored.retain(|path| !is_own(path, store, &point));
     let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, &point));

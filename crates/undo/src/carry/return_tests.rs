@@ -125,7 +125,10 @@ fn a_file_that_came_back_has_no_other_name() {
         run.rename("d", "a").expect("done");
     });
     assert_eq!(["a", "moved"].map(|name| names_of(&scene, name)), [1, 1]);
+    let bytes = || scene.store.summary("r").expect("a point").bytes;
+    assert_eq!(bytes(), 2);
     let (mut last, before) = (scene.undo("r"), scene.snapshot());
+    assert_eq!(bytes(), 0);
     for _ in 0..3 {
         assert_eq!(last.conflicts, []);
         assert_eq!(scene.snapshot(), before);
@@ -215,4 +218,46 @@ fn files_that_changed_places_change_them_back() {
     assert_eq!((undone.conflicts, scene.snapshot()), (Vec::new(), before));
     let redone = scene.undo(&undone.undo);
     assert_eq!((redone.conflicts, scene.snapshot()), (Vec::new(), after));
+}
+
+#[test]
+fn a_run_is_undone_again_after_its_undo_was_undone() {
+    let scene = Scene::new();
+    for name in ["a", "b", "d/c"] {
+        scene.write(name, name);
+    }
+    let before = scene.snapshot();
+    scene.run("r", |run| {
+        run.remove_all("d").expect("done");
+        run.remove("a").expect("done");
+        run.replace("b", "new").expect("done");
+    });
+    for _ in 0..3 {
+        let undone = scene.undo("r");
+        assert_eq!((undone.conflicts, scene.snapshot()), (Vec::new(), before.clone()));
+        assert_eq!(scene.undo(&undone.undo).conflicts, []);
+        assert_eq!((scene.read("a"), scene.read("b").as_deref()), (None, Some("new")));
+    }
+}
+
+#[test]
+fn a_file_that_was_dated_and_moved_comes_back() {
+    for is_killed in [false, true] {
+        let scene = Scene::new();
+        scene.write("a", "one");
+        scene.write("b", "two");
+        let before = scene.snapshot();
+        let mut run = scene.begin("r");
+        run.set_time("a", 1_000).expect("done");
+        run.rename("a", "b").expect("done");
+        // No longer the same tick of the clock, in which contents are read anyway.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        if is_killed {
+            drop(run);
+        } else {
+            run.recorder.finish(Vec::new()).expect("finished");
+        }
+        let undone = scene.undo("r");
+        assert_eq!((undone.conflicts, scene.snapshot()), (Vec::new(), before), "{is_killed}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The end of a record whose recorder was killed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -74,6 +74,10 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
     let mut plain = Plain::default();
     let before: HashMap<PathBuf, &Node> =
         point.before.iter().filter_map(|(path, node)| Some((names.slot(path)?, node))).collect();
+    // The times of these files changed, and their contents were not kept.
+    let is_hashed = |file: &&File| matches!(file.contents, Contents::Hash(_));
+    let files = point.before.values().filter_map(Node::file).filter(is_hashed);
+    let hashed: HashSet<FileId> = files.map(|file| file.meta.id).collect();
     let directories = names.moved().map(|(_, now)| now).chain(names.made()).map(Path::to_owned);
     let mut places: BTreeSet<PathBuf> = before.keys().cloned().chain(directories).collect();
     while let Some(path) = places.pop_first() {
@@ -89,8 +93,12 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
         let settled = node.is_directory() || is_before(&path, last);
         match node {
             Node::Absent => {}
-            node if settled => {
-                let node = with_hash(&path, node, was);
+            mut node if settled => {
+                if let Node::File(file) = &mut node
+                    && hashed.contains(&file.meta.id)
+                {
+                    file.contents = look::hash(&path).map_or(Contents::Untouched, Contents::Hash);
+                }
                 left.insert(path, node);
             }
             _ if was.is_absent() => {}
@@ -98,14 +106,6 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
         }
     }
     left
-}
-
-/// Adds the hash of a file whose contents before were not kept: only its mode, attributes or times changed then.
-fn with_hash(path: &Path, mut node: Node, was: &Node) -> Node {
-    if let (Node::File(file), Node::File(File { contents: Contents::Hash(_), .. })) = (&mut node, was) {
-        file.contents = look::hash(path).map_or(Contents::Untouched, Contents::Hash);
-    }
-    node
 }
 
 fn is_before(path: &Path, last: i64) -> bool {

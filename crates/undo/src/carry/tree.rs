@@ -1,12 +1,13 @@
 //! The current tree, as a plan sees it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::returned::Returned;
 use crate::look::{self, Plain};
 use crate::manifest::{self, Point};
 use crate::node::{Contents, File, FileId, Hash, ImageId, Node, Time};
@@ -30,6 +31,8 @@ pub struct Tree<'a> {
     kept: RefCell<Option<HashMap<FileStamp, Image>>>,
     /// Hashes in any point, by the state of the file at the time.
     hashes: RefCell<Option<HashMap<FileStamp, Hash>>>,
+    /// Kept files that other undos have put back.
+    returned: OnceCell<Returned>,
 }
 
 /// A kept file.
@@ -55,16 +58,23 @@ impl<'a> Tree<'a> {
             traces,
             kept: RefCell::default(),
             hashes: RefCell::default(),
+            returned: OnceCell::new(),
         }
     }
 
     /// Returns the kept contents of a file, if they have not changed since.
     pub fn image(&self, file: &File) -> Option<Image> {
         let Contents::Image(id) = file.contents else { return None };
-        let image = image_at(self.store, self.point, id, file)?;
+        let Some(image) = image_at(self.store, self.point, id, file) else { return self.returned(file) };
         let is_it =
             leads(&self.traces.borrow(), file, &image) || self.has_hash(file, &image) || self.has_copy(file, &image);
         is_it.then_some(image)
+    }
+
+    /// Returns a file that another undo has put back, if a run has kept it again since.
+    fn returned(&self, file: &File) -> Option<Image> {
+        let returned = self.returned.get_or_init(|| Returned::read(self.store));
+        returned.find(self.store, &self.traces.borrow(), &self.point.header.run, file)
     }
 
     /// Returns whether another run, which changed the times of a kept file, has noted its contents before that.
@@ -176,7 +186,7 @@ impl Now for Tree<'_> {
 }
 
 /// Returns the kept file of a point, if it still has the recorded size.
-fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Image> {
+pub(super) fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Image> {
     let place = if id.place == 0 { store.files(&point.header.run).ok()? } else { point.places.get(&id.place)?.clone() };
     let path = place.join(id.number.to_string());
     let Ok(Node::File(kept)) = look::look(&path) else { return None };
@@ -184,7 +194,7 @@ fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Im
 }
 
 /// Returns whether a kept file was not written to since, by its time.
-fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
+pub(super) fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
     traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
 }
 
@@ -192,7 +202,7 @@ fn state(file: &File) -> FileStamp {
     (file.meta.id, file.size, file.mtime)
 }
 
-fn points(store: &Store) -> impl Iterator<Item = Point> {
+pub(super) fn points(store: &Store) -> impl Iterator<Item = Point> {
     store.runs().unwrap_or_default().into_iter().filter_map(|run| manifest::read(&store.manifest(&run).ok()?).ok())
 }
 

@@ -46,7 +46,7 @@ pub(super) enum Action {
 pub(super) struct Planner<'a> {
     pub point: &'a Point,
     pub now: &'a dyn Now,
-    paths: &'a [PathBuf],
+    pub paths: &'a [PathBuf],
     /// Earlier paths that have to come back with the wanted paths: the other names of files, including names in the
     /// store, the other ends of renames, and removed directories above.
     along: BTreeSet<&'a Path>,
@@ -281,7 +281,8 @@ fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
         }
         let is_it = |after: &&PathBuf| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
         let places = places.get_mut(&file.meta.id);
-        if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(|path| is_it(&path))?))) {
+        if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(|path| is_it(&path))?)))
+        {
             found.insert(path.clone(), after.clone());
         }
     }

@@ -201,7 +201,23 @@ impl Planner<'_> {
         self.push_move(&from, before, id, true);
     }
 
+    /// Reports the directories that cannot go back, and the wanted things whose directory alone was moved.
     fn report_moved(&mut self) {
+        let unwanted: Vec<_> = self.moved.iter().filter(|moved| moved.stuck.as_deref() == Some("")).collect();
+        let lost: Vec<Conflict> = unwanted
+            .into_iter()
+            .flat_map(|moved| {
+                let below = self.paths.iter().filter(|path| path.starts_with(&moved.before));
+                below.filter_map(|path| {
+                    let (at, place) = (self.here(&moved.after)?, self.moved.place(path)?);
+                    let is_there = self.now.look(&place).is_some_and(|node| !node.is_absent());
+                    let why = format!("the run moved its directory to {}, which is not to come back", at.display());
+                    let (path, before) = (path.clone(), Node::Absent);
+                    is_there.then_some(Conflict { path, why, before, stays: Some(place) })
+                })
+            })
+            .collect();
+        self.plan.conflicts.extend(lost);
         let stuck: Vec<Conflict> = self
             .moved
             .iter()

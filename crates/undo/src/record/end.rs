@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Recorder;
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
-use crate::node::{Contents, File, Node, Time};
+use crate::node::{Contents, File, FileId, Node, Time};
 use crate::store::StoreError;
 
 impl Recorder {
@@ -77,6 +77,12 @@ impl Recorder {
         let after = self.names.slot(path).and_then(|now| left.get(&now));
         let is_same = matches!(after, Some(Node::File(after)) if before.is_untouched(after));
         !is_same
+    }
+
+    /// Returns whether the hash of an earlier file is recorded.
+    fn has_hash(&self, id: FileId) -> bool {
+        let first = self.by_id.get(&id).and_then(|paths| self.before.get(paths.first()?));
+        matches!(first, Some(Node::File(File { contents: Contents::Hash(_), .. })))
     }
 
     /// Returns the current state of every touched place and of everything in new directories, by the current path.
@@ -153,8 +159,11 @@ impl Recorder {
                 }
                 _ => file.contents = look::hash(path).map_or(Contents::Untouched, Contents::Hash),
             },
-            // A later change in the same tick of the clock has the same time. It matters to an undo only.
-            _ if file.ctime.is_recent(now) && self.header.purpose != Purpose::Receipt => {
+            // A later change in the same tick of the clock has the same time. A moved file whose times the run has
+            // changed is known by its contents. Both matter to an undo only.
+            _ if (file.ctime.is_recent(now) || self.has_hash(file.meta.id))
+                && self.header.purpose != Purpose::Receipt =>
+            {
                 file.contents = look::hash(path).map_or(Contents::Untouched, Contents::Hash);
             }
             _ => {}

@@ -1,0 +1,75 @@
+//! Kept files that undos have put back, and that later runs have kept again: by an undo of that undo, for example.
+
+use std::collections::{HashMap, HashSet};
+
+use super::tree::{Image, image_at, leads, points};
+use crate::look;
+use crate::manifest::{Point, Purpose};
+use crate::node::{Contents, File, FileId, Node};
+use crate::store::Store;
+use crate::traces::Traces;
+
+/// The files that went from a point into the tree, and from the tree into a point.
+pub(super) struct Returned {
+    points: Vec<Point>,
+    /// The states in which undos have left files, by the file and by the run that was undone.
+    left: HashMap<FileId, Vec<(String, File)>>,
+    /// The states in which runs have kept files, with the number of the point.
+    kept: HashMap<FileId, Vec<(usize, File)>>,
+}
+
+impl Returned {
+    /// Reads all points of a store.
+    pub fn read(store: &Store) -> Self {
+        let points: Vec<Point> = points(store).collect();
+        let mut left: HashMap<FileId, Vec<(String, File)>> = HashMap::new();
+        let mut kept: HashMap<FileId, Vec<(usize, File)>> = HashMap::new();
+        for (number, point) in points.iter().enumerate() {
+            if let Purpose::Undone(run) = &point.header.purpose {
+                for file in point.after.values().filter_map(Node::file) {
+                    left.entry(file.meta.id).or_default().push((run.clone(), file.clone()));
+                }
+            }
+            for file in point.before.values().filter_map(Node::file) {
+                if matches!(file.contents, Contents::Image(_)) {
+                    kept.entry(file.meta.id).or_default().push((number, file.clone()));
+                }
+            }
+        }
+        Self { points, left, kept }
+    }
+
+    /// Returns a file that a run has kept, from the point that has it by now. Nothing has changed the file between the
+    /// undo that put it back and the run that kept it again.
+    pub fn find(&self, store: &Store, traces: &Traces, run: &str, file: &File) -> Option<Image> {
+        let (left, kept) = (self.left.get(&file.meta.id)?, self.kept.get(&file.meta.id)?);
+        let (mut runs, mut seen) = (vec![run], HashSet::new());
+        while let Some(run) = runs.pop().filter(|run| seen.insert(*run)) {
+            let back = left.iter().filter(|(of, back)| of == run && traces.is_unwritten(file, back));
+            for (_, back) in back {
+                for (number, again) in kept.iter().filter(|(_, again)| again.is_untouched(back)) {
+                    let point = &self.points[*number];
+                    match image_of(store, traces, point, again) {
+                        Some(image) if has_contents(&image, back) => return Some(image),
+                        Some(_) => {}
+                        None => runs.push(&point.header.run),
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+fn image_of(store: &Store, traces: &Traces, point: &Point, file: &File) -> Option<Image> {
+    let Contents::Image(id) = file.contents else { return None };
+    image_at(store, point, id, file).filter(|image| leads(traces, file, image))
+}
+
+/// Returns whether a kept file has the contents in which an undo has left it, as far as these were read.
+fn has_contents(image: &Image, left: &File) -> bool {
+    match left.contents {
+        Contents::Hash(hash) => look::hash(&image.path).is_ok_and(|now| now == hash),
+        _ => true,
+    }
+}
