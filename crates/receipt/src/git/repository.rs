@@ -42,7 +42,7 @@ impl Repository {
     #[must_use]
     pub fn directories(&self, most: usize) -> (Vec<PathBuf>, bool) {
         let mut found = vec![self.own.clone()];
-        if self.common != self.own {
+        if self.is_linked() {
             found.push(self.common.join("refs"));
         }
         let mut at = 0;
@@ -56,11 +56,27 @@ impl Repository {
             at += 1;
         }
         let are_all = at == found.len();
-        if self.common != self.own {
+        if self.is_linked() {
             // The common directory has the packed references.
             found.push(self.common.clone());
         }
         (found, are_all)
+    }
+
+    /// Returns whether this is a linked work tree.
+    #[must_use]
+    pub fn is_linked(&self) -> bool {
+        self.own != self.common
+    }
+
+    /// Returns whether all work trees share a file: it is in the common directory, and belongs to no work tree alone.
+    #[must_use]
+    pub fn shares(&self, path: &Path) -> bool {
+        const OF_MAIN: [&str; 5] = ["index", "rebase-merge", "rebase-apply", "sequencer", "config.worktree"];
+        let Ok(rest) = path.strip_prefix(&self.common) else { return false };
+        let first = rest.iter().next().map(OsStr::to_string_lossy).unwrap_or_default();
+        let is_of_main = OF_MAIN.contains(&&*first) || first.bytes().any(|byte| byte.is_ascii_uppercase());
+        first != "worktrees" && !is_of_main
     }
 
     /// Returns whether the repository keeps its references in reftables.

@@ -1,7 +1,6 @@
 //! The recording of a run whose shim records every change.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -130,14 +129,14 @@ impl Exact {
     /// Returns whether a file in a git directory belongs to this repository, and not to another known one that shares
     /// the directory. `None` stands for an unknown repository.
     fn belongs_to(&self, path: &Path, repository: Option<&Repository>) -> bool {
-        let known = self.git.iter().filter_map(|before| before.repository.as_ref());
-        known.filter(|other| Some(*other) != repository && other.own != other.common).all(|other| {
-            let is_shared = repository.is_none()
-                && path
-                    .strip_prefix(&other.common)
-                    .is_ok_and(|rest| !rest.starts_with("worktrees") && !is_of_main(rest));
-            !path.starts_with(&other.own) && !is_shared
-        })
+        let known = || self.git.iter().filter_map(|before| before.repository.as_ref());
+        if let Some(linked) = repository.filter(|repository| repository.is_linked()) {
+            // The main work tree has the shared files, if it is known.
+            let has_main = || known().any(|other| other.own == linked.common);
+            return path.starts_with(&linked.own) || linked.shares(path) && !has_main();
+        }
+        let has = |other: &Repository| path.starts_with(&other.own) || repository.is_none() && other.shares(path);
+        !known().filter(|other| other.is_linked()).any(has)
     }
 
     fn compare_repositories(&self, point: &Point, receipt: &mut Receipt) {
@@ -173,13 +172,6 @@ impl Exact {
             receipt.git.push(compared.change);
         }
     }
-}
-
-/// Returns whether a file belongs to the main work tree alone, by its path in a git directory that others share.
-fn is_of_main(rest: &Path) -> bool {
-    const OWN: [&str; 5] = ["index", "rebase-merge", "rebase-apply", "sequencer", "config.worktree"];
-    let first = rest.iter().next().map(OsStr::to_string_lossy).unwrap_or_default();
-    OWN.contains(&&*first) || first.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 /// Returns whose changes a record shows. A snapshot shows the changes of other processes, too.
