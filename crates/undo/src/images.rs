@@ -5,12 +5,14 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 use nix::unistd::geteuid;
 
 use super::look::{self, At};
+use super::manifest::RETENTION;
 use super::node::{Contents, File, FileId, ImageId, Time};
 pub use confine::policy::UNDO_PLACE as PLACE;
 
@@ -324,6 +326,7 @@ impl Images {
         let made = allowed.into_iter().find_map(|path| {
             let parent = path.join(format!("{PLACE}{}", geteuid()));
             capture::open_private(&parent).ok()?;
+            sweep(&parent, SystemTime::now().checked_sub(2 * RETENTION)?);
             let place = parent.join(&self.run);
             DirBuilder::new().mode(0o700).create(&place).ok()?;
             Some(place)
@@ -379,6 +382,16 @@ pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
     let (free, all) = (u64::from(disk.blocks_available()), u64::from(disk.blocks()));
     let unit = disk.fragment_size();
     Ok(free.saturating_mul(unit).saturating_sub(bytes) >= all.saturating_mul(unit) / 10)
+}
+
+/// Removes what runs have kept in a place before a time. No store has a point of such a run: its store is gone.
+fn sweep(place: &Path, before: SystemTime) {
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let changed = entry.metadata().and_then(|data| data.modified());
+        if changed.is_ok_and(|changed| changed < before) {
+            let _stays = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn number_of(name: &std::ffi::OsStr) -> Option<u64> {

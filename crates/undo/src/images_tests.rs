@@ -135,3 +135,19 @@ fn a_resumed_run_uses_no_number_twice() {
     assert_ne!(first, second);
     assert_eq!(fs::read(&first).expect("read"), b"1");
 }
+
+#[test]
+fn what_a_removed_store_has_left_on_a_mount_is_swept() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let old = SystemTime::now() - 3 * RETENTION;
+    for (name, is_old) in [("old", true), ("new", false)] {
+        let path = dir.path().join(name);
+        fs::create_dir(&path).expect("made");
+        fs::write(path.join("1"), "kept").expect("written");
+        if is_old {
+            fs::File::open(&path).and_then(|opened| opened.set_modified(old)).expect("set");
+        }
+    }
+    sweep(dir.path(), SystemTime::now() - 2 * RETENTION);
+    assert_eq!(["old", "new"].map(|name| dir.path().join(name).exists()), [false, true]);
+}

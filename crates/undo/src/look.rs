@@ -174,6 +174,39 @@ impl Plain {
     }
 }
 
+/// Returns the top of the repository of a directory, or the directory itself outside of repositories.
+pub fn top_of(directory: &Path) -> &Path {
+    let top = directory.ancestors().find(|above| fs::symlink_metadata(above.join(".git")).is_ok());
+    top.unwrap_or(directory)
+}
+
+/// Returns the paths below a directory that name a wanted file, from its first 100,000 entries. Directories that are
+/// left out are not entered.
+pub fn names_below(
+    root: &Path,
+    is_wanted: impl Fn(FileId) -> bool,
+    is_left_out: impl Fn(&Path) -> bool,
+) -> Vec<(PathBuf, FileId)> {
+    const ENTRIES: usize = 100_000;
+    let (mut found, mut directories, mut count) = (Vec::new(), vec![root.to_owned()], 0);
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            count += 1;
+            if count > ENTRIES {
+                return found;
+            }
+            let Ok(data) = entry.metadata() else { continue };
+            let (path, id) = (entry.path(), FileId { device: data.dev(), inode: data.ino() });
+            if data.is_dir() && !is_left_out(&path) {
+                directories.push(path);
+            } else if is_wanted(id) {
+                found.push((path, id));
+            }
+        }
+    }
+    found
+}
+
 fn attributes(path: &Path) -> io::Result<Vec<Attribute>> {
     match sys::attributes(path) {
         Ok(found) => Ok(found.into_iter().map(|(name, value)| Attribute { name, value }).collect()),

@@ -77,7 +77,7 @@ impl Exact {
         };
         use_room(self.store.path(), point.end.as_ref().map_or(0, |end| end.bytes));
         let receipt = self.receipt(&point, tree);
-        let undo = point.is_undoable().then(|| coverage(&point));
+        let undo = point.is_undoable().then(|| coverage(&point, self.store.path()));
         RunRecord { receipt: Some(receipt), undo, notes: Vec::new() }
     }
 
@@ -179,10 +179,10 @@ fn attribution(point: &Point) -> Attribution {
     if point.header.is_snapshot() { Attribution::Window } else { Attribution::Command }
 }
 
-fn coverage(point: &Point) -> Coverage {
+fn coverage(point: &Point, store: &Path) -> Coverage {
     let end = point.end.clone().unwrap_or_default();
     let missing = point.missing.iter().map(gap);
-    let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point)).chain(missing));
+    let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point, store)).chain(missing));
     Coverage { all: end.extent == Extent::All, not_covered, bytes: end.bytes }
 }
 
@@ -237,14 +237,18 @@ fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
     snapshot
 }
 
-/// Returns the changed files that the store does not keep, with the reasons.
-fn lost_files(point: &Point) -> impl Iterator<Item = String> {
+/// Returns the changed files that the store does not keep, with the reasons. Its own names of files are left out.
+fn lost_files<'a>(point: &'a Point, store: &'a Path) -> impl Iterator<Item = String> + 'a {
+    let is_own =
+        move |path: &Path| path.starts_with(store) || point.places.values().any(|place| path.starts_with(place));
     let is_same = |path: &Path, before: &File| {
         let after = point.names.slot(path).and_then(|now| point.after.get(&now));
         matches!(after, Some(Node::File(after)) if before.is_untouched(after))
     };
     point.before.iter().filter_map(move |(path, node)| match node {
-        Node::File(file @ File { contents: Contents::Nothing { why }, .. }) if !is_same(path, file) => {
+        Node::File(file @ File { contents: Contents::Nothing { why }, .. })
+            if !is_same(path, file) && !is_own(path) =>
+        {
             Some(format!("{}: {why}", path.display()))
         }
         _ => None,

@@ -8,11 +8,8 @@ use std::path::{Path, PathBuf};
 use super::contents::Kept;
 use crate::net::Effect;
 use crate::{Change, Kind};
-use undo::look;
+use undo::look::{self, names_below};
 use undo::node::{Contents, File, FileId, Node};
-
-/// The most entries of a tree that are read in search of other names.
-const ENTRIES: usize = 100_000;
 
 /// A file that had several names, and may have changed.
 struct Linked<'a> {
@@ -32,7 +29,8 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
     if linked.is_empty() {
         return None;
     }
-    for (path, id) in root.map(|root| find(root, kept, &linked)).unwrap_or_default() {
+    let found = root.map(|root| names_below(root, |id| linked.contains_key(&id), |path| kept.is_own(path)));
+    for (path, id) in found.unwrap_or_default() {
         let Some(file) = linked.get_mut(&id) else { continue };
         let Ok(Node::File(now)) = look::look(&path) else { continue };
         let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
@@ -116,25 +114,4 @@ fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
             data.is_none_or(|data| (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode))
         }
     }
-}
-
-/// Returns the paths below a directory that name any of these files.
-fn find(root: &Path, kept: &Kept<'_>, files: &HashMap<FileId, Linked<'_>>) -> Vec<(PathBuf, FileId)> {
-    let (mut found, mut directories, mut count) = (Vec::new(), vec![root.to_owned()], 0);
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            count += 1;
-            if count > ENTRIES {
-                return found;
-            }
-            let Ok(data) = entry.metadata() else { continue };
-            let (path, id) = (entry.path(), FileId { device: data.dev(), inode: data.ino() });
-            if data.is_dir() && !kept.is_own(&path) {
-                directories.push(path);
-            } else if files.contains_key(&id) {
-                found.push((path, id));
-            }
-        }
-    }
-    found
 }

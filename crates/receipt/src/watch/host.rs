@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::GIT;
 use super::failure::Failure;
 use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
 use super::tree::{Moment, Tree};
@@ -74,9 +73,7 @@ impl Watch {
     /// # Errors
     /// If the directory does not exist.
     pub fn root_of(directory: &Path) -> io::Result<PathBuf> {
-        let directory = fs::canonicalize(directory)?;
-        let top = directory.ancestors().find(|above| fs::symlink_metadata(above.join(GIT)).is_ok());
-        Ok(top.unwrap_or(&directory).to_owned())
+        fs::canonicalize(directory).map(|directory| undo::look::top_of(&directory).to_owned())
     }
 
     /// Begins a command in a directory, right before it starts. The first command in a tree starts watching the tree,

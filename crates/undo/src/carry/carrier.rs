@@ -89,14 +89,12 @@ impl<'a> Carrier<'a> {
     ///
     /// # Errors
     /// If the record cannot be ended.
-    pub fn finish(mut self, undone: Undone) -> Result<Undone, UndoError> {
+    pub fn finish(self, undone: Undone) -> Result<Undone, UndoError> {
         if (self.stops)("finish") {
             return Err(UndoError::Stopped);
         }
         let run = self.recorder.header().run.clone();
         self.recorder.finish(Vec::new())?;
-        self.undone.restored.sort();
-        self.undone.restored.dedup();
         Ok(Undone { undo: run, not_covered: undone.not_covered, ..self.undone })
     }
 

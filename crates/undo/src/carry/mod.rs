@@ -15,6 +15,7 @@ mod trouble;
 mod types;
 mod way;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use self::carrier::Carrier;
@@ -22,8 +23,9 @@ pub use self::tree::Tree;
 pub use self::types::{Options, Stayed, UndoError, Undone};
 use super::gaps::{gap, gaps};
 use super::images::Limits;
+use super::look::{names_below, top_of};
 use super::manifest::{self, End, Header, Point, Purpose, VERSION};
-use super::node::Time;
+use super::node::{FileId, Time};
 use super::plan::{Conflict, Plan, Step, plan};
 use super::record::Recorder;
 use super::store::{Store, StoreError};
@@ -66,7 +68,7 @@ pub fn undo_with(
         // Without the note, an older undo has a conflict.
         let _none = tree.note_again(*was, *now);
     }
-    let mut undone = Undone { not_covered: not_covered(&point, &plan), ..Undone::default() };
+    let mut undone = Undone { not_covered: not_covered(store, &point, &plan), ..Undone::default() };
     if unfinished.is_some() || !plan.steps.is_empty() {
         let recorder = match &unfinished {
             Some(unfinished) => Recorder::resume(store, unfinished)?,
@@ -85,11 +87,29 @@ pub fn undo_with(
             store.write_summary(&point.header, &End { bytes: store.measured(&point), ..end.clone() })?;
         }
     }
-    undone.restored.retain(|path| !is_own(path, store, &point));
+    show_names(&mut undone.restored, store, &point, &plan);
     let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, &point));
     let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
     undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, keep(conflict))));
     Ok(undone)
+}
+
+/// Adds the other names of files that are changed in place, without those of the store.
+fn show_names(restored: &mut Vec<PathBuf>, store: &Store, point: &Point, plan: &Plan) {
+    let in_place = |step: &Step| match step {
+        Step::Restore { before, now, .. } if before.has_names() && before.id() == now.id() => before.id(),
+        Step::SetMeta { before, .. } if before.has_names() => before.id(),
+        _ => None,
+    };
+    let changed: HashSet<FileId> = plan.steps.iter().filter_map(in_place).collect();
+    if !changed.is_empty() && !restored.is_empty() {
+        let names =
+            names_below(top_of(&point.header.cwd), |id| changed.contains(&id), |path| is_own(path, store, point));
+        restored.extend(names.into_iter().map(|(path, _)| path));
+    }
+    restored.retain(|path| !is_own(path, store, point));
+    restored.sort();
+    restored.dedup();
 }
 
 /// Returns whether a path leads to a kept file. Reports name such a file by its other names, which a reader knows.
@@ -142,7 +162,7 @@ fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> 
 
 /// Returns the effect that the plan would have.
 fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
-    let mut undone = Undone { not_covered: not_covered(point, plan), ..Undone::default() };
+    let mut undone = Undone { not_covered: not_covered(store, point, plan), ..Undone::default() };
     for step in &plan.steps {
         match step {
             Step::Remove { shown, .. } | Step::RemoveDirectory { shown, .. } => undone.removed.push(shown.clone()),
@@ -153,17 +173,16 @@ fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
             | Step::SetMeta { path, .. } => undone.restored.push(path.clone()),
         }
     }
-    undone.restored.sort();
-    undone.restored.dedup();
     let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, point));
     undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, None)));
-    undone.restored.retain(|path| !is_own(path, store, point));
+    show_names(&mut undone.restored, store, point, plan);
     undone
 }
 
-fn not_covered(point: &Point, plan: &Plan) -> Vec<String> {
+fn not_covered(store: &Store, point: &Point, plan: &Plan) -> Vec<String> {
     let end = point.end.iter().flat_map(|end| end.not_covered.iter().cloned());
-    gaps(end.chain(point.missing.iter().map(gap)).chain(plan.lost.iter().map(gap)))
+    let lost = plan.lost.iter().filter(|(path, _)| !is_own(path, store, point));
+    gaps(end.chain(point.missing.iter().map(gap)).chain(lost.map(gap)))
 }
 
 fn stayed(conflict: &Conflict, kept: Option<PathBuf>) -> Stayed {

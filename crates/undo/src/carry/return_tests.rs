@@ -261,3 +261,16 @@ fn a_file_that_was_dated_and_moved_comes_back() {
         assert_eq!((undone.conflicts, scene.snapshot()), (Vec::new(), before), "{is_killed}");
     }
 }
+
+#[test]
+fn the_other_names_of_a_file_that_is_restored_in_place_are_listed() {
+    let scene = Scene::new();
+    scene.write("a", "one");
+    scene.write("d/x", "two");
+    fs::hard_link(scene.path("a"), scene.path("d/b")).expect("linked");
+    scene.run("r", |run| run.write("a", "new").expect("done"));
+    for dry_run in [true, false] {
+        let undone = undo(&scene.store, "r", Options { dry_run, ..Options::default() }).expect("undone");
+        assert_eq!(relative(&scene, &undone.restored), ["a", "d/b"]);
+    }
+}

@@ -10,7 +10,7 @@ mod types;
 mod write;
 
 pub use frames::{Frames, encode};
-pub use point::Point;
+pub use point::{Point, RETENTION};
 pub use read::{ReadError, read, read_header};
 pub use types::{End, Extent, Header, Move, Purpose, Record, VERSION};
 pub use write::Writer;

@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::types::{End, Header, Move, Purpose, Record};
 use crate::names::Names;
 use crate::node::{FileId, Node};
+
+/// Retention of a point.
+pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// All known facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

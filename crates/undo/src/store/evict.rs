@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::SystemTime;
 
-use super::{EVICTED, Evicted, KEPT, RETENTION, Store, StoreError, Summary};
+use super::{EVICTED, Evicted, KEPT, Store, StoreError, Summary};
 use crate::images::{Limits, has_room};
+use crate::manifest::RETENTION;
 use crate::node::Time;
 use crate::traces::Traces;
 

@@ -9,7 +9,6 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +16,6 @@ pub use self::error::StoreError;
 use crate::images::{Images, Limits};
 use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 
-/// Retention of a point.
-pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The directories in the directory of the store.
 const POINTS: &str = "points";
 const KEPT: &str = "kept";

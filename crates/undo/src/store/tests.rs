@@ -3,6 +3,7 @@ use std::time::SystemTime;
 
 use super::*;
 use crate::carry::{Options, UndoError, undo};
+use crate::manifest::RETENTION;
 use crate::points;
 use crate::testing::Scene;
 
