@@ -84,8 +84,8 @@ describe('values that cannot be', () => {
     ],
     [{ network: {} as never }, "confine.network.allow is missing: list the hosts that may be reached, or use 'none'"],
     [
-      { network: { allow: ['a.org'], hosts: { 'b.org': '10.0.0.1' } } },
-      'confine.network.hosts: "b.org" is allowed by no entry of confine.network.allow; add it there',
+      { network: { allow: ['a.org'], hosts: { 'b.org': 'c.org' } } },
+      'confine.network.hosts: "c.org" is no IP address that can be connected to',
     ],
     [
       { write: Array.from({ length: 257 }, (_, n) => `/${n}`) },

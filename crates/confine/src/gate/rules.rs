@@ -29,12 +29,12 @@ impl Rules {
 
     /// Returns whether an entry has this name, at any port.
     pub fn knows(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| matches_name(&entry.host, name))
+        self.entries.iter().any(|entry| entry.host.has_name(name))
     }
 
     /// Returns whether this name may be reached at this port.
     pub fn allows_name(&self, name: &str, port: u16) -> bool {
-        self.entries.iter().any(|entry| matches_name(&entry.host, name) && has_port(entry, port))
+        self.entries.iter().any(|entry| entry.host.has_name(name) && has_port(entry, port))
     }
 
     /// Returns whether this address may be reached at this port by itself, without a name. An address outside the
@@ -61,17 +61,6 @@ impl Rules {
 
 fn has_port(entry: &AllowEntry, port: u16) -> bool {
     entry.port.map_or(DEFAULT_PORTS.contains(&port), |only| only == port)
-}
-
-fn matches_name(host: &AllowHost, name: &str) -> bool {
-    match host {
-        AllowHost::Name(allowed) => name == allowed,
-        AllowHost::Below(domain) => name
-            .strip_suffix(domain.as_str())
-            .and_then(|rest| rest.strip_suffix('.'))
-            .is_some_and(|rest| !rest.is_empty()),
-        AllowHost::Net(..) => false,
-    }
 }
 
 /// Returns whether a network is wholly private. The largest private networks have prefixes of 7 and 8 bits.

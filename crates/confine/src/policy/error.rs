@@ -146,9 +146,6 @@ pub enum Fault {
     /// A model asks for the own loopback.
     #[error("is the commands' own loopback, which they reach without a grant; no server of the host is there")]
     OwnLoopback,
-    /// No entry of `allow` has this name.
-    #[error("is allowed by no entry of confine.network.allow; add it there")]
-    NotAllowed,
     /// `require` demands a part that the options switch off.
     #[error("cannot be required with network 'full', which limits nothing; leave it out of require")]
     NothingToHold,

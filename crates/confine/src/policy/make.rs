@@ -218,7 +218,7 @@ fn network(raw: &RawConfine) -> Result<Network, PolicyError> {
         Some(RawNetwork::Hosts { allow, hosts }) => {
             let allow = allow.as_ref().ok_or(PolicyError::AllowMissing)?;
             let entries = allow_entries(allow)?;
-            let hosts = mapped_hosts(hosts, &entries)?;
+            let hosts = mapped_hosts(hosts)?;
             Ok(if entries.is_empty() { Network::None } else { Network::Allow { entries, hosts } })
         }
     }
@@ -235,19 +235,14 @@ fn allow_entries(given: &[String]) -> Result<Vec<AllowEntry>, PolicyError> {
     Ok(entries)
 }
 
-fn mapped_hosts(
-    given: &BTreeMap<String, String>,
-    entries: &[AllowEntry],
-) -> Result<BTreeMap<String, IpAddr>, PolicyError> {
+/// Returns the addresses of names. A name that no entry allows has no effect until a person grants access to it.
+fn mapped_hosts(given: &BTreeMap<String, String>) -> Result<BTreeMap<String, IpAddr>, PolicyError> {
     let invalid = |text: &String, fault| PolicyError::invalid("confine.network.hosts", text, fault);
     let mut hosts = BTreeMap::new();
     for (text, address) in given {
         let name = name_of(text).map_err(|fault| invalid(text, fault))?;
         if name == "localhost" {
             return Err(invalid(text, Fault::Loopback));
-        }
-        if !entries.iter().any(|entry| entry.host.has_name(&name)) {
-            return Err(invalid(text, Fault::NotAllowed));
         }
         hosts.insert(name, address_of(address).map_err(|fault| invalid(address, fault))?);
     }

@@ -302,7 +302,11 @@ fn parse(head: &[u8]) -> Option<Head> {
             _ => {}
         }
     }
-    hosts.push(host?);
+    // Version 1.0 needs no host. Without one, a server takes the host that was dialled.
+    match host {
+        None if recent => return None,
+        host => hosts.extend(host),
+    }
     let body = match (length, chunked) {
         (Some(_), true) => return None,
         (None, true) => CHUNK_SIZE,

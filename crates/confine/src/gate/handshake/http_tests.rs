@@ -27,6 +27,8 @@ fn requests_for_the_name_that_was_asked_for_pass() {
     for stream in [
         "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
         "GET / HTTP/1.0\r\nHost: A.TEST.:8080\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+        "GET http://a.test/ HTTP/1.0\r\n\r\n",
         "\r\nGET http://a.test:80/x?y HTTP/1.1\r\nhost:a.test\r\nx: \u{e9}\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nHost: a.test\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
@@ -45,6 +47,8 @@ fn requests_for_another_host_are_refused() {
         "GET / HTTP/1.0\r\nX: a.test\r\nHOST:\tevil.test:80\t\r\n\r\n",
         "\r\n\r\n GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
         "GET http://evil.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        "GET http://evil.test/ HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\nGET / HTTP/1.0\r\nHost: evil.test\r\n\r\n",
         "GET http://a.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a.test\r\n\r\nGET / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
