@@ -27,7 +27,7 @@ export async function compileCrates(full, options) {
   await run('cargo', [...build, ...used], { env, ...options });
 }
 
-/** The addon with its loader and types, and the supervisor. */
+/** The addon with its types, and the supervisor. */
 export const native = {
   hasQuick: true,
   title: (full) => `addon and supervisor (cargo, ${full ? 'several minutes' : 'a minute or two'})`,
@@ -44,17 +44,17 @@ export const native = {
       'package.json',
       'package-lock.json',
     ],
-    [addon(here), supervisor, 'native.cjs', 'native.d.cts'],
+    [addon(here), supervisor, 'native.d.cts'],
   ),
   async build(full, options) {
-    const loader = ['--js', 'native.cjs', '--dts', 'native.d.cts', '--no-const-enum'];
+    const types = ['--no-js', '--dts', 'native.d.cts', '--no-const-enum'];
     const programs = ['--package', supervisor, '--bin', supervisor];
     if (full) {
-      await napi(['--release', ...loader, '--', '--lib'], options);
+      await napi(['--release', ...types, '--', '--lib'], options);
       await run('cargo', ['build', '--target', triple, '--profile', 'supervisor', ...programs], { env, ...options });
     } else {
       // One compilation for both.
-      await napi([...loader, '--', '--package', 'agent-bash', '--lib', ...programs], options);
+      await napi([...types, '--', '--package', 'agent-bash', '--lib', ...programs], options);
     }
     // The old one may be running, and cannot be written to then.
     rmSync(join(root, supervisor), { force: true });

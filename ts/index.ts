@@ -173,6 +173,7 @@ const inner: Inner = {
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),
   removeAtEnd: (folder) => loadNative().removeAtEnd(folder),
   removeNoMore: (folder) => loadNative().removeNoMore(folder),
+  offers: () => loadNative().offers(),
 };
 Object.defineProperty(bash, INNER, { value: inner });
 

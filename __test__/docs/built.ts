@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { ADDON } from '../support/host.ts';
 
 /** A name pattern that marks a secret variable, with an example. */
 export interface NameRow {
@@ -74,7 +74,7 @@ interface Facts {
   oomScoreAtLeast: number;
 }
 
-const native = createRequire(import.meta.url)(join(import.meta.dirname, '../../native.cjs'));
+const native = createRequire(import.meta.url)(ADDON);
 
 /** The facts of the built addon. */
 export const facts: Facts = JSON.parse(native.facts());

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { BashSession, bash, PtySession } from 'agent-bash';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { folder, host, hostResult, packageRoot, reaching, rejection, settles } from '../support/index.ts';
+import { ADDON, folder, host, hostResult, packageRoot, reaching, rejection, settles } from '../support/index.ts';
 import { listen } from './support.ts';
 
 test('a command reports its start, its output and its end, in this order and before its caller knows', async () => {
@@ -139,7 +139,7 @@ test('a terminal: cleaned output, single signals, its end', async () => {
 });
 
 test('those who only listen to the channels draw no terminal: its program is answered at once', async () => {
-  const { NativeTerminal } = createRequire(packageRoot)('./native.cjs');
+  const { NativeTerminal } = createRequire(packageRoot)(ADDON);
   const listened = vi.spyOn(NativeTerminal.prototype, 'setListening');
   onTestFinished(() => listened.mockRestore());
   listen();
@@ -168,7 +168,7 @@ test('without subscribers nothing is asked of the core, and no text comes over',
     import { createRequire } from 'node:module';
     import { subscribe, unsubscribe } from 'node:diagnostics_channel';
     import { BackgroundRegistry, BashSession } from 'agent-bash';
-    const { Bridge, NativeSession, NativeRegistry } = createRequire(process.cwd() + '/')('./native.cjs');
+    const { Bridge, NativeSession, NativeRegistry } = createRequire(import.meta.url)(${JSON.stringify(ADDON)});
     let seen;
     const spy = (of, name, see) => {
       const real = of.prototype[name];

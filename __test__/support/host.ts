@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addon, here } from '../../scripts/platform.mjs';
 import { CONFINED_BY_DEFAULT, confined } from './confined/index.ts';
 import { finished } from './finished.ts';
 import { settles, until } from './until.ts';
 import { moduleOf, way } from './way.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+/** The file of the addon that the tests use. */
+export const ADDON = join(packageRoot, addon(here));
 export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 export interface Host {

@@ -1,13 +1,21 @@
+import { BashError } from '../errors.ts';
+
 /**
  * The parts of Node's own modules that the main entry uses, without `require`. An ES module that a bundler makes of
  * this entry has no `require` and would fail on its first line, before `loadNative` can name the remedy.
  */
+if (typeof process.getBuiltinModule !== 'function') {
+  throw new BashError(
+    'ERR_BASH_UNSUPPORTED',
+    `agent-bash needs Node 20.17 or later, and this is Node ${process.versions.node}`,
+  );
+}
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { homedir, tmpdir } = process.getBuiltinModule('node:os');
 const { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } = process.getBuiltinModule('node:fs');
 const { link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
-const { isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
+const { dirname, isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
 const { types } = process.getBuiltinModule('node:util');
 const { isMainThread, threadId } = process.getBuiltinModule('node:worker_threads');
 
@@ -15,6 +23,7 @@ export {
   channel,
   chmodSync,
   createRequire,
+  dirname,
   existsSync,
   homedir,
   isAbsolute,

@@ -1,4 +1,4 @@
-import type { NativeText, noticeOfCut, signalOf } from '../../native.cjs';
+import type { NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
 import type { Facts } from './facts.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
@@ -60,6 +60,8 @@ export interface Inner {
   removeAtEnd(folder: string): void;
   /** Cancels `removeAtEnd` for a directory that is gone. */
   removeNoMore(folder: string): void;
+  /** The capabilities of this kernel, for `agent-bash doctor`. */
+  offers: typeof offers;
 }
 
 /** The inner parts of `bash`. */

@@ -95,7 +95,6 @@ describe('the packages', () => {
         'README.md',
         'SECURITY.md',
         'index.d.ts',
-        'native.cjs',
         'package.json',
       ].sort(),
     );
@@ -283,7 +282,7 @@ describe('in an empty project', () => {
   });
 
   test('nothing but the entries can be reached', async () => {
-    const ended = await script('inside.cjs', `require('agent-bash/native.cjs');`);
+    const ended = await script('inside.cjs', `require('agent-bash/dist/index.cjs');`);
     expect(ended.stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 });

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bash, safetyRules } from 'agent-bash';
-import type { offers } from '../../../native.cjs';
+import { type Inner, innerOf } from '../../core/inner.ts';
 import { type Check, failed, fine, missing } from './check.ts';
 
 const require = createRequire(import.meta.url);
@@ -29,9 +29,9 @@ export function addon(): Check {
 }
 
 /** Returns the kernel's capabilities, or `null` if the addon cannot be asked. */
-export function askKernel(): ReturnType<typeof offers> | null {
+export function askKernel(): ReturnType<Inner['offers']> | null {
   try {
-    return (require('../native.cjs') as { offers: typeof offers }).offers();
+    return innerOf(bash).offers();
   } catch {
     return null;
   }

@@ -1,0 +1,4 @@
+/** The platform of this machine. */
+export const here: string;
+/** The file of a platform's addon. */
+export function addon(platform: string): string;
