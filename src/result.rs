@@ -276,7 +276,7 @@ impl From<Outcome> for BashResult {
                 max_rss_bytes: number(outcome.usage.max_rss),
             },
             confinement: outcome.confinement.map(Confinement::from),
-            notes: outcome.notes,
+            notes: outcome.notes.into_iter().map(plain).collect(),
             run_id: outcome.run,
             receipt: outcome.receipt.map(Receipt::from),
             undo: outcome.undo.map(UndoCoverage::from),
@@ -374,7 +374,7 @@ impl From<Error> for NativeError {
             Error::Blocked { findings, .. } => serde_json::to_string(findings).ok(),
             _ => None,
         };
-        let (code, message, errno) = (error.code().to_owned(), error.to_string(), error.errno());
+        let (code, message, errno) = (error.code().to_owned(), plain(error.to_string()), error.errno());
         let missing = match error {
             Error::Confinement(missing) => {
                 let missing: Vec<_> = missing.into_iter().map(ConfineMissing::from).collect();
@@ -383,5 +383,37 @@ impl From<Error> for NativeError {
             _ => None,
         };
         Self { code, message, errno, findings, missing }
+    }
+}
+
+/// Removes Rust's number of a system error, ` (os error 13)`, behind the words of the error.
+fn plain(mut text: String) -> String {
+    const MARK: &str = " (os error ";
+    let mut from = 0;
+    while let Some(at) = text[from..].find(MARK).map(|at| from + at) {
+        let digits = text[at + MARK.len()..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = at + MARK.len() + digits;
+        from = end;
+        if digits > 0 && text[end..].starts_with(')') {
+            text.replace_range(at..=end, "");
+            from = at;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn the_words_of_a_system_error_stay_alone() {
+        for (text, expected) in [
+            ("/x: Permission denied (os error 13)", "/x: Permission denied"),
+            ("a (os error 2) (os error 13); b (os error 1)", "a; b"),
+            ("echo '(os error x)' (os error ) (os error 1", "echo '(os error x)' (os error ) (os error 1"),
+        ] {
+            assert_eq!(plain(text.to_owned()), expected);
+        }
     }
 }

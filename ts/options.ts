@@ -1,5 +1,5 @@
 import { CONFINE } from './confine/options.ts';
-import { facts } from './core/answers.ts';
+import { facts, ruleIds } from './core/answers.ts';
 import {
   type Check,
   type Checks,
@@ -13,10 +13,11 @@ import {
   strings,
   type,
   wholeNumber,
+  withHint,
   wordOr,
   wordsByName,
 } from './core/checks.ts';
-import { unknownOption } from './core/option-names.ts';
+import { hintOf, unknownOption } from './core/option-names.ts';
 import { BashError } from './errors.ts';
 import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import { REDUCE } from './reduce/options.ts';
@@ -25,8 +26,16 @@ import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.
 import type { BashLimits, BashOptions } from './types.ts';
 import { RECEIPT, UNDO } from './undo/options.ts';
 
+const LEVELS = wordsByName('off', 'warn', 'ask', 'deny');
+
 const SAFETY: Checks<SafetyOptions> = {
-  rules: wordsByName('off', 'warn', 'ask', 'deny'),
+  rules: (value, name) => {
+    LEVELS(value, name);
+    const known = new Set(ruleIds());
+    const id = Object.keys(value as object).find((id) => !known.has(id));
+    if (id === undefined) return;
+    throw new BashError('ERR_BASH_INVALID_ARG', `${name}: there is no rule "${id}"${hintOf(id, [...known])}`);
+  },
   wrappers: wordsByName('exec-rest', 'shell-string', 'stdin-script', 'per-item'),
   onAsk: oneOf('allow', 'deny'),
 };
@@ -35,7 +44,8 @@ const SAFETY: Checks<SafetyOptions> = {
 const BASH: Checks<BashOptions> = {
   args: strings,
   cwd: (value, name) => {
-    if (typeof value !== 'string' || value === '') throw invalid(name, value, 'the path of a folder');
+    const hint = value instanceof URL ? 'use fileURLToPath(url)' : '';
+    if (typeof value !== 'string' || value === '') throw invalid(name, value, 'the path of a directory', hint);
   },
   env: (value, name) => {
     record(value, name);
@@ -58,18 +68,22 @@ const BASH: Checks<BashOptions> = {
   graceMs: type('number'),
   signal: isSignal,
   stdin: (value, name) => {
-    if (typeof value !== 'string' && !(value instanceof Uint8Array))
-      throw invalid(name, value, 'a string or a Uint8Array');
+    if (typeof value === 'string' || value instanceof Uint8Array) return;
+    const hint = isStream(value) ? "read the stream first, as `text` of 'node:stream/consumers' does" : '';
+    throw invalid(name, value, 'a string or a Uint8Array', hint);
   },
   merge: type('boolean'),
-  truncate: fields<Truncate>({
-    keep: oneOf('tail', 'head', 'ends'),
-    maxLines: type('number'),
-    maxBytes: type('number'),
-    maxChars: type('number'),
-    headBytes: type('number'),
-    tailBytes: type('number'),
-  }),
+  truncate: withHint(
+    'use TRUNCATE.tail, TRUNCATE.ends, TRUNCATE.head or an object of your own',
+    fields<Truncate>({
+      keep: oneOf('tail', 'head', 'ends'),
+      maxLines: type('number'),
+      maxBytes: type('number'),
+      maxChars: type('number'),
+      headBytes: type('number'),
+      tailBytes: type('number'),
+    }),
+  ),
   sanitize: flagOr(fields<SanitizeOptions>({ ansi: type('boolean'), progress: oneOf('collapse', 'keep') })),
   spill: flagOr(
     fields<SpillOptions>({
@@ -89,7 +103,7 @@ const BASH: Checks<BashOptions> = {
     if (handle.closed) throw new BashError('ERR_BASH_CLOSED', 'registry: it is closed');
   },
   safety: wordOr(['default', 'off'], fields<SafetyOptions>(SAFETY)),
-  shell: type('string'),
+  shell: type('string', 'the shell is always bash, and this is the path of another one'),
   prefix: (value, name) => {
     if (typeof value !== 'string' || value.includes('\0'))
       throw invalid(name, value, 'a string without a NUL character');
@@ -118,6 +132,21 @@ const RULES: Checks<DecideRules> = { allow: strings, ask: strings, deny: strings
 /** The names of the options that are defined here, for the other entries of this package. */
 export const OPTION_TABLES = { bash: BASH, analyze: ANALYZE } as const;
 
+const ARGUMENTS = 'write the arguments into the command, or name them in `args` and write "$1"';
+
+function checkCommand(command: unknown): asserts command is string {
+  if (typeof command === 'string') return;
+  const isTemplate = Array.isArray(command) && 'raw' in command;
+  const hint = isTemplate ? "this is a function and no tag: call bash('ls')" : ARGUMENTS;
+  throw invalid('command', command, 'a string', Array.isArray(command) ? hint : '');
+}
+
+/** Returns whether a value is a stream of Node or of the web. */
+function isStream(value: unknown): boolean {
+  const stream = value as { pipe?: unknown; getReader?: unknown } | null;
+  return typeof stream === 'object' && stream !== null && ('pipe' in stream || 'getReader' in stream);
+}
+
 /**
  * Checks a command, and checks its options before they are used. `more`: options of the entry that `bash()` does not
  * have.
@@ -128,7 +157,8 @@ export function checkOptions(
   options: unknown,
   more?: Readonly<Record<string, Check>>,
 ): asserts options is BashOptions {
-  if (typeof command !== 'string') throw invalid('command', command, 'a string');
+  checkCommand(command);
+  if (Array.isArray(options)) throw invalid('options', options, 'an object', ARGUMENTS);
   record(options, 'options');
   const checks: Readonly<Record<string, Check>> = more ? { ...BASH, ...more } : BASH;
   const unknown = unknownOption(entry, options as object, checks);
@@ -162,7 +192,7 @@ export function checkElsewhere(command: unknown, options: unknown): void {
 
 /** Checks what `analyze` is called with. */
 export function checkAnalyze(command: unknown, options: unknown): asserts options is AnalyzeOptions {
-  if (typeof command !== 'string') throw invalid('command', command, 'a string');
+  checkCommand(command);
   checkFields<AnalyzeOptions>('analyze', options, ANALYZE);
 }
 

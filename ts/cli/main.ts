@@ -83,7 +83,7 @@ function addUndo(made: Command): void {
     .option('--dry-run', 'only say what it would do')
     .option('--path <path>', 'only this file, or this directory and all below it', gather)
     .option('--list', 'list the runs of this folder that can be undone, the newest first')
-    .option('--all', 'with --list, the runs of every folder')
+    .option('--all', 'with --list, the runs of every directory')
     .option('--store <dir>', 'the folder of the undo store')
     .option('--json', 'print JSON, for programs')
     .addHelpText(

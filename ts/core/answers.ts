@@ -15,3 +15,11 @@ export function facts(): Facts {
 export function outlineOf(command: string): Outline {
   return JSON.parse(loadNative().commandOutline(command)) as Outline;
 }
+
+let rules: string[] | undefined;
+
+/** Returns the ids of the safety rules. */
+export function ruleIds(): string[] {
+  rules ??= (JSON.parse(loadNative().safetyRules()) as { id: string }[]).map(({ id }) => id);
+  return rules;
+}

@@ -14,9 +14,9 @@ export interface Check {
 export type Checks<T> = OptionTableOf<T, Check>;
 
 export const type =
-  (wanted: 'string' | 'number' | 'boolean' | 'function'): Check =>
+  (wanted: 'string' | 'number' | 'boolean' | 'function', hint = ''): Check =>
   (value, name) => {
-    if (typeof value !== wanted) throw invalid(name, value, `a ${wanted}`);
+    if (typeof value !== wanted) throw invalid(name, value, `a ${wanted}`, hint);
   };
 
 export const oneOf =
@@ -41,6 +41,16 @@ export const fields = <T extends object>(checks: Checks<T>): Check =>
     { fields: checks },
   );
 
+/** The same check, which says what to write instead of a value that is no object. */
+export const withHint = (hint: string, check: Check): Check =>
+  Object.assign(
+    (value: unknown, name: string) => {
+      if (typeof value !== 'object') throw invalid(name, value, 'an object', hint);
+      check(value, name);
+    },
+    check.fields && { fields: check.fields },
+  );
+
 /** `true`, `false`, or what `check` lets through. */
 export const flagOr = (check: Check): Check =>
   Object.assign(
@@ -51,11 +61,16 @@ export const flagOr = (check: Check): Check =>
   );
 
 /** Accepts these words and any value that `check` accepts. */
-export const wordOr = (words: readonly string[], check: Check): Check =>
-  Object.assign(
-    (value: unknown, name: string) => (typeof value === 'string' ? oneOf(...words) : check)(value, name),
+export const wordOr = (words: readonly string[], check: Check): Check => {
+  const others = check.fields ? `, or an object with ${Object.keys(check.fields).join(', ')}` : '';
+  return Object.assign(
+    (value: unknown, name: string) => {
+      if (typeof value !== 'string') check(value, name);
+      else if (!words.includes(value)) throw invalid(name, value, `one of ${words.join(', ')}${others}`);
+    },
     check.fields && { fields: check.fields },
   );
+};
 
 /** A whole number from `least` to `most`. */
 export const wholeNumber =
@@ -116,9 +131,10 @@ function checkValues(options: object, checks: Readonly<Record<string, Check>>, w
   }
 }
 
-/** The error of a value that is not of its kind. */
-export function invalid(name: string, value: unknown, wanted: string): BashError {
-  return new BashError('ERR_BASH_INVALID_ARG', `${name}: ${shown(value)} is not ${wanted}`);
+/** The error of a value that is not of its kind. `hint` says what to write instead. */
+export function invalid(name: string, value: unknown, wanted: string, hint = ''): BashError {
+  const end = hint && `; ${hint}`;
+  return new BashError('ERR_BASH_INVALID_ARG', `${name}: ${shown(value)} is not ${wanted}${end}`);
 }
 
 function shown(value: unknown): string {

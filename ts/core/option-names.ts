@@ -26,7 +26,9 @@ export function unknownOption(entry: string, options: object, table: OptionTable
     const value = (options as Record<string, unknown>)[name];
     if (value === undefined) continue;
     const known = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (known === undefined) return `${entry}: unknown option "${within}${name}"${hint(name, table, within)}`;
+    if (known === undefined) {
+      return `${entry}: unknown option "${within}${name}"${hintOf(name, Object.keys(table), within)}`;
+    }
     if (known.fields === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) continue;
     const inside = unknownOption(entry, value, known.fields, `${within}${name}.`);
     if (inside !== null) return inside;
@@ -34,8 +36,8 @@ export function unknownOption(entry: string, options: object, table: OptionTable
   return null;
 }
 
-function hint(name: string, table: OptionTable, within: string): string {
-  const names = Object.keys(table);
+/** Returns the end of a sentence about a name that does not exist: the nearest name, or else all names. */
+export function hintOf(name: string, names: readonly string[], within = ''): string {
   const nearest = nearestTo(name, names);
   return nearest === null ? `; there are ${names.join(', ')}` : `: did you mean "${within}${nearest}"?`;
 }

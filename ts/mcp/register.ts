@@ -29,6 +29,9 @@ import { tasksTool } from './tasks.ts';
  * tool with such a name.
  */
 export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
+  if (typeof server?.registerTool !== 'function') {
+    throw innerOf(bash).invalid('server', server, 'an McpServer of the MCP SDK');
+  }
   checkToolOptions('registerBashTools', options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;

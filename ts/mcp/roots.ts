@@ -64,7 +64,7 @@ async function folderOf(uri: string): Promise<{ cwd: string } | { failure: strin
   try {
     const cwd = fileURLToPath(uri);
     if ((await stat(cwd)).isDirectory()) return { cwd };
-    return { failure: `the client's root ${oneLine(cwd)} is not a folder` };
+    return { failure: `the client's root ${oneLine(cwd)} is not a directory` };
   } catch (error) {
     return { failure: `the client's root ${oneLine(uri)} cannot be used (${oneLine(error)})` };
   }

@@ -6,7 +6,7 @@ import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitO
 const REGISTRY: Checks<BackgroundRegistryOptions> = {
   dir: (value, name) => {
     if (typeof value !== 'string' || value === '' || value.includes('\0'))
-      throw invalid(name, value, 'the path of a folder');
+      throw invalid(name, value, 'the path of a directory');
   },
   maxTasks: wholeNumber(1),
   maxLogBytes: wholeNumber(1),

@@ -12,7 +12,7 @@ Read the exit code and stderr of every command before you go on.`;
 
 /** Instructions for a tool with a `session`. */
 export const SESSION_INSTRUCTIONS = `${BASH_INSTRUCTIONS}
-The shell remembers: the working folder, variables, functions, aliases and options that a command leaves are there for the next one. A command that a limit or a signal has ended leaves nothing, and jobs are not carried over.`;
+The shell remembers: the working directory, variables, functions, aliases and options that a command leaves are there for the next one. A command that a limit or a signal has ended leaves nothing, and jobs are not carried over.`;
 
 /** The sentences of the description about shell state. */
 const STATE = new Map([
@@ -92,7 +92,7 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
     write = [],
     network = 'none',
   } = typeof confine === 'string' ? { profile: confine } : confine;
-  const places = [...(profile === 'workspace' ? ['the working folder'] : []), ...some(write)];
+  const places = [...(profile === 'workspace' ? ['the working directory'] : []), ...some(write)];
   const changes =
     places.length === 0 ? 'they can change no files' : `they can change files only in ${places.join(', ')}`;
   const hosts = typeof network === 'object' ? some(network.allow) : [];

@@ -112,7 +112,7 @@ export const ACCESS_SCHEMA = {
     write: {
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'Existing files or folders that the command is to change.',
+      description: 'Existing files or directories that the command is to change.',
     },
     network: {
       type: ['array', 'null'],

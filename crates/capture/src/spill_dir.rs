@@ -26,7 +26,7 @@ const DIGITS: usize = 16;
 #[derive(Debug, thiserror::Error)]
 pub enum SpillError {
     /// The directory is a symlink, a file, or cannot be created or opened.
-    #[error("cannot use the output folder {}: {source}", path.display())]
+    #[error("the directory {} cannot be used: {source}", path.display())]
     Folder {
         /// The directory.
         path: PathBuf,
@@ -34,7 +34,7 @@ pub enum SpillError {
         source: io::Error,
     },
     /// The private directory belongs to another user.
-    #[error("the output folder {} belongs to another user", path.display())]
+    #[error("the directory {} belongs to another user", path.display())]
     NotOurs {
         /// The directory.
         path: PathBuf,
@@ -59,8 +59,8 @@ impl SpillError {
     /// Returns the error in at most 80 bytes and without the path, which the notice already has.
     pub fn brief(&self) -> String {
         let text = match self {
-            Self::Folder { source, .. } => format!("output folder: {source}"),
-            Self::NotOurs { .. } => "output folder belongs to another user".to_owned(),
+            Self::Folder { source, .. } => format!("its directory: {source}"),
+            Self::NotOurs { .. } => "its directory belongs to another user".to_owned(),
             Self::File { source, .. } => source.to_string(),
             Self::NotRegular { .. } => "not a regular file".to_owned(),
         };

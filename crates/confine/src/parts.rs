@@ -51,7 +51,11 @@ pub struct Missing {
 impl Missing {
     /// Returns one message for all missing parts, with the reason and the remedy of each.
     pub fn all(missing: &[Self]) -> String {
-        let each = missing.iter().map(|Self { part, why, remedy }| format!("{}: {why} ({remedy})", part.name()));
+        let is_alike = |one: &Self, other: &Self| (&one.why, &one.remedy) == (&other.why, &other.remedy);
+        let each = missing.chunk_by(is_alike).map(|alike| {
+            let parts: Vec<_> = alike.iter().map(|missing| missing.part.name()).collect();
+            format!("{}: {} ({})", parts.join(", "), alike[0].why, alike[0].remedy)
+        });
         let list = each.collect::<Vec<_>>().join("; ");
         format!("the command cannot be confined as required, and nothing was started: {list}")
     }
@@ -81,9 +85,10 @@ mod tests {
     #[test]
     fn a_message_names_part_reason_and_remedy_of_each() {
         let missing = |part, why: &str, remedy: &str| Missing { part, why: why.into(), remedy: remedy.into() };
-        let all = [missing(Part::Files, "no Landlock", "update"), missing(Part::Network, "no veth", "load it")];
-        let message = "the command cannot be confined as required, and nothing was started: files: no Landlock (update); \
-                       network: no veth (load it)";
+        let [files, network] = [Part::Files, Part::Network].map(|part| missing(part, "no namespaces", "allow them"));
+        let all = [files, network, missing(Part::Syscalls, "no filter", "update")];
+        let message = "the command cannot be confined as required, and nothing was started: files, network: no \
+                       namespaces (allow them); syscalls: no filter (update)";
         assert_eq!(Missing::all(&all), message);
     }
 

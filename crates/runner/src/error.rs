@@ -1,7 +1,7 @@
 //! Why no command could be run. A command that ran is never an error.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// The directory to start in does not exist.
-    #[error("Working directory does not exist: {}", .0.display())]
+    #[error("Working directory does not exist: {}{}", .0.display(), tilde(.0))]
     CwdNotFound(PathBuf),
     /// The directory to start in is a file.
     #[error("Working directory is not a directory: {}", .0.display())]
@@ -101,6 +101,10 @@ impl SpawnCause {
     }
 }
 
+fn tilde(path: &Path) -> &'static str {
+    if path.iter().any(|name| name == "~") { " (`~` is not expanded: use os.homedir())" } else { "" }
+}
+
 fn suffix(source: Option<&SpawnCause>) -> String {
     source.and_then(SpawnCause::errno).map(|errno| format!(": {errno}")).unwrap_or_default()
 }
@@ -111,7 +115,7 @@ impl Error {
         match self {
             Self::Request(RequestError::TreeLimits)
             | Self::Terminal(TerminalError::None(_))
-            | Self::Registry(RegistryError::Elsewhere { .. }) => "ERR_BASH_UNSUPPORTED",
+            | Self::Registry(RegistryError::Elsewhere { .. } | RegistryError::NoPlace(_)) => "ERR_BASH_UNSUPPORTED",
             Self::InvalidArg(_)
             | Self::Request(_)
             | Self::Environment(_)
@@ -217,6 +221,8 @@ mod tests {
         assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_CONFINEMENT", message));
         assert!(matches!(error, Error::Confinement(missing) if missing.len() == 1));
         assert_eq!(of(PolicyError::RootNotFound("/none".into())).code(), "ERR_BASH_CWD_NOT_FOUND");
+        let tilde = Error::CwdNotFound("/work/~/x".into()).to_string();
+        assert_eq!(tilde, "Working directory does not exist: /work/~/x (`~` is not expanded: use os.homedir())");
         assert_eq!(of(PolicyError::RootNotDirectory("/file".into())).code(), "ERR_BASH_CWD_NOT_DIRECTORY");
         assert_eq!(of(PolicyError::AllowMissing).code(), "ERR_BASH_INVALID_ARG");
     }
@@ -228,7 +234,11 @@ mod tests {
             (Error::from(unknown), "ERR_BASH_UNKNOWN_TASK", "there is no task t1 in /d"),
             (RegistryError::Closed.into(), "ERR_BASH_CLOSED", "the registry was closed"),
             (TerminalError::Ended.into(), "ERR_BASH_CLOSED", "the program in this terminal has ended"),
-            (TerminalError::NotStarted.into(), "ERR_BASH_INVALID_ARG", "nothing was started in this terminal yet"),
+            (
+                TerminalError::NotStarted.into(),
+                "ERR_BASH_INVALID_ARG",
+                "nothing was started in this terminal yet: call start() first",
+            ),
             (
                 RequestError::NulInCommand.into(),
                 "ERR_BASH_INVALID_ARG",

@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The largest value of a limit: the largest whole number that JavaScript counts exactly.
 const MOST: f64 = 9_007_199_254_740_991.0;
+/// The least memory that a limit may leave, bytes. No process fits into less, and the caller has meant another unit.
+const LEAST_MEMORY: f64 = 65_536.0;
 /// Words in the output of a program that was refused another descriptor.
 const NO_MORE_FILES: [&str; 2] = ["Too many open files", "EMFILE"];
 /// Words in the output of a program whose file may not grow.
@@ -67,8 +69,10 @@ pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Erro
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LimitError {
     /// A count has a fraction, or is too small or too large.
-    #[error("limits.{name}: {value} is not a whole number from 1 to {MOST}")]
+    #[error("limits.{name}: {value} is not a whole number from {least} to {MOST}")]
     NotWhole {
+        /// The least value.
+        least: f64,
         /// The name of the limit.
         name: &'static str,
         /// The value.
@@ -90,10 +94,10 @@ impl Limits {
     pub fn check(raw: &RawLimits) -> Result<Self, LimitError> {
         Ok(Self {
             cpu: raw.cpu_seconds.map(seconds).transpose()?,
-            memory: count("memoryBytes", raw.memory_bytes)?,
-            processes: count("processes", raw.processes)?,
-            open_files: count("openFiles", raw.open_files)?,
-            file_bytes: count("fileBytes", raw.file_bytes)?,
+            memory: count("memoryBytes", LEAST_MEMORY, raw.memory_bytes)?,
+            processes: count("processes", 1.0, raw.processes)?,
+            open_files: count("openFiles", 1.0, raw.open_files)?,
+            file_bytes: count("fileBytes", 1.0, raw.file_bytes)?,
         })
     }
 
@@ -133,9 +137,9 @@ impl Limits {
     }
 }
 
-fn count(name: &'static str, value: Option<f64>) -> Result<Option<u64>, LimitError> {
+fn count(name: &'static str, least: f64, value: Option<f64>) -> Result<Option<u64>, LimitError> {
     let Some(value) = value else { return Ok(None) };
-    if value.fract() == 0.0 && (1.0..=MOST).contains(&value) {
+    if value.fract() == 0.0 && (least..=MOST).contains(&value) {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -143,7 +147,7 @@ fn count(name: &'static str, value: Option<f64>) -> Result<Option<u64>, LimitErr
         )]
         return Ok(Some(value as u64));
     }
-    Err(LimitError::NotWhole { name, value })
+    Err(LimitError::NotWhole { least, name, value })
 }
 
 fn seconds(value: f64) -> Result<u64, LimitError> {
@@ -181,7 +185,7 @@ mod tests {
     #[test]
     fn values_out_of_range_are_named() {
         for (name, value, raw) in [
-            ("memoryBytes", "0", RawLimits { memory_bytes: Some(0.0), ..RawLimits::default() }),
+            ("memoryBytes", "200", RawLimits { memory_bytes: Some(200.0), ..RawLimits::default() }),
             ("processes", "1.5", RawLimits { processes: Some(1.5), ..RawLimits::default() }),
             ("openFiles", "-1", RawLimits { open_files: Some(-1.0), ..RawLimits::default() }),
             ("fileBytes", "NaN", RawLimits { file_bytes: Some(f64::NAN), ..RawLimits::default() }),

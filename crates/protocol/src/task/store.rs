@@ -33,7 +33,7 @@ pub(super) const MAX_STATE: u64 = 128 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The directory cannot be created or used.
-    #[error("{}: {source}", path.display())]
+    #[error("{} cannot be used: {source}", path.display())]
     Folder {
         #[expect(missing_docs, reason = "the folder")]
         path: PathBuf,

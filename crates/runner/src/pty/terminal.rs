@@ -75,7 +75,7 @@ pub enum TerminalError {
     #[error("this terminal has run its command already, or still does; make another one")]
     Used,
     /// No program was started in the terminal yet.
-    #[error("nothing was started in this terminal yet")]
+    #[error("nothing was started in this terminal yet: call start() first")]
     NotStarted,
     /// The program of the terminal has ended.
     #[error("the program in this terminal has ended")]

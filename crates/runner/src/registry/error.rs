@@ -36,6 +36,9 @@ pub enum RegistryError {
     /// The directory of the registry, or a file in it, cannot be used.
     #[error("dir: {0}")]
     Store(#[from] StoreError),
+    /// No directory for temporary files can be used.
+    #[error("tasks need a directory for temporary files, and {0}: set TMPDIR to a writable directory, or give `dir`")]
+    NoPlace(#[source] StoreError),
     /// No helper process was available.
     #[error(transparent)]
     Helper(#[from] HelperError),

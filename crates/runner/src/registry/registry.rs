@@ -177,7 +177,7 @@ impl Registry {
         let store = match &options.dir {
             Some(dir) => Store::open(dir)?,
             None => {
-                let store = Store::temporary(&options.temp)?;
+                let store = Store::temporary(&options.temp).map_err(RegistryError::NoPlace)?;
                 helpers.remove_at_end(store.path());
                 store
             }

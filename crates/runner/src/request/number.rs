@@ -27,12 +27,23 @@ pub struct NumberOr {
 
 /// A value with a fraction, or outside its range.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {value} is not a whole number from {} to {}", number.name, number.least, number.most)]
+#[error(
+    "{}: {} is not a whole number from {} to {}{}",
+    number.name, shown(*value), number.least, number.most,
+    default.map(|default| format!("; leave it out for {default}")).unwrap_or_default()
+)]
 pub struct NotInRange {
     /// The option with its range.
     pub number: Number,
     /// Value of the option.
     pub value: f64,
+    /// The value of an option that was left out, if it has one.
+    pub default: Option<u64>,
+}
+
+/// Returns a number in the words of JavaScript.
+fn shown(value: f64) -> String {
+    if value.is_infinite() { format!("{}Infinity", if value < 0.0 { "-" } else { "" }) } else { value.to_string() }
 }
 
 impl Number {
@@ -56,7 +67,7 @@ impl Number {
         if value.fract() == 0.0 && value >= self.least as f64 && value <= self.most as f64 {
             return Ok(value as u64);
         }
-        Err(NotInRange { number: self, value })
+        Err(NotInRange { number: self, value, default: None })
     }
 
     /// Checks a value, if it is given.
@@ -69,12 +80,21 @@ impl Number {
 }
 
 impl NumberOr {
+    /// Returns the given value, if there is one.
+    ///
+    /// # Errors
+    /// [`NotInRange`], which names the default
+    pub fn get_given(self, value: Option<f64>) -> Result<Option<u64>, NotInRange> {
+        let given = self.number.check_given(value);
+        given.map_err(|error| NotInRange { default: Some(self.default), ..error })
+    }
+
     /// Returns the given value, or the default.
     ///
     /// # Errors
-    /// [`NotInRange`]
+    /// As [`Self::get_given`].
     pub fn get(self, value: Option<f64>) -> Result<u64, NotInRange> {
-        Ok(self.number.check_given(value)?.unwrap_or(self.default))
+        Ok(self.get_given(value)?.unwrap_or(self.default))
     }
 
     /// Like [`Self::get`], for a number of milliseconds.
@@ -98,7 +118,7 @@ mod tests {
             assert!(EVEN.check(value).is_ok(), "{value}");
         }
         for (value, shown) in
-            [(1.0, "1"), (5.0, "5"), (2.5, "2.5"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")]
+            [(1.0, "1"), (5.0, "5"), (2.5, "2.5"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "Infinity")]
         {
             let message = EVEN.check(value).expect_err("outside").to_string();
             assert_eq!(message, format!("few: {shown} is not a whole number from 2 to 4"));
@@ -119,6 +139,7 @@ mod tests {
         assert_eq!(number.get(None).expect("the default"), 3);
         assert_eq!(number.get(Some(4.0)).expect("given"), 4);
         assert_eq!(number.get_millis(Some(2.0)).expect("given"), Duration::from_millis(2));
-        assert!(number.get(Some(9.0)).is_err());
+        let message = number.get(Some(9.0)).expect_err("outside").to_string();
+        assert_eq!(message, "few: 9 is not a whole number from 2 to 4; leave it out for 3");
     }
 }

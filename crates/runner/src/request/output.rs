@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(SNAPSHOT_INTERVAL_MS.get_millis(None).expect("the default"), Duration::from_millis(250));
         for value in [9.0, 60_001.0] {
             let message = SNAPSHOT_INTERVAL_MS.get(Some(value)).expect_err("refused").to_string();
-            assert_eq!(message, format!("snapshotIntervalMs: {value} is not a whole number from 10 to 60000"));
+            let wanted = "is not a whole number from 10 to 60000; leave it out for 250";
+            assert_eq!(message, format!("snapshotIntervalMs: {value} {wanted}"));
         }
     }
 }

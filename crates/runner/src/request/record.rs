@@ -114,7 +114,10 @@ mod tests {
         for (given, message) in [
             (wanted(Some("all"), None), "receipt: \"all\" is not one of off, watch, exact"),
             (wanted(None, Some(undo("never"))), "undo: \"never\" is not one of off, risky, always"),
-            (wanted(None, Some(raw)), "undo.maxBytes: 0.5 is not a whole number from 1 to 9007199254740991"),
+            (
+                wanted(None, Some(raw)),
+                "undo.maxBytes: 0.5 is not a whole number from 1 to 9007199254740991; leave it out for 1073741824",
+            ),
             (
                 wanted(None, Some(RawUndo { dir, ..undo("off") })),
                 "undo.dir: \"store\" is not the absolute path of a directory; give one, or leave it out",

@@ -94,15 +94,17 @@ impl TimeRule {
 /// # Errors
 /// [`RequestError::NotInRange`]
 pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: TimeRule) -> Result<Option<Duration>, RequestError> {
-    if let Some(ms) = TIMEOUT_MS.check_given(timeout_ms)? {
-        return Ok(Some(Duration::from_millis(ms)));
-    }
-    Ok(match (place, mode) {
+    let default = match (place, mode) {
         (TimeRule::Terminal, _) => None,
         (TimeRule::Background, _) => Some(Mode::Background.limit()),
         (TimeRule::Moving, Mode::Default) => Some(MOVING_LIMIT),
         (TimeRule::Moving | TimeRule::Foreground, mode) => Some(mode.limit()),
-    })
+    };
+    let given = match default.and_then(|default| u64::try_from(default.as_millis()).ok()) {
+        Some(default) => TIMEOUT_MS.or(default).get_given(timeout_ms),
+        None => TIMEOUT_MS.check_given(timeout_ms),
+    };
+    Ok(given?.map(Duration::from_millis).or(default))
 }
 
 /// Returns the longest silence of a command. `None`: any silence is allowed. A person may leave a terminal alone for
@@ -154,11 +156,12 @@ mod tests {
     fn limits_outside_their_range_are_refused() {
         for value in [0.0, -1.0, 1.5, 86_400_001.0] {
             let message = limit(Some(value), Mode::Default, TimeRule::Foreground).expect_err("refused").to_string();
-            assert_eq!(message, format!("timeoutMs: {value} is not a whole number from 1 to 86400000"));
+            let wanted = "is not a whole number from 1 to 86400000; leave it out for 30000";
+            assert_eq!(message, format!("timeoutMs: {value} {wanted}"));
         }
         assert!(GRACE_MS.get(Some(15_000.0)).is_ok() && GRACE_MS.get(Some(0.0)).is_ok());
         let message = GRACE_MS.get(Some(15_001.0)).expect_err("refused").to_string();
-        assert_eq!(message, "graceMs: 15001 is not a whole number from 0 to 15000");
+        assert_eq!(message, "graceMs: 15001 is not a whole number from 0 to 15000; leave it out for 2000");
     }
 
     #[test]

@@ -232,6 +232,7 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         }
         (LaunchStep::Chdir, libc::ENOENT | libc::ENOTDIR) => return Error::CwdNotFound(request.cwd.clone()),
         (LaunchStep::Chdir, _) => format!("the working directory {} could not be entered", request.cwd.display()),
+        (LaunchStep::Exec, libc::E2BIG) => too_large(plan),
         (LaunchStep::Exec, _) => format!("{} could not be executed", String::from_utf8_lossy(&plan.program)),
         (LaunchStep::Fork, _) => "no process could be made".to_owned(),
         (LaunchStep::Limits, _) => "its limits could not be set".to_owned(),
@@ -242,6 +243,24 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         (LaunchStep::Confine | LaunchStep::Protect | LaunchStep::Filter, _) => "it could not be confined".to_owned(),
     };
     Error::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
+}
+
+/// Returns what the system found too large: a variable by itself, or all variables and arguments together.
+fn too_large(plan: &Plan) -> String {
+    /// The longest string that Linux passes to a program, in bytes.
+    const LONGEST: usize = 131_071;
+    let mut variables = plan.env.split(|byte| *byte == 0);
+    match variables.find(|entry| entry.len() > LONGEST) {
+        Some(entry) => {
+            let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+            format!(
+                "the variable {} has {} bytes, and the system takes at most {LONGEST}: use stdin or a file",
+                String::from_utf8_lossy(name),
+                entry.len()
+            )
+        }
+        None => format!("an environment of {} bytes is too large for the system", plan.env.len()),
+    }
 }
 
 /// Returns why a command has no world, in the terms of the caller.

@@ -16,6 +16,9 @@ pub enum HelperError {
     /// The program is missing.
     #[error("the agent-bash supervisor was not found; looked for {}", .0.display())]
     Missing(PathBuf),
+    /// The program may not be executed.
+    #[error("the agent-bash supervisor may not be executed: {}; an archive may have lost that permission: chmod +x", .0.display())]
+    NotExecutable(PathBuf),
     /// The supervisor could not be started, or could not fork.
     #[error("the agent-bash supervisor could not start a helper process: {0}")]
     Spawn(#[source] Arc<io::Error>),
@@ -36,6 +39,7 @@ impl HelperError {
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Missing(_) => Some(libc::ENOENT),
+            Self::NotExecutable(_) => Some(libc::EACCES),
             Self::Spawn(error) => Some(error.raw_os_error().unwrap_or(libc::EIO)),
             Self::Descriptors(_) => Some(libc::EMFILE),
             Self::Silent(_) | Self::Lost => None,

@@ -285,6 +285,7 @@ impl Helpers {
             .spawn()
             .map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => HelperError::Missing(program),
+                io::ErrorKind::PermissionDenied => HelperError::NotExecutable(program),
                 _ => error.into(),
             })?;
         let pid = Pid::from_raw(i32::try_from(process.id()).unwrap_or(0));
