@@ -10,6 +10,7 @@ import { blocks, source } from './examples.ts';
 const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
 const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
 const MCP = '__test__/stress/docs/docs/mcp.test.ts';
+const CONTAINERS = '__test__/docs/containers.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
   'README.md': { ts: '__test__/stress/package/readme-examples.test.ts', sh: '__test__/stress/package/packed.test.ts' },
@@ -23,6 +24,13 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/cli.md': { sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },
+  'docs/containers.md': {
+    ts: EXAMPLES,
+    dockerfile: CONTAINERS,
+    json: CONTAINERS,
+    sh: CONTAINERS,
+    yaml: CONTAINERS,
+  },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },

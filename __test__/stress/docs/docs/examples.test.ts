@@ -13,6 +13,7 @@ const pages = [
   'background.md',
   'safety.md',
   'confinement.md',
+  'containers.md',
   'snapshot.md',
   'terminals.md',
   'rendering.md',
