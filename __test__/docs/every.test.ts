@@ -35,6 +35,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/environment.md': { ts: EXAMPLES },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
+  'docs/moving.md': { js: '__test__/stress/docs/docs/moving.test.ts', ts: EXAMPLES },
   'docs/observability.md': { ts: EXAMPLES },
   'docs/output.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },

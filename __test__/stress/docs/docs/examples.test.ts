@@ -14,6 +14,7 @@ const pages = [
   'safety.md',
   'confinement.md',
   'containers.md',
+  'moving.md',
   'snapshot.md',
   'terminals.md',
   'rendering.md',
