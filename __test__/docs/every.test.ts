@@ -31,6 +31,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
     sh: CONTAINERS,
     yaml: CONTAINERS,
   },
+  'docs/cookbook.md': { ts: EXAMPLES },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },

@@ -15,6 +15,7 @@ const pages = [
   'confinement.md',
   'containers.md',
   'moving.md',
+  'cookbook.md',
   'snapshot.md',
   'terminals.md',
   'rendering.md',
