@@ -39,6 +39,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/moving.md': { js: '__test__/stress/docs/docs/moving.test.ts', ts: EXAMPLES },
   'docs/observability.md': { ts: EXAMPLES },
   'docs/output.md': { ts: EXAMPLES },
+  'docs/performance.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
   'docs/receipts.md': { ts: EXAMPLES },

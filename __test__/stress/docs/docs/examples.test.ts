@@ -16,6 +16,7 @@ const pages = [
   'containers.md',
   'moving.md',
   'cookbook.md',
+  'performance.md',
   'snapshot.md',
   'terminals.md',
   'rendering.md',
