@@ -50,7 +50,9 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/shells.md': { ts: EXAMPLES },
   'docs/snapshot.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
+  'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
   'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
+  'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
   'docs/waiting.md': { ts: EXAMPLES },
 };

@@ -16,6 +16,7 @@ const pages = [
   'containers.md',
   'moving.md',
   'cookbook.md',
+  'troubleshooting.md',
   'performance.md',
   'snapshot.md',
   'terminals.md',
