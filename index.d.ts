@@ -2056,7 +2056,7 @@ declare function analyze(command: string, options?: AnalyzeOptions): Analysis;
  *   such as one in the syntax of another tool (`npm *`, `Bash(npm publish:*)`, `/npm/`), with the rule that was meant.
  */
 declare function decide(analysis: Analysis, rules?: DecideRules): Decision;
-/** Returns all rules of the engine, as docs/safety.md lists them: a new array each time. */
+/** Returns all rules of the engine, as docs/safety-rules.md lists them: a new array each time. */
 declare function safetyRules(): SafetyRule[];
 //#endregion
 //#region ts/session.d.ts

@@ -81,7 +81,7 @@ export const PARTS = [
   directory('waits', 'blocked processes and prompts'),
   directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),
   directory('differential', 'running: the same scripts in bash itself, in each way of starting'),
-  directory('docs', 'documents whose examples run commands'),
+  directory('docs', 'documents whose examples run commands, the documentation site'),
   directory('cli', 'the command line, the MCP server'),
   directory('examples', 'the example programs'),
   repeat('cold', 'running without a warm shell'),

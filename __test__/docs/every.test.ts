@@ -10,6 +10,7 @@ import { blocks, source } from './examples.ts';
 const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
 const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
 const MCP = '__test__/stress/docs/docs/mcp.test.ts';
+const CONTAINERS = '__test__/docs/containers.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
   'README.md': { ts: '__test__/stress/package/readme-examples.test.ts', sh: '__test__/stress/package/packed.test.ts' },
@@ -23,12 +24,22 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/cli.md': { sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },
+  'docs/containers.md': {
+    ts: EXAMPLES,
+    dockerfile: CONTAINERS,
+    json: CONTAINERS,
+    sh: CONTAINERS,
+    yaml: CONTAINERS,
+  },
+  'docs/cookbook.md': { ts: EXAMPLES },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
+  'docs/moving.md': { js: '__test__/stress/docs/docs/moving.test.ts', ts: EXAMPLES },
   'docs/observability.md': { ts: EXAMPLES },
   'docs/output.md': { ts: EXAMPLES },
+  'docs/performance.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
   'docs/receipts.md': { ts: EXAMPLES },
@@ -39,7 +50,9 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/shells.md': { ts: EXAMPLES },
   'docs/snapshot.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
+  'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
   'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
+  'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
   'docs/waiting.md': { ts: EXAMPLES },
 };

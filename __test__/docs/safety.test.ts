@@ -4,8 +4,11 @@ import { analyze, type SafetyRule, safetyRules } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { page, source, spans, table, wrapped } from './examples.ts';
 
-const NAME = 'safety.md';
-const place = /(<!-- rules: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)/s;
+const NAME = 'safety-rules.md';
+const places = {
+  list: /(<!-- list: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)/s,
+  rules: /(<!-- rules: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)/s,
+};
 const rules = safetyRules();
 
 /** A command as a code span, with any content. */
@@ -24,20 +27,37 @@ function section({ id, level, doc, matches, passes }: SafetyRule): string {
   const examples = lists.flatMap(([title, commands]) =>
     commands.length === 0 ? [] : [wrapped(`${title}: ${commands.map(code).join(' · ')}`)],
   );
-  return [`### \`${id}\` (${level})`, wrapped(doc), ...examples].join('\n\n');
+  return [`## \`${id}\` (${level})`, wrapped(doc), ...examples].join('\n\n');
 }
 
-const expected = rules.map(section).join('\n\n');
+/** The rules of one level, each as a link to its section. */
+function index(level: string): string {
+  const links = rules
+    .filter((rule) => rule.level === level)
+    .map(({ id }) => `[${id}](#${id}-${level})`)
+    .join(' · ');
+  return wrapped(`Rules that ${level}: ${links}`);
+}
+
+const levels = [...new Set(rules.map(({ level }) => level))];
+const expected = {
+  list: levels.map(index).join('\n\n'),
+  rules: rules.map(section).join('\n\n'),
+};
+const parts = ['list', 'rules'] as const;
 
 // After a change of the rules: UPDATE_DOCS=1 npm test -- docs/safety
 if (process.env.UPDATE_DOCS === '1') {
-  const text = (await page(NAME)).replace(place, (_, start) => `${start}${expected}\n\n<!-- end -->`);
+  let text = await page(NAME);
+  for (const part of parts) {
+    text = text.replace(places[part], (_, start) => `${start}${expected[part]}\n\n<!-- end -->`);
+  }
   await writeFile(join(import.meta.dirname, '../../docs', NAME), text);
 }
 
-test('the page has every rule as its file has it', async () => {
+test.each(parts)('the page has every rule as its file has it: %s', async (part) => {
   expect(rules.length).toBeGreaterThan(20);
-  expect(place.exec(await page(NAME))?.[2]).toBe(expected);
+  expect(places[part].exec(await page(NAME))?.[2]).toBe(expected[part]);
 });
 
 describe.each(rules)('$id', ({ id, matches, passes }) => {
@@ -54,7 +74,7 @@ describe.each(rules)('$id', ({ id, matches, passes }) => {
 });
 
 test('the tables have every field and every option', async () => {
-  const text = await page(NAME);
+  const text = await page('safety.md');
   const analysis = analyze("bash -c 'git clean -f'");
   const rows = table(text, '`analyze`');
   expect(rows.flatMap(([cell = '']) => spans(cell))).toEqual(Object.keys(analysis));

@@ -87,7 +87,7 @@ export function decide(analysis: Analysis, rules: DecideRules = {}): Decision {
   return answerOf(() => loadNative().decide(JSON.stringify(analysis), allow, ask, deny));
 }
 
-/** Returns all rules of the engine, as docs/safety.md lists them: a new array each time. */
+/** Returns all rules of the engine, as docs/safety-rules.md lists them: a new array each time. */
 export function safetyRules(): SafetyRule[] {
   return answerOf(() => loadNative().safetyRules());
 }

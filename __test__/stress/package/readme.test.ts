@@ -4,13 +4,14 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root, run } from './packed.ts';
 
-/** The TypeScript examples of a page, each by the line it starts at. */
-async function examples(file: string): Promise<{ line: number; text: string }[]> {
+/** The TypeScript examples of a page, each with its file: the one that the page asks for, or one by its line. */
+async function examples(file: string): Promise<{ name: string; text: string }[]> {
   const page = await readFile(file, 'utf8');
-  return [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((found) => ({
-    line: page.slice(0, found.index).split('\n').length + 1,
-    text: found[1] ?? '',
-  }));
+  return [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((found) => {
+    const before = page.slice(0, found.index);
+    const [, saved] = /Save this as `([^`]+)`[^`]*$/.exec(before) ?? [];
+    return { name: saved ?? `${basename(file, '.md')}-line-${before.split('\n').length + 1}.ts`, text: found[1] ?? '' };
+  });
 }
 
 test('the examples of the README and of docs/ compile', async () => {
@@ -20,11 +21,10 @@ test('the examples of the README and of docs/ compile', async () => {
   try {
     const files: string[] = [];
     for (const page of pages) {
-      for (const { line, text } of await examples(page)) {
-        const file = `${basename(page, '.md')}-line-${line}.ts`;
+      for (const { name, text } of await examples(page)) {
         // One module each, with its own imports.
-        await writeFile(join(folder, file), `${text}\nexport {};\n`);
-        files.push(file);
+        await writeFile(join(folder, name), `${text}\nexport {};\n`);
+        files.push(name);
       }
     }
     expect(files.length).toBeGreaterThan(0);
@@ -39,6 +39,7 @@ test('the examples of the README and of docs/ compile', async () => {
         'agent-bash': [join(root, 'index.d.ts')],
         'agent-bash/*': [join(root, 'dist', '*.d.mts')],
         ai: [join(root, 'node_modules', 'ai7')],
+        'ai/*': [join(root, 'node_modules', 'ai7', '*')],
         '@ai-sdk/anthropic': [join(root, 'node_modules', '@ai-sdk', 'anthropic4')],
         '@ai-sdk/openai': [join(root, 'node_modules', '@ai-sdk', 'openai4')],
         '@openai/agents': [join(root, 'node_modules', '@openai', 'agents')],
@@ -47,6 +48,7 @@ test('the examples of the README and of docs/ compile', async () => {
       },
       strict: true,
       skipLibCheck: true,
+      allowImportingTsExtensions: true,
       noEmit: true,
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

@@ -1,0 +1,65 @@
+import { bash } from 'agent-bash';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { blocks, page, source } from './examples.ts';
+
+const text = await page('containers.md');
+const found = blocks(text);
+const of = (kind: string) => found.filter((one) => one.kind === kind).map((one) => one.text);
+
+test('the Dockerfile installs from the lock, runs as an ordinary user, and is no shell below process 1', async () => {
+  const [dockerfile = '', ...more] = of('dockerfile');
+  expect(more).toEqual([]);
+  const steps = dockerfile.trim().split('\n');
+  expect(steps.map((step) => step.split(' ')[0])).toEqual(['FROM', 'WORKDIR', 'COPY', 'RUN', 'COPY', 'USER', 'CMD']);
+  const { engines } = JSON.parse(await source('package.json'));
+  const [, major] = /^FROM node:(\d+)-/.exec(dockerfile) ?? [];
+  expect(Number(major)).toBeGreaterThan(Number(/\d+/.exec(engines.node)?.[0]));
+  expect(JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(['node', 'agent.mjs']);
+});
+
+test('the pod is one that the restricted standard admits, with a writable /tmp', () => {
+  const [pod] = of('yaml').map((one) => parse(one));
+  expect(pod.kind).toBe('Pod');
+  const { containers, securityContext, volumes } = pod.spec;
+  expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  const [{ env, securityContext: own, volumeMounts }] = containers;
+  expect(own).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(volumeMounts).toEqual([{ name: volumes[0].name, mountPath: '/tmp' }]);
+  expect(env[0].value).toMatch(/^\/tmp\//);
+});
+
+test('the job uses the actions of our own workflow, and its runner', async () => {
+  const job = parse(of('yaml')[1] ?? '').jobs.agent;
+  const own = parse(await source('.github/workflows/ci.yml')).jobs.linux;
+  expect(job['runs-on']).toBe(own['runs-on']);
+  const uses = (steps: { uses?: string }[]) => steps.flatMap((step) => step.uses ?? []);
+  for (const action of uses(job.steps)) expect(uses(own.steps)).toContain(action);
+  // The sysctl is the one that the remedy names.
+  expect(await source('crates/confine/src/world/remedy.rs')).toContain('kernel.apparmor_restrict_unprivileged_userns');
+});
+
+test('the entry of the seccomp profile has the calls in order, each once', () => {
+  const [entry] = of('json').map((one) => JSON.parse(one));
+  expect(entry.action).toBe('SCMP_ACT_ALLOW');
+  expect(entry.names).toEqual([...new Set(entry.names as string[])].sort());
+});
+
+test.each(of('sh'))('a shell can read: %s', async (script) => {
+  const { exitCode, stderr } = await bash('bash -n', { stdin: script });
+  expect([exitCode, stderr]).toEqual([0, '']);
+});
+
+test('secrets of a job are withheld from commands', async () => {
+  const env = { ...process.env };
+  try {
+    process.env.GITHUB_TOKEN = 'ghs_000000000000000000000000000000000000';
+    expect((await bash('echo "[$GITHUB_TOKEN]"')).stdout).toBe('[]\n');
+  } finally {
+    process.env = env;
+  }
+});

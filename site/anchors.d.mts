@@ -1,0 +1,1 @@
+export function brokenLinks(site: string): string[];
