@@ -40,7 +40,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(answer.isError).toBe(false);
     expect(answer.structuredContent).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, status: 'exited' });
     expect(textOf(answer)).toBe(formatResult(answer.structuredContent as unknown as BashResult));
-    expect(textOf(answer)).toContain('exit code: 3');
+    expect(textOf(answer)).toContain('[command failed: exit code 3]');
   });
 
   test('a client that shows its model the data in place of the text gets the data out of its sight', async () => {
@@ -48,7 +48,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     const answer = await call('bash', { command: 'seq 5; exit 3' });
     expect(Object.keys(answer).sort()).toEqual(['_meta', 'content', 'isError']);
     expect(answer._meta).toMatchObject({ 'agent-bash/result': { exitCode: 3, stdout: '1\n2\n3\n4\n5\n' } });
-    expect(textOf(answer)).toContain('exit code: 3');
+    expect(textOf(answer)).toContain('[command failed: exit code 3]');
   });
 
   test.each([

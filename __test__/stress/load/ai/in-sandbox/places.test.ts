@@ -20,7 +20,7 @@ describe.each(PLACES)('in %s', (name, make) => {
       notes: [],
     });
     expect(result.durationMs).toBeGreaterThan(0);
-    expect(result.text).toBe('[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr\n\nexit code: 3');
+    expect(result.text).toBe('[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr');
   });
 
   it('long output is cut and cleaned here, and whole there', async () => {

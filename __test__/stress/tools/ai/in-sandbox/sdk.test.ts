@@ -31,7 +31,7 @@ describe.each(MAJORS)('%s', (_, { ai, script }) => {
       expect(steps[1]?.toolResults[0]?.output).toMatchObject({ stdout: 'kept\n', exitCode: 2, status: 'exited' });
       expect(lastResult()).toEqual({
         type: 'text',
-        value: '[command failed: exit code 2]\n\nkept\n\nexit code: 2',
+        value: '[command failed: exit code 2]\n\nkept',
       });
     });
   });
