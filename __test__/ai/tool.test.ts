@@ -50,7 +50,7 @@ describe('a call', () => {
     ['ERR_BASH_INVALID_ARG', 'mode must be "default", "slow" or "background"', { command: 'ls', mode: 'fast' }],
     [
       'ERR_BASH_INVALID_ARG',
-      'exactly one of command, check_pid and kill_pid must be given',
+      'exactly one of command, check_pid, kill_pid and wait_pid must be given',
       { command: 'ls', kill_pid: 7 },
     ],
     ['ERR_BASH_INVALID_ARG', 'the input must be an object', null],
@@ -319,7 +319,7 @@ describe('the model’s description', () => {
   });
 
   it.each([
-    [{}, ['Mode "background"', 'pid', 'check_pid', 'kill_pid', 'the command and all it started are ended']],
+    [{}, ['Mode "background"', 'pid', 'check_pid', 'kill_pid', 'wait_pid', 'the command and all it started are ended']],
     [{ onTimeout: 'background' }, ['The time limit is 120 s', 'the command goes on in the background']],
     [{ onTimeout: 'background', timeoutMs: 5_000 }, ['The time limit is 5 s']],
     [{}, ['bash -c', '30 s', 'mode "slow"', '15 min', 'the last 2000 lines or 51200 bytes', 'file', '60k tokens']],

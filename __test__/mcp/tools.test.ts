@@ -52,7 +52,11 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
   });
 
   test.each([
-    [{ command: 'true', check_pid: 7 }, 'ERR_BASH_INVALID_ARG', /exactly one of command, check_pid and kill_pid/],
+    [
+      { command: 'true', check_pid: 7 },
+      'ERR_BASH_INVALID_ARG',
+      /exactly one of command, check_pid, kill_pid and wait_pid/,
+    ],
     [undefined, 'ERR_BASH_INVALID_ARG', /exactly one of/],
     [{ command: 7 }, 'ERR_BASH_INVALID_ARG', /command must be a string/],
     [{ command: 'a\0b' }, 'ERR_BASH_INVALID_ARG', /NUL/],

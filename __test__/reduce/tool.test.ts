@@ -7,7 +7,19 @@ import { RESULT } from '../ai/fixtures/call.ts';
 import { folder } from '../support/index.ts';
 import { ask, closingOf, conversation, LONG, LONG_TEXT, linesOf } from './fixtures/conversation.ts';
 
-const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail', 'check_pid', 'kill_pid'];
+const FIELDS = [
+  'command',
+  'mode',
+  'timeout_ms',
+  'cwd',
+  'head',
+  'tail',
+  'check_pid',
+  'kill_pid',
+  'wait_pid',
+  'port',
+  'pattern',
+];
 const REPEATS = "printf 'waiting for the server\\n%.0s' {1..50}; echo done";
 
 function fieldsOf(options: BashToolOptions): string[] {
@@ -203,7 +215,7 @@ describe('recall', () => {
     const without = await ask(createBashTool(), { command: 'echo hi', recall: '1:2-3' });
     expect(without.text).toBe('hi\n\n[ignored input: recall]');
     const tool = createBashTool({ reduce: 'salient' });
-    const error = 'exactly one of command, check_pid, kill_pid and recall must be given';
+    const error = 'exactly one of command, check_pid, kill_pid, wait_pid and recall must be given';
     for (const other of [{ command: 'true' }, { check_pid: 7 }, { kill_pid: 7 }]) {
       expect((await ask(tool, { ...other, recall: '1:2-3' })).output).toEqual({ error, code: 'ERR_BASH_INVALID_ARG' });
     }

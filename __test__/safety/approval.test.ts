@@ -255,7 +255,7 @@ describe.each(HOSTS)('%s', (name, major, place) => {
   });
 
   it('does not ask about tasks, nor about invalid input', async () => {
-    for (const call of [{ check_pid: 999_999 }, { kill_pid: 999_999 }]) {
+    for (const call of [{ check_pid: 999_999 }, { kill_pid: 999_999 }, { wait_pid: 999_999 }]) {
       const { go, asked } = conversation([{ call }, { say: 'done' }], { approval: { allow: [], ask: ['echo:*'] } });
       await go();
       expect(asked).toEqual([]);

@@ -2,7 +2,7 @@ import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type 
 import { innerOf } from '../core/inner.ts';
 import { changedPart, denialPart, formatUndone, joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
 import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
-import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput } from './types.ts';
+import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from './types.ts';
 
 /** Advice to a model about a slow command. It depends on the inputs of the model's tool. */
 export interface Advice {
@@ -81,9 +81,9 @@ export function formatCheck(check: BackgroundCheck): string {
 
 /** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
-  const { task, output, newLines, confinement, view } = check;
+  const { task, output, newLines, confinement, view, waited } = check;
   return joinParts([
-    `[Process ${task.pid} ${stateOf(task)}.`,
+    `[Process ${task.pid} ${stateOf(task)}${waited ? endOfWait(waited) : ''}.`,
     output === ''
       ? 'No new output since last check.'
       : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
@@ -91,6 +91,27 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
     changedPart(check, task.cwd, undoes),
     denialPart(confinement, asks),
   ]);
+}
+
+/** Returns how a wait ended, behind the state of its process. */
+function endOfWait({ end, port, pattern, timeoutMs }: BashToolWait): string {
+  const events = (accepts: string, matches: string) =>
+    [
+      ...(port === null ? [] : [`port ${port} ${accepts} connections`]),
+      ...(pattern === null ? [] : [`its new output ${matches} /${pattern}/`]),
+    ].join(' or ');
+  const missed = events('accepted', 'matched');
+  const before = missed === '' ? '' : ` before ${missed}`;
+  switch (end) {
+    case 'found':
+      return `: ${events('accepts', 'matches')}`;
+    case 'ended':
+      return before;
+    case 'timed-out':
+      return `: ${timeoutMs / 1_000} s passed${before}`;
+    case 'aborted':
+      return `: the wait was interrupted${before}`;
+  }
 }
 
 function stateOf({ state, exitCode, signal }: BackgroundTask): string {

@@ -1,4 +1,13 @@
-import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn, isRecord, type Read, reader, standardSchema } from '../schema.ts';
+import {
+  ACCESS_FIELD,
+  ACCESS_SCHEMA,
+  accessIn,
+  isRecord,
+  MOST_PATTERN,
+  type Read,
+  reader,
+  standardSchema,
+} from '../schema.ts';
 import type { BashInputIssue } from '../types.ts';
 import type { TerminalInputSchema, TerminalToolInput } from './types.ts';
 
@@ -26,7 +35,6 @@ const MOST_ROWS = 200;
 /** Longer text belongs in a file. */
 const MOST_TEXT = 100_000;
 const MOST_KEYS = 1_000;
-const MOST_PATTERN = 1_000;
 const LONGEST_IDLE_MS = 60_000;
 /** The time that a `wait` takes at most, if the model names none and if it names one. */
 export const WAIT_MS = 10_000;

@@ -84,6 +84,7 @@ describe.each(PLACES)('in %s', (name, make) => {
     for (const input of [
       { check_pid: 1 },
       { kill_pid: process.pid },
+      { wait_pid: process.pid },
       { command: 'sleep 1', mode: 'background' as const },
     ]) {
       const { output, text } = await callTool({ sandbox }, input);
