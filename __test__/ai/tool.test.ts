@@ -54,6 +54,8 @@ describe('a call', () => {
       { command: 'ls', kill_pid: 7 },
     ],
     ['ERR_BASH_INVALID_ARG', 'the input must be an object', null],
+    ['ERR_BASH_INVALID_ARG', 'command is empty: nothing ran', { command: '' }],
+    ['ERR_BASH_INVALID_ARG', 'command is empty: nothing ran', { command: ' \n' }],
   ])('answers %s to bad input from a caller that does not validate', async (code, error, input) => {
     const run = spied();
     expect((await callTool({ run }, input as unknown as BashToolInput)).output).toEqual({ error, code });
@@ -76,6 +78,9 @@ describe('a call', () => {
   it('names input that it does not know', async () => {
     const input = { command: 'true', run_in_background: true, description: 'x', check_pid: null };
     expect(await runTool({}, input)).toMatchObject({ notes: ['ignored input: run_in_background, description'] });
+    expect(await runTool({}, { command: 'true', timeout: 5, timeoutMs: 5 } as BashToolInput)).toMatchObject({
+      notes: ['ignored input: timeout (did you mean timeout_ms?), timeoutMs (did you mean timeout_ms?)'],
+    });
   });
 
   it('hands the tool options to bash, and none of its own', async () => {

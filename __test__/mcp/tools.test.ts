@@ -63,6 +63,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     [{ command: 'true', cwd: '/nowhere' }, 'ERR_BASH_CWD_NOT_FOUND', /\/nowhere/],
     [{ command: 'git push --force' }, 'ERR_BASH_BLOCKED', /not allowed[\s\S]*--force-with-lease/],
     [{ check_pid: 1 }, 'ERR_BASH_UNKNOWN_TASK', /1/],
+    [{ command: '' }, 'ERR_BASH_INVALID_ARG', /^command is empty/],
   ])('%j runs nothing, and is an error with a code', async (input, code, text) => {
     const { call } = await connect({ registry: registry() });
     const answer = await call('bash', input as Record<string, unknown>);

@@ -9,6 +9,7 @@ import { overriddenOptions, sandboxDirectory, sandboxOf, sessionOf, terminalOf, 
 import {
   ACCESS_FIELD,
   INPUT_FIELDS,
+  ignoredInput,
   LONGEST_LIMIT_MS,
   longestBackgroundMs,
   SHORTEST_LIMIT_MS,
@@ -49,7 +50,12 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
   const useless = background ? [...WAIT_FIELDS, ...LINE_FIELDS] : WAIT_FIELDS;
   const taken = (field: string) => known.includes(field) && !useless.includes(field);
   const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
-  if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
+  notes.push(
+    ...ignoredInput(
+      ignored.map(([field]) => field),
+      known,
+    ),
+  );
   const there = sandboxOf(options) !== undefined;
   if (there) notes.push(...overriddenOptions(options));
   const first = limits[0];

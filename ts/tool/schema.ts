@@ -1,6 +1,7 @@
 import { bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
+import { nearestTo } from '../core/option-names.ts';
 import { AFTER_LAST_LINE_MS } from './lines.ts';
 import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
 
@@ -273,6 +274,16 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
     issues.push({ message: `exactly one of ${subjectList(optional)} must be given`, path: [] });
   }
   return issues.length > 0 ? { issues } : { value };
+}
+
+/** Returns the note on inputs without effect. An input that does not exist has the nearest one of `known` beside it. */
+export function ignoredInput(fields: readonly string[], known: readonly string[]): string[] {
+  if (fields.length === 0) return [];
+  const named = fields.map((field) => {
+    const nearest = known.includes(field) ? null : nearestTo(field, known);
+    return nearest === null ? field : `${field} (did you mean ${nearest}?)`;
+  });
+  return [`ignored input: ${named.join(', ')}`];
 }
 
 /** Returns a copy of an access, read once, or `null`. Each mistake in it becomes an issue. */

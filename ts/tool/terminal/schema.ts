@@ -2,6 +2,7 @@ import {
   ACCESS_FIELD,
   ACCESS_SCHEMA,
   accessIn,
+  ignoredInput,
   isRecord,
   MOST_PATTERN,
   type Read,
@@ -40,10 +41,13 @@ const LONGEST_IDLE_MS = 60_000;
 export const WAIT_MS = 10_000;
 export const LONGEST_WAIT_MS = 300_000;
 
-/** Returns the non-null fields that a model sent and its action does not take. `asks`: whether it takes `access`. */
+/** Returns the note on non-null fields that an action does not take. `asks`: whether it takes `access`. */
 export function ignoredFields(input: TerminalToolInput, asks: boolean): string[] {
   const taken: readonly string[] = ['action', ...FIELDS[input.action].filter((name) => asks || name !== ACCESS_FIELD)];
-  return Object.entries(input).flatMap(([name, value]) => (value == null || taken.includes(name) ? [] : [name]));
+  const ignored = Object.entries(input).flatMap(([name, value]) =>
+    value == null || taken.includes(name) ? [] : [name],
+  );
+  return ignoredInput(ignored, taken);
 }
 
 /**
