@@ -388,6 +388,13 @@ describe('the reason', () => {
     expect(reason).toMatch(/\n\nRules that would allow it:\n {2}- npm run build:\*\n {2}- write:out\.txt$/);
   });
 
+  it('the rules that would allow it leave out pids, hashes and names of temporary files', async () => {
+    const reason = await reasonOf('kill -9 12345 > /tmp/tmp.Xy12/out && git checkout 3f2a1bc', { allow: ['npm test'] });
+    expect(reason).toMatch(
+      /\n\nRules that would allow it:\n {2}- kill:\*\n {2}- write:\/tmp\/tmp\.\*\/out\n {2}- git checkout:\*$/,
+    );
+  });
+
   it('names the rule of the host that asks', async () => {
     expect(await reasonOf('npm audit fix', { ask: ['npm audit:*', 'npm run:*'] })).toContain(
       'Why this asks:\n  - the rule «npm audit:*» asks',

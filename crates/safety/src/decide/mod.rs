@@ -9,6 +9,7 @@ mod pattern;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod volatile;
 mod write_glob;
 
 pub use decision::{Decision, Permissions, decide};
