@@ -5,6 +5,7 @@ mod decision;
 mod foreign;
 mod judged;
 mod matching;
+mod nearest;
 mod pattern;
 mod suggest;
 #[cfg(test)]
@@ -13,4 +14,5 @@ mod volatile;
 mod write_glob;
 
 pub use decision::{Decision, Permissions, decide};
+pub use nearest::Near;
 pub use pattern::{BadPattern, BadRule};

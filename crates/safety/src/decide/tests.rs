@@ -118,6 +118,29 @@ fn what_is_unmatched_is_said() {
 }
 
 #[test]
+fn the_nearest_rule_says_what_does_not_match() {
+    for (command, allow, wanted) in [
+        ("rm b.txt", "rm a.txt", Some("b.txt is not a.txt")),
+        ("npm run build --watch", "npm run build", Some("it allows no further word, such as --watch")),
+        ("npm run", "npm run build", Some("build is missing")),
+        ("npm run lint", "npm run build:*", None),
+        ("git push", "git log:*", None),
+        ("sudo git push origin", "git push:*", Some("it does not reach through sudo, su or ssh")),
+        ("GIT_SSH=x git push", "git push:*", Some("it does not cover GIT_SSH=x")),
+        ("./node_modules/.bin/tsc -p .", "tsc:*", Some("./node_modules/.bin/tsc is another program than tsc")),
+        ("rm \"$(x)\"", "rm a.txt", Some("the value of \"$(x)\" is not known")),
+        ("rm ''", "rm a.txt", Some("'' is not a.txt")),
+        ("rm a.txt", "rm a.txt", None),
+    ] {
+        let near = whole(command, Some(&["unheard-of", "write:a", allow]), &[], &[]).nearest;
+        assert_eq!(near.first().map(|near| near.why.as_str()), wanted, "{command}");
+        assert!(near.iter().all(|near| near.rule == allow), "{command}");
+    }
+    let nearest = &whole("rm -f b", Some(&["rm -r b", "rm -f a", "rm c"]), &[], &[]).nearest[0];
+    assert_eq!((nearest.command.as_str(), nearest.rule.as_str()), ("rm -f b", "rm -f a"));
+}
+
+#[test]
 fn suggested_rules_allow_what_they_came_from() {
     for (units, rules) in [
         (vec![unit("git checkout main")], vec!["git checkout:*"]),
