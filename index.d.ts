@@ -918,6 +918,15 @@ interface Decision {
    * asks.
    */
   suggestRules: string[];
+  /**
+   * For commands in `unmatched`: the nearest allow rule for the same program and subcommand, and the part that does not
+   * match, in words. Missing if no rule is near.
+   */
+  nearest?: {
+    command: string;
+    rule: string;
+    why: string;
+  }[];
 }
 /** A rule of the engine. */
 interface SafetyRule {

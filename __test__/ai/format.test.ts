@@ -71,13 +71,18 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
   [
     'a view of a failure',
     { stdout: 'a\na\n', stderr: 'b\n', exitCode: 3, view: view('stdout:\na\n[x2]\n\nstderr:\nb\n') },
-    '[command failed: exit code 3]\n\nstdout:\na\n[x2]\n\nstderr:\nb\n\nexit code: 3',
+    '[command failed: exit code 3]\n\nstdout:\na\n[x2]\n\nstderr:\nb',
   ],
-  ['a failure', { stdout: 'a\n', exitCode: 3 }, '[command failed: exit code 3]\n\nstdout:\na\n\nexit code: 3'],
+  ['a failure', { stdout: 'a\n', exitCode: 3 }, '[command failed: exit code 3]\n\nstdout:\na'],
   [
     'a signal',
     { status: 'signaled', signal: 'SIGSEGV', exitCode: 139 },
     '[command killed: SIGSEGV]\n\n(no output)\n\nexit code: 139',
+  ],
+  [
+    'a signal without a name',
+    { status: 'signaled', signal: null, exitCode: 162 },
+    '[command killed: exit code 162]\n\n(no output)',
   ],
   [
     'a time limit',
@@ -117,13 +122,24 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
   [
     'notes',
     { stdout: 'a\n', exitCode: 1, notes: ['one fact', 'another'] },
-    '[command failed: exit code 1]\n\nstdout:\na\n\nexit code: 1\n\n[one fact]\n[another]',
+    '[command failed: exit code 1]\n\nstdout:\na\n\n[one fact]\n[another]',
   ],
 ];
 
 describe('formatResult', () => {
   it.each(TEXTS)('%s', (_why, part, text) => {
     expect(formatResult({ ...RESULT, ...part } as BashResult)).toBe(text);
+  });
+
+  it.each([
+    { exitCode: 4 },
+    { exitCode: 4, view: view('a\n[x3]\n') },
+    { status: 'signaled', signal: null, exitCode: 162 },
+    { status: 'timed-out', timeoutMs: 30_000, exitCode: 124 },
+    { status: 'aborted', exitCode: 130 },
+  ])('the exit code of a failure is said once: %j', (part) => {
+    const text = formatResult({ ...RESULT, ...part } as BashResult);
+    expect(text.match(/exit code:? \d+/g)).toHaveLength(1);
   });
 });
 

@@ -5,8 +5,20 @@ import { MAJORS } from './fixtures/majors.ts';
 
 const { inputSchema } = createBashTool();
 const standard = inputSchema['~standard'];
-const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail', 'check_pid', 'kill_pid'];
-const ONE = 'exactly one of command, check_pid and kill_pid must be given';
+const FIELDS = [
+  'command',
+  'mode',
+  'timeout_ms',
+  'cwd',
+  'head',
+  'tail',
+  'check_pid',
+  'kill_pid',
+  'wait_pid',
+  'port',
+  'pattern',
+];
+const ONE = 'exactly one of command, check_pid, kill_pid and wait_pid must be given';
 
 describe('the input schema', () => {
   it('keeps the rules of strict modes', () => {
@@ -40,6 +52,8 @@ describe('the input schema', () => {
     { check_pid: 7 },
     { command: null, kill_pid: 7, check_pid: null },
     { check_pid: 7, tail: 5, mode: null },
+    { wait_pid: 7, port: 3000, pattern: 'ready', timeout_ms: 5_000 },
+    { wait_pid: 7, port: null, pattern: null },
   ])('takes %j', (input) => {
     expect(standard.validate(input)).toEqual({ value: input });
   });
@@ -57,6 +71,10 @@ describe('the input schema', () => {
     [{ check_pid: 0 }, 'check_pid must be the pid of a background process'],
     [{ check_pid: '7' }, 'check_pid must be the pid of a background process'],
     [{ kill_pid: 1.5 }, 'kill_pid must be the pid of a background process'],
+    [{ wait_pid: -1 }, 'wait_pid must be the pid of a background process'],
+    [{ wait_pid: 7, port: 0 }, 'port must be a port, 1 to 65535'],
+    [{ wait_pid: 7, port: 65_536 }, 'port must be a port, 1 to 65535'],
+    [{ wait_pid: 7, pattern: '' }, 'pattern must be a regular expression of at most 1000 characters'],
     [{ command: ['ls'] }, 'command must be a string'],
     [{ command: 'ls', mode: 'fast' }, 'mode must be "default", "slow" or "background"'],
     [{ command: 'ls', timeout_ms: '5' }, 'timeout_ms must be a number of milliseconds'],

@@ -39,7 +39,7 @@ describe.each(MAJORS)('%s', (name, { ai, script }) => {
     ]);
     expect(lastResult()).toMatchObject({
       type: 'text',
-      value: '[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr\n\nexit code: 3',
+      value: '[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr',
     });
     expect(taken[0]?.toolResults).toMatchObject([{ output: { stdout: 'out\n', stderr: 'err\n', exitCode: 3 } }]);
   });
@@ -55,7 +55,7 @@ describe.each(MAJORS)('%s', (name, { ai, script }) => {
       .flatMap(({ content }) => (typeof content === 'string' ? [] : content.map(({ output }) => output)));
     expect(results).toMatchObject([
       { type: 'error-text', value: 'Working directory does not exist: /none' },
-      { type: 'error-text', value: '[command failed: exit code 4]\n\n(no output)\n\nexit code: 4' },
+      { type: 'error-text', value: '[command failed: exit code 4]\n\n(no output)' },
       { type: 'text', value: '(no output)' },
     ]);
   });

@@ -50,10 +50,12 @@ describe('a call', () => {
     ['ERR_BASH_INVALID_ARG', 'mode must be "default", "slow" or "background"', { command: 'ls', mode: 'fast' }],
     [
       'ERR_BASH_INVALID_ARG',
-      'exactly one of command, check_pid and kill_pid must be given',
+      'exactly one of command, check_pid, kill_pid and wait_pid must be given',
       { command: 'ls', kill_pid: 7 },
     ],
     ['ERR_BASH_INVALID_ARG', 'the input must be an object', null],
+    ['ERR_BASH_INVALID_ARG', 'command is empty: nothing ran', { command: '' }],
+    ['ERR_BASH_INVALID_ARG', 'command is empty: nothing ran', { command: ' \n' }],
   ])('answers %s to bad input from a caller that does not validate', async (code, error, input) => {
     const run = spied();
     expect((await callTool({ run }, input as unknown as BashToolInput)).output).toEqual({ error, code });
@@ -76,6 +78,9 @@ describe('a call', () => {
   it('names input that it does not know', async () => {
     const input = { command: 'true', run_in_background: true, description: 'x', check_pid: null };
     expect(await runTool({}, input)).toMatchObject({ notes: ['ignored input: run_in_background, description'] });
+    expect(await runTool({}, { command: 'true', timeout: 5, timeoutMs: 5 } as BashToolInput)).toMatchObject({
+      notes: ['ignored input: timeout (did you mean timeout_ms?), timeoutMs (did you mean timeout_ms?)'],
+    });
   });
 
   it('hands the tool options to bash, and none of its own', async () => {
@@ -319,7 +324,7 @@ describe('the model’s description', () => {
   });
 
   it.each([
-    [{}, ['Mode "background"', 'pid', 'check_pid', 'kill_pid', 'the command and all it started are ended']],
+    [{}, ['Mode "background"', 'pid', 'check_pid', 'kill_pid', 'wait_pid', 'the command and all it started are ended']],
     [{ onTimeout: 'background' }, ['The time limit is 120 s', 'the command goes on in the background']],
     [{ onTimeout: 'background', timeoutMs: 5_000 }, ['The time limit is 5 s']],
     [{}, ['bash -c', '30 s', 'mode "slow"', '15 min', 'the last 2000 lines or 51200 bytes', 'file', '60k tokens']],

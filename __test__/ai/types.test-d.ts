@@ -4,6 +4,7 @@ import {
   type BashTool,
   type BashToolInput,
   type BashToolOutput,
+  type BashToolWait,
   backgroundNotices,
   createBashTool,
   createToolApproval,
@@ -81,6 +82,11 @@ createBashTool({ session: '/' });
 createBashTool({ signal: new AbortController().signal });
 ({ check_pid: 1 }) satisfies BashToolInput;
 ({ command: null, kill_pid: 1 }) satisfies BashToolInput;
+({ wait_pid: 1, port: 3000, pattern: null, timeout_ms: 5_000 }) satisfies BashToolInput;
+// @ts-expect-error a port is a number
+({ wait_pid: 1, port: '3000' }) satisfies BashToolInput;
+export const endOf = (output: BashToolOutput) => ('task' in output ? output.waited?.end : undefined);
+endOf satisfies (output: BashToolOutput) => BashToolWait['end'] | undefined;
 // @ts-expect-error a pid is a number
 ({ check_pid: '1' }) satisfies BashToolInput;
 

@@ -36,7 +36,6 @@ describe('the line about denials', () => {
       [
         '[command failed: exit code 1]',
         'stderr:\nnpm ERR!',
-        'exit code: 1',
         `${LINE}\n[The confinement of this tool denied that: it is no fault of the project or of its tools. The host grants nothing more: do without it, or tell the user what is needed.]`,
       ].join('\n\n'),
     );

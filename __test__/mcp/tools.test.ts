@@ -40,7 +40,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(answer.isError).toBe(false);
     expect(answer.structuredContent).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, status: 'exited' });
     expect(textOf(answer)).toBe(formatResult(answer.structuredContent as unknown as BashResult));
-    expect(textOf(answer)).toContain('exit code: 3');
+    expect(textOf(answer)).toContain('[command failed: exit code 3]');
   });
 
   test('a client that shows its model the data in place of the text gets the data out of its sight', async () => {
@@ -48,17 +48,22 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     const answer = await call('bash', { command: 'seq 5; exit 3' });
     expect(Object.keys(answer).sort()).toEqual(['_meta', 'content', 'isError']);
     expect(answer._meta).toMatchObject({ 'agent-bash/result': { exitCode: 3, stdout: '1\n2\n3\n4\n5\n' } });
-    expect(textOf(answer)).toContain('exit code: 3');
+    expect(textOf(answer)).toContain('[command failed: exit code 3]');
   });
 
   test.each([
-    [{ command: 'true', check_pid: 7 }, 'ERR_BASH_INVALID_ARG', /exactly one of command, check_pid and kill_pid/],
+    [
+      { command: 'true', check_pid: 7 },
+      'ERR_BASH_INVALID_ARG',
+      /exactly one of command, check_pid, kill_pid and wait_pid/,
+    ],
     [undefined, 'ERR_BASH_INVALID_ARG', /exactly one of/],
     [{ command: 7 }, 'ERR_BASH_INVALID_ARG', /command must be a string/],
     [{ command: 'a\0b' }, 'ERR_BASH_INVALID_ARG', /NUL/],
     [{ command: 'true', cwd: '/nowhere' }, 'ERR_BASH_CWD_NOT_FOUND', /\/nowhere/],
     [{ command: 'git push --force' }, 'ERR_BASH_BLOCKED', /not allowed[\s\S]*--force-with-lease/],
     [{ check_pid: 1 }, 'ERR_BASH_UNKNOWN_TASK', /1/],
+    [{ command: '' }, 'ERR_BASH_INVALID_ARG', /^command is empty/],
   ])('%j runs nothing, and is an error with a code', async (input, code, text) => {
     const { call } = await connect({ registry: registry() });
     const answer = await call('bash', input as Record<string, unknown>);

@@ -32,7 +32,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude }) => {
       {
         type: 'tool_result',
         tool_use_id: 'toolu_1',
-        content: '[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr\n\nexit code: 3',
+        content: '[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr',
       },
     ]);
     const output = steps[0]?.toolResults[0]?.output as never;

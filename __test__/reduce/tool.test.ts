@@ -7,7 +7,19 @@ import { RESULT } from '../ai/fixtures/call.ts';
 import { folder } from '../support/index.ts';
 import { ask, closingOf, conversation, LONG, LONG_TEXT, linesOf } from './fixtures/conversation.ts';
 
-const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail', 'check_pid', 'kill_pid'];
+const FIELDS = [
+  'command',
+  'mode',
+  'timeout_ms',
+  'cwd',
+  'head',
+  'tail',
+  'check_pid',
+  'kill_pid',
+  'wait_pid',
+  'port',
+  'pattern',
+];
 const REPEATS = "printf 'waiting for the server\\n%.0s' {1..50}; echo done";
 
 function fieldsOf(options: BashToolOptions): string[] {
@@ -34,15 +46,11 @@ describe('the default level of the tool is lossless', () => {
     ['a success with stderr alone has its label', 'echo oh >&2', 'stderr:\noh'],
     ['both streams have their labels', 'echo a; echo b >&2', 'stdout:\na\n\nstderr:\nb'],
     ['a success without output says so', 'true', '(no output)'],
-    [
-      'a failure has its headline and exit code',
-      'echo a; exit 3',
-      '[command failed: exit code 3]\n\na\n\nexit code: 3',
-    ],
+    ['a failure has its headline and exit code', 'echo a; exit 3', '[command failed: exit code 3]\n\na'],
     [
       'a failure with both streams has their labels',
       'echo a; echo b >&2; exit 3',
-      '[command failed: exit code 3]\n\nstdout:\na\n\nstderr:\nb\n\nexit code: 3',
+      '[command failed: exit code 3]\n\nstdout:\na\n\nstderr:\nb',
     ],
   ])('%s', async (_why, command, expected) => {
     expect((await ask(createBashTool(), command)).text).toBe(expected);
@@ -135,7 +143,7 @@ describe('salient', () => {
     });
     expect(text).toMatch(/^\[command failed: exit code 2\]\n\n/);
     expect(text).toContain(`\n${failure}\n`);
-    expect(text).toMatch(/\n\nexit code: 2$/);
+    expect(text).not.toContain('exit code: ');
   });
 
   it('the output of a whole stream that was cut is kept from its beginning', async () => {
@@ -207,7 +215,7 @@ describe('recall', () => {
     const without = await ask(createBashTool(), { command: 'echo hi', recall: '1:2-3' });
     expect(without.text).toBe('hi\n\n[ignored input: recall]');
     const tool = createBashTool({ reduce: 'salient' });
-    const error = 'exactly one of command, check_pid, kill_pid and recall must be given';
+    const error = 'exactly one of command, check_pid, kill_pid, wait_pid and recall must be given';
     for (const other of [{ command: 'true' }, { check_pid: 7 }, { kill_pid: 7 }]) {
       expect((await ask(tool, { ...other, recall: '1:2-3' })).output).toEqual({ error, code: 'ERR_BASH_INVALID_ARG' });
     }

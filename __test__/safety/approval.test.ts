@@ -255,7 +255,7 @@ describe.each(HOSTS)('%s', (name, major, place) => {
   });
 
   it('does not ask about tasks, nor about invalid input', async () => {
-    for (const call of [{ check_pid: 999_999 }, { kill_pid: 999_999 }]) {
+    for (const call of [{ check_pid: 999_999 }, { kill_pid: 999_999 }, { wait_pid: 999_999 }]) {
       const { go, asked } = conversation([{ call }, { say: 'done' }], { approval: { allow: [], ask: ['echo:*'] } });
       await go();
       expect(asked).toEqual([]);
@@ -386,6 +386,25 @@ describe('the reason', () => {
     expect(reason).toMatch(/\n\nIt would run:\n {2}- npm run build\n {2}- write \/home\/dev\/project\/out.txt\n\n/);
     expect(reason).toMatch(/\n {2}- no rule allows npm run build[^,]*, write:out\.txt\n\n/);
     expect(reason).toMatch(/\n\nRules that would allow it:\n {2}- npm run build:\*\n {2}- write:out\.txt$/);
+  });
+
+  it('a question that is asked again says which rule comes nearest, and what does not match', async () => {
+    const reason = await reasonOf('npm run build --watch && rm b.txt', {
+      allow: ['npm run build', 'rm a.txt', 'git log:*'],
+    });
+    expect(reason).toContain(
+      'Why this asks:\n  - no rule allows npm run build --watch, rm b.txt\n' +
+        '  - the rule «npm run build» does not allow npm run build --watch: it allows no further word, such as --watch\n' +
+        '  - the rule «rm a.txt» does not allow rm b.txt: b.txt is not a.txt\n',
+    );
+    expect(await reasonOf('npm audit fix', { allow: ['npm test:*'] })).not.toContain('does not allow');
+  });
+
+  it('the rules that would allow it leave out pids, hashes and names of temporary files', async () => {
+    const reason = await reasonOf('kill -9 12345 > /tmp/tmp.Xy12/out && git checkout 3f2a1bc', { allow: ['npm test'] });
+    expect(reason).toMatch(
+      /\n\nRules that would allow it:\n {2}- kill:\*\n {2}- write:\/tmp\/tmp\.\*\/out\n {2}- git checkout:\*$/,
+    );
   });
 
   it('names the rule of the host that asks', async () => {

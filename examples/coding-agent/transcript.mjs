@@ -8,7 +8,7 @@ import { stripVTControlCharacters } from 'node:util';
  * @typedef {import('agent-bash').View} View
  * @typedef {(text: string) => string} Paint
  * @typedef {import('agent-bash/ai').BashToolUndone} BashToolUndone
- * @typedef {'command' | 'check_pid' | 'kill_pid' | 'undo_run' | 'recall' | 'mode' | 'cwd' | 'head' | 'tail' | 'timeout_ms'} Field
+ * @typedef {'command' | 'check_pid' | 'kill_pid' | 'wait_pid' | 'port' | 'pattern' | 'undo_run' | 'recall' | 'mode' | 'cwd' | 'head' | 'tail' | 'timeout_ms'} Field
  */
 
 /** Number of lines of a stream that people see. The model sees the whole result of its tool. */
@@ -87,9 +87,10 @@ export class Transcript {
    */
   begin(id, input) {
     const field =
-      /** @type {const} */ (['check_pid', 'kill_pid', 'undo_run', 'recall']).find((name) => input[name]) ?? 'kill_pid';
+      /** @type {const} */ (['check_pid', 'kill_pid', 'wait_pid', 'undo_run', 'recall']).find((name) => input[name]) ??
+      'kill_pid';
     const command = input.command ?? `${field} ${input[field] ?? ''}`;
-    const asked = ['mode', 'cwd', 'head', 'tail', 'timeout_ms'].flatMap((key) => {
+    const asked = ['mode', 'cwd', 'head', 'tail', 'port', 'pattern', 'timeout_ms'].flatMap((key) => {
       const value = Object(input)[key];
       return value === undefined || value === null ? [] : [`${key} ${value}`];
     });

@@ -27,6 +27,7 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules, 
     ...analysis.findings.filter(({ level }) => level === 'ask').map(({ message }) => message),
     ...asks.map((rule) => `the rule «${rule}» asks`),
     ...(decision.unmatched.length > 0 ? [`no rule allows ${decision.unmatched.map(oneLine).join(', ')}`] : []),
+    ...(decision.nearest ?? []).map(({ command, rule, why }) => `the rule «${rule}» does not allow ${command}: ${why}`),
     // With an empty list, nothing else speaks against the command.
     ...(analysis.findings.length + asks.length + decision.unmatched.length === 0 ? ['no rule allows it'] : []),
   ];

@@ -21,12 +21,12 @@ import { rememberResult } from '../tool/view.ts';
 /**
  * Creates the bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
  *
- * Each call runs one command with `bash()` and these options, checks or kills a background process, undoes a run, or
- * recalls lines of an output. It yields live snapshots and finally a `BashResult`, a `BackgroundCheck`, an `Undone`,
- * the lines, or `{ error, code }` if nothing ran. It never throws. The tool's directory is `options.cwd`, resolved now;
- * the default is `process.cwd()`. Without `registry`, `mode` "background", `check_pid` and `kill_pid` use
- * `defaultRegistry()`, and commands still end at their time limit. With `session` the commands run in that session and
- * its directory. With `sandbox`, or the `experimental_sandbox` of a call, they run there.
+ * Each call runs one command with `bash()` and these options, checks, kills or awaits a background process, undoes a
+ * run, or recalls lines of an output. It yields live snapshots and finally a `BashResult`, a `BackgroundCheck`, an
+ * `Undone`, the lines, or `{ error, code }` if nothing ran. It never throws. The tool's directory is `options.cwd`,
+ * resolved now; the default is `process.cwd()`. Without `registry`, `mode` "background", `check_pid`, `kill_pid` and
+ * `wait_pid` use `defaultRegistry()`, and commands still end at their time limit. With `session` the commands run in
+ * that session and its directory. With `sandbox`, or the `experimental_sandbox` of a call, they run there.
  *
  * Throws `ERR_BASH_INVALID_ARG` for an interceptor with an invalid pattern, for a hook that is not a function, and for
  * an invalid session, terminal or sandbox.

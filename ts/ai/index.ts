@@ -37,6 +37,7 @@ export type {
   BashToolResult,
   BashToolSnapshot,
   BashToolUndone,
+  BashToolWait,
   Hooked,
   InterceptRule,
   RunnerFinished,

@@ -8,8 +8,8 @@ const COMMAND_LENGTH = 80;
 /**
  * Returns a `prepareStep` for ai 6 and ai 7 that tells the model which tasks of the registry have ended since the
  * previous step. It appends one user message with the end of each task, the amount of its output and the path of its
- * log. Each task is announced once, and not at all if `check_pid` or `kill_pid` has already reported its end. Tasks
- * that ended before this call are not announced. The tool's texts then say that there is no need to poll.
+ * log. Each task is announced once, and not at all if `check_pid`, `kill_pid` or `wait_pid` has already reported its
+ * end. Tasks that ended before this call are not announced. The tool's texts then say that there is no need to poll.
  *
  * A registry with `dir`, `defaultRegistry()` included, also holds the tasks of other processes that use the same
  * directory. With nothing to announce, or with a closed registry, the step stays unchanged.

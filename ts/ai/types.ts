@@ -78,8 +78,8 @@ export interface BashApprovalJudgement {
   /** The text for the person who is asked or the model that is refused; `''` if the call runs. */
   reason: string;
   /**
-   * The analysis of the command; `null` for `check_pid`, `kill_pid` and invalid input, which run nothing and are never
-   * asked about.
+   * The analysis of the command; `null` for `check_pid`, `kill_pid`, `wait_pid` and invalid input, which run nothing
+   * and are never asked about.
    */
   analysis: Analysis | null;
   /** The decision of the rules. An "always allow" would add its `suggestRules`. `null` if `analysis` is. */

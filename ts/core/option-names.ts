@@ -43,7 +43,7 @@ export function hintOf(name: string, names: readonly string[], within = ''): str
 }
 
 /** Returns the name that was most likely meant. `null` if none is near. */
-function nearestTo(name: string, names: readonly string[]): string | null {
+export function nearestTo(name: string, names: readonly string[]): string | null {
   const scored = names
     .map((known) => ({ known, score: scoreOf(plain(name), plain(known)), extra: Math.abs(known.length - name.length) }))
     .filter(({ score }) => score <= Math.max(2, name.length / 3))

@@ -16,7 +16,7 @@ export function tasksTool(options: BashToolOptions): Tool {
     config: {
       title: 'List background processes',
       description:
-        'Lists the processes that bash started in the background, with pid, state, command and the file of their output: those that run first, then the newest. check_pid and kill_pid of bash look at one and end it.',
+        'Lists the processes that bash started in the background, with pid, state, command and the file of their output: those that run first, then the newest. check_pid, wait_pid and kill_pid of bash look at one, wait for it and end it.',
       inputSchema: toolSchema({ type: 'object', properties: {} }),
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },

@@ -98,6 +98,8 @@ export async function* answer(
   const asked = input.command as string;
   const refused = takeRefusal(call.toolCallId, asked);
   if (refused) return refused;
+  // `bash` runs an empty command. From a model it is a mistake.
+  if (asked.trim() === '') return { error: 'command is empty: nothing ran', code: 'ERR_BASH_INVALID_ARG' };
   let command: string;
   try {
     command = (await options.onBeforeRun?.({ command: asked }))?.command ?? asked;

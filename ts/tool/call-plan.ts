@@ -6,7 +6,15 @@ import type { Level } from '../reduce/keeping.ts';
 import { type LineLimit, lineLimits, trailingLimit, truncateFor } from './lines.ts';
 import { checkToolOptions, levelOf, SHARED_OUTPUTS, type Sharing, undoOption, VIEWS, type Viewed } from './options.ts';
 import { overriddenOptions, sandboxDirectory, sandboxOf, sessionOf, terminalOf, withSession } from './place.ts';
-import { ACCESS_FIELD, INPUT_FIELDS, LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from './schema.ts';
+import {
+  ACCESS_FIELD,
+  INPUT_FIELDS,
+  ignoredInput,
+  LONGEST_LIMIT_MS,
+  longestBackgroundMs,
+  SHORTEST_LIMIT_MS,
+  WAIT_FIELDS,
+} from './schema.ts';
 import type {
   BashApprovalCall,
   BashToolCall,
@@ -39,9 +47,15 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
   const limits = background ? [] : lineLimits(trailing, input);
   const { timeoutMs, notes } = timeLimit(input.timeout_ms, background ? longestBackgroundMs() : LONGEST_LIMIT_MS);
   const known = options.onAccess === undefined ? INPUT_FIELDS : [...INPUT_FIELDS, ACCESS_FIELD];
-  const taken = (field: string) => known.includes(field) && !(background && LINE_FIELDS.includes(field));
+  const useless = background ? [...WAIT_FIELDS, ...LINE_FIELDS] : WAIT_FIELDS;
+  const taken = (field: string) => known.includes(field) && !useless.includes(field);
   const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
-  if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
+  notes.push(
+    ...ignoredInput(
+      ignored.map(([field]) => field),
+      known,
+    ),
+  );
   const there = sandboxOf(options) !== undefined;
   if (there) notes.push(...overriddenOptions(options));
   const first = limits[0];
@@ -92,7 +106,8 @@ export function runOptions(options: BashToolOptions): BashOptions {
   return undo === undefined ? rest : { ...rest, undo: undoOption(undo) };
 }
 
-function timeLimit(
+/** Returns the time limit that a model asks for, within its bounds, with a note if they changed it. */
+export function timeLimit(
   asked: number | null | undefined,
   longestMs: number,
 ): { timeoutMs: number | undefined; notes: string[] } {

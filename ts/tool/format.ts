@@ -2,7 +2,7 @@ import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type 
 import { innerOf } from '../core/inner.ts';
 import { changedPart, denialPart, formatUndone, joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
 import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
-import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput } from './types.ts';
+import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from './types.ts';
 
 /** Advice to a model about a slow command. It depends on the inputs of the model's tool. */
 export interface Advice {
@@ -81,9 +81,9 @@ export function formatCheck(check: BackgroundCheck): string {
 
 /** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
-  const { task, output, newLines, confinement, view } = check;
+  const { task, output, newLines, confinement, view, waited } = check;
   return joinParts([
-    `[Process ${task.pid} ${stateOf(task)}.`,
+    `[Process ${task.pid} ${stateOf(task)}${waited ? endOfWait(waited) : ''}.`,
     output === ''
       ? 'No new output since last check.'
       : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
@@ -91,6 +91,27 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
     changedPart(check, task.cwd, undoes),
     denialPart(confinement, asks),
   ]);
+}
+
+/** Returns how a wait ended, behind the state of its process. */
+function endOfWait({ end, port, pattern, timeoutMs }: BashToolWait): string {
+  const events = (accepts: string, matches: string) =>
+    [
+      ...(port === null ? [] : [`port ${port} ${accepts} connections`]),
+      ...(pattern === null ? [] : [`its new output ${matches} /${pattern}/`]),
+    ].join(' or ');
+  const missed = events('accepted', 'matched');
+  const before = missed === '' ? '' : ` before ${missed}`;
+  switch (end) {
+    case 'found':
+      return `: ${events('accepts', 'matches')}`;
+    case 'ended':
+      return before;
+    case 'timed-out':
+      return `: ${timeoutMs / 1_000} s passed${before}`;
+    case 'aborted':
+      return `: the wait was interrupted${before}`;
+  }
 }
 
 function stateOf({ state, exitCode, signal }: BackgroundTask): string {
@@ -109,9 +130,9 @@ function stateOf({ state, exitCode, signal }: BackgroundTask): string {
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
  * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code, advice after a time limit, the changes of the command, the denials of a confinement, and the
- * notes. The streams already contain their truncation notices. The text of a command that continues in the background
- * gives its pid, its log, and how to check and stop it.
+ * empty), the exit code unless the first line has it, advice after a time limit, the changes of the command, the
+ * denials of a confinement, and the notes. The streams already contain their truncation notices. The text of a command
+ * that continues in the background gives its pid, its log, and how to check and stop it.
  *
  * A view (option `reduce`) stands for the streams, and `exit code: 0` is left out beside it.
  *
@@ -176,8 +197,9 @@ function ended(result: BashResult, advice: Advice, bare: boolean): string[] {
   const isAlone = bare && stdout !== '' && stderr === '';
   // A view has its own labels, and a plain success needs none.
   const shown = view || isAlone ? [withoutLastNewline(view?.text ?? stdout)] : streams(result);
-  const says = exitCode !== null && (exitCode !== 0 || !(view || bare));
-  return [headline(result), ...shown, says ? `exit code: ${exitCode}` : '', nextStep(result, advice)];
+  const head = headline(result);
+  const says = exitCode === 0 ? !(view || bare) : exitCode !== null && !head.includes(`exit code ${exitCode}`);
+  return [head, ...shown, says ? `exit code: ${exitCode}` : '', nextStep(result, advice)];
 }
 
 /** Returns the advice for a command that was ended at its limit, or `''` for any other. */

@@ -6,7 +6,7 @@ import type { BashToolOptions, ToolSandbox } from './types.ts';
 
 /** Text for system prompts: when to use the bash tool. */
 export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.
-Start servers and whatever else does not end by itself with mode "background", look at them with check_pid, and stop them with kill_pid when you no longer need them.
+Start servers and whatever else does not end by itself with mode "background", wait for them with wait_pid and not with a loop of sleep or curl, look at them with check_pid, and stop them with kill_pid when you no longer need them.
 For files, prefer the structured tools you have (read, write, edit, glob, grep): they give better errors and structure than cat, echo, sed, find and grep.
 Read the exit code and stderr of every command before you go on.`;
 
@@ -76,7 +76,7 @@ export function describeTool(options: {
 ${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no terminal and stdin is empty, so nothing can be asked for.'}
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.${onLine(options.reduces)}
 The time limit is ${limit}.${silenceLimit(options.terminal ? undefined : options.idleTimeoutMs)} ${atLimit}
-Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
+Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, wait_pid waits until it has ended, its port accepts connections or its output matches a pattern, kill_pid ends it and all it started.
 ${options.undoes ? `${UNDOES}\n` : ''}${options.reach ? `${options.reach}\n` : ''}Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
 }
@@ -132,7 +132,7 @@ export function describeInSandbox(options: {
 ${STATE.get(false)} There is no terminal and stdin is empty, so nothing can be asked for.
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.${onLine(options.reduces)}
 The time limit is ${limit}; mode "slow" or timeout_ms gives it more: use it for builds, downloads, installs and tests.${silenceLimit(options.idleTimeoutMs)} At the limit the command is ended, and its output up to there is returned.
-Mode "background", check_pid and kill_pid do not work in the sandbox: start servers with «&», their output sent to a file, and end them with kill.
+Mode "background", check_pid, kill_pid and wait_pid do not work in the sandbox: start servers with «&», their output sent to a file, and end them with kill.
 Keep commands concise, under 60k tokens; write long scripts to a file first.${typeof said === 'string' && said !== '' ? `\n<sandbox>${said}</sandbox>` : ''}${cwd === undefined ? '' : `\n<pwd>${cwd}</pwd>`}`;
 }
 

@@ -10,11 +10,20 @@ import {
   undoPoints,
 } from 'agent-bash';
 import { OWNER, type Owned } from '../core/world.ts';
-import { toolFolder } from './call-plan.ts';
+import { timeLimit, toolFolder } from './call-plan.ts';
 import { MANAGE_BY_INPUT } from './format.ts';
 import { offersUndo } from './options.ts';
 import { sandboxOf } from './place.ts';
-import type { BashToolError, BashToolInput, BashToolOptions, BashToolOutput, BashToolUndone } from './types.ts';
+import { LONGEST_LIMIT_MS, WAIT_MS } from './schema.ts';
+import type {
+  BashToolCheck,
+  BashToolError,
+  BashToolInput,
+  BashToolOptions,
+  BashToolOutput,
+  BashToolUndone,
+  BashToolWait,
+} from './types.ts';
 
 /** The model's knowledge about the tasks of one registry, through the tool and through notices. */
 export class TaskKnowledge {
@@ -87,15 +96,18 @@ export function knowledgeOf(registry: BackgroundRegistry): TaskKnowledge {
 }
 
 /** A question about a task, in place of a command. */
-export interface TaskQuestion {
-  action: 'check' | 'kill';
-  pid: number;
-}
+export type TaskQuestion =
+  | { action: 'check' | 'kill'; pid: number }
+  | { action: 'wait'; pid: number; wait: Omit<BashToolWait, 'end'> };
 
 /** Returns the question of a valid input, or `null` for a command. */
-export function taskQuestion({ check_pid, kill_pid }: BashToolInput): TaskQuestion | null {
+export function taskQuestion(input: BashToolInput): TaskQuestion | null {
+  const { check_pid, kill_pid, wait_pid, port = null, pattern = null, timeout_ms } = input;
   if (check_pid != null) return { action: 'check', pid: check_pid };
-  return kill_pid == null ? null : { action: 'kill', pid: kill_pid };
+  if (kill_pid != null) return { action: 'kill', pid: kill_pid };
+  if (wait_pid == null) return null;
+  const { timeoutMs = WAIT_MS } = timeLimit(timeout_ms, LONGEST_LIMIT_MS);
+  return { action: 'wait', pid: wait_pid, wait: { port, pattern, timeoutMs } };
 }
 
 /** Returns the registry that holds a call's tasks: the given one, or the user's default. */
@@ -115,27 +127,46 @@ export function adoptedNotes({ survivors }: BashResult, { registry }: { registry
 }
 
 /**
- * Checks or kills a task. A call aborted earlier does nothing and consumes no output. A call aborted during a kill
- * stops waiting, and the kill continues.
+ * Checks, kills or awaits a task. A call aborted earlier does nothing and consumes no output. A call aborted during a
+ * kill stops waiting, and the kill continues. A call aborted during a wait answers with the output so far.
  */
 export async function answerTask(
-  { action, pid }: TaskQuestion,
+  question: TaskQuestion,
   options: BashToolOptions,
   signal: AbortSignal | undefined,
-): Promise<BackgroundCheck | BashToolError> {
+): Promise<BashToolCheck | BashToolError> {
+  const { action, pid } = question;
   if (signal?.aborted) return interrupted(`the call was interrupted before process ${pid} was looked at`);
   const registry = registryOf(options);
-  const working = action === 'kill' ? registry.kill(pid) : registry.check(pid);
-  const outcome = action === 'kill' && signal ? await unlessAborted(working, pid, signal) : await working;
+  const outcome =
+    action === 'wait'
+      ? await awaitTask(pid, question.wait, registry, signal)
+      : action === 'check'
+        ? await registry.check(pid)
+        : await unlessAborted(registry.kill(pid), pid, signal);
   if ('task' in outcome) knowledgeOf(registry).check(outcome);
   return outcome;
+}
+
+async function awaitTask(
+  pid: number,
+  wait: Omit<BashToolWait, 'end'>,
+  registry: BackgroundRegistry,
+  signal: AbortSignal | undefined,
+): Promise<BashToolCheck> {
+  const { port, pattern, timeoutMs } = wait;
+  const check = await registry.wait(pid, { port: port ?? undefined, pattern: pattern ?? undefined, timeoutMs, signal });
+  const left = signal?.aborted ? 'aborted' : 'timed-out';
+  const end = check.matched ? 'found' : check.task.state === 'running' ? left : 'ended';
+  return { ...check, waited: { end, ...wait } };
 }
 
 async function unlessAborted(
   working: Promise<BackgroundCheck>,
   pid: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<BackgroundCheck | BashToolError> {
+  if (signal === undefined) return await working;
   let stop = () => {};
   const aborted = new Promise<BashToolError>((resolve) => {
     stop = () => resolve(interrupted(`the call was interrupted; process ${pid} is still being ended`));

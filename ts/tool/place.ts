@@ -75,7 +75,7 @@ export function checkSandboxOptions(command: string, options: BashOptions): void
 
 /** The answer to a model that asks for a background task of this machine. */
 export const NO_TASKS =
-  'check_pid and kill_pid know no processes of this sandbox: look at them and end them with commands (ps, kill)';
+  'check_pid, kill_pid and wait_pid know no processes of this sandbox: look at them and end them with commands (ps, kill)';
 
 /** Returns a note for each of the tool's options that a sandbox overrides. */
 export function overriddenOptions({ session, terminal }: BashToolOptions): string[] {

@@ -1,6 +1,7 @@
 import { bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
+import { nearestTo } from '../core/option-names.ts';
 import { AFTER_LAST_LINE_MS } from './lines.ts';
 import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
 
@@ -81,7 +82,16 @@ export const INPUT_FIELDS: readonly string[] = [
   'tail',
   'check_pid',
   'kill_pid',
+  'wait_pid',
+  'port',
+  'pattern',
 ];
+
+/** The fields that only `wait_pid` has. */
+export const WAIT_FIELDS: readonly string[] = ['port', 'pattern'];
+/** The longest wait of a `wait_pid` that names none, and the longest pattern in characters. */
+export const WAIT_MS = 30_000;
+export const MOST_PATTERN = 1_000;
 
 /** The field with which a model asks for access. The schema has it if the host answers. */
 export const ACCESS_FIELD = 'access';
@@ -166,6 +176,15 @@ function jsonSchema(fields: OptionalFields): Record<string, unknown> {
         type: ['integer', 'null'],
         description: 'In place of a command: ends the background process with this pid and all it started.',
       },
+      wait_pid: {
+        type: ['integer', 'null'],
+        description: `In place of a command: waits until the background process with this pid has ended, its port accepts connections or its new output matches pattern, at most timeout_ms (default ${WAIT_MS}).`,
+      },
+      port: { type: ['integer', 'null'], description: 'With wait_pid: the port that a server is to listen on.' },
+      pattern: {
+        type: ['string', 'null'],
+        description: 'With wait_pid: a regular expression for the output, such as "ready|listening".',
+      },
       ...optional,
     },
     required: [...INPUT_FIELDS, ...Object.keys(optional)],
@@ -195,10 +214,17 @@ function optionalProperties({ asks, undoes, recalls }: OptionalFields): Record<s
 
 /** The subjects of a call. An input has exactly one. */
 function subjectsOf({ undoes, recalls }: OptionalFields): string[] {
-  return ['command', 'check_pid', 'kill_pid', ...(undoes ? [UNDO_FIELD] : []), ...(recalls ? [RECALL_FIELD] : [])];
+  return [
+    'command',
+    'check_pid',
+    'kill_pid',
+    'wait_pid',
+    ...(undoes ? [UNDO_FIELD] : []),
+    ...(recalls ? [RECALL_FIELD] : []),
+  ];
 }
 
-/** `command, check_pid and kill_pid` */
+/** `command, check_pid, kill_pid and wait_pid` */
 function subjectList(fields: OptionalFields): string {
   const subjects = subjectsOf(fields);
   return `${subjects.slice(0, -1).join(', ')} and ${subjects.at(-1)}`;
@@ -231,9 +257,16 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   check('cwd', (given) => typeof given === 'string', 'must be a string');
   check('head', isCount, 'must be a whole number of at least 1');
   check('tail', isCount, 'must be a whole number of at least 1');
-  check('check_pid', isCount, 'must be the pid of a background process');
-  check('kill_pid', isCount, 'must be the pid of a background process');
+  for (const pid of ['check_pid', 'kill_pid', 'wait_pid']) {
+    check(pid, isCount, 'must be the pid of a background process');
+  }
   const isText = (given: unknown) => typeof given === 'string' && given !== '';
+  check('port', (given) => isCount(given) && (given as number) <= 65_535, 'must be a port, 1 to 65535');
+  check(
+    'pattern',
+    (given) => isText(given) && (given as string).length <= MOST_PATTERN,
+    `must be a regular expression of at most ${MOST_PATTERN} characters`,
+  );
   if (optional.undoes) check(UNDO_FIELD, isText, 'must be the id of a run');
   if (optional.recalls) check(RECALL_FIELD, isText, 'must be "12:40-95" or "12 /pattern/"');
   if (value.access !== undefined) value.access = accessIn(value.access, issues);
@@ -241,6 +274,16 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
     issues.push({ message: `exactly one of ${subjectList(optional)} must be given`, path: [] });
   }
   return issues.length > 0 ? { issues } : { value };
+}
+
+/** Returns the note on inputs without effect. An input that does not exist has the nearest one of `known` beside it. */
+export function ignoredInput(fields: readonly string[], known: readonly string[]): string[] {
+  if (fields.length === 0) return [];
+  const named = fields.map((field) => {
+    const nearest = known.includes(field) ? null : nearestTo(field, known);
+    return nearest === null ? field : `${field} (did you mean ${nearest}?)`;
+  });
+  return [`ignored input: ${named.join(', ')}`];
 }
 
 /** Returns a copy of an access, read once, or `null`. Each mistake in it becomes an issue. */

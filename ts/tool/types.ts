@@ -14,8 +14,9 @@ import type {
 } from 'agent-bash';
 
 /**
- * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `undo_run` and `recall`, the other
- * fields with a command. All may be `null` or missing: strict modes send every field, other models leave them out.
+ * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `wait_pid`, `undo_run` and
+ * `recall`, the other fields with a command. All may be `null` or missing: strict modes send every field, other models
+ * leave them out.
  */
 export interface BashToolInput {
   /** The command, byte for byte. A trailing `| head …` or `| tail …` becomes a limit if its meaning stays the same. */
@@ -27,7 +28,7 @@ export interface BashToolInput {
   mode?: 'default' | 'slow' | 'background' | null | undefined;
   /**
    * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note. It takes
-   * precedence over the tool's `timeoutMs` and any mode.
+   * precedence over the tool's `timeoutMs` and any mode. With `wait_pid` it is the longest wait, 30 s by default.
    */
   timeout_ms?: number | null | undefined;
   /**
@@ -46,6 +47,12 @@ export interface BashToolInput {
   check_pid?: number | null | undefined;
   /** Ends the background process with this pid and everything it started. */
   kill_pid?: number | null | undefined;
+  /** Waits until the background process with this pid has ended, or until `port` or `pattern` is there. */
+  wait_pid?: number | null | undefined;
+  /** With `wait_pid`: a port of this machine that accepts connections. */
+  port?: number | null | undefined;
+  /** With `wait_pid`: a regular expression that the output not read so far matches. */
+  pattern?: string | null | undefined;
   /** Undoes the run with this id. Only with `undo`. */
   undo_run?: string | null | undefined;
   /**
@@ -153,10 +160,10 @@ export interface BashToolOptions
    *
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
-   * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `args`, `stdin`, `merge`,
-   * `shell`, `limits`, `confine`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or
-   * `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that
-   * the sandbox does not report is 255, with a note.
+   * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `wait_pid`, `args`,
+   * `stdin`, `merge`, `shell`, `limits`, `confine`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A
+   * `session` or `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an
+   * exit code that the sandbox does not report is 255, with a note.
    *
    * @default none
    * @example createBashTool({ sandbox: createLocalSandboxSession({ cwd: '/srv/project' }) });
@@ -395,8 +402,25 @@ export interface BashToolRecalled {
   text: string;
 }
 
+/** The wait of a `wait_pid`. */
+export interface BashToolWait {
+  /**
+   * What ended it: the port or the pattern was found, the process has ended before, the time was up, or the call was
+   * aborted.
+   */
+  end: 'found' | 'ended' | 'timed-out' | 'aborted';
+  /** The port that was waited for, or `null`. */
+  port: number | null;
+  /** The pattern that was waited for, or `null`. */
+  pattern: string | null;
+  /** The longest time that it could take, in ms. */
+  timeoutMs: number;
+}
+
 /** The state and the new output of a background process. */
 export interface BashToolCheck extends BackgroundCheck {
+  /** The wait before, of a `wait_pid`. */
+  waited?: BashToolWait;
   /** The text that the model reads in place of the output; `null` if nothing was gained, missing with `'off'`. */
   view?: View | null;
 }
@@ -412,8 +436,8 @@ export type BashToolResult = (BashResult | SessionResult) & {
 
 /**
  * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
- * if nothing ran; for `check_pid` and `kill_pid` one check, for `undo_run` its effect, for `recall` the lines. Plain
- * data throughout. `'error' in`, `'task' in` and `status` tell them apart.
+ * if nothing ran; for `check_pid`, `kill_pid` and `wait_pid` one check, for `undo_run` its effect, for `recall` the
+ * lines. Plain data throughout. `'error' in`, `'task' in` and `status` tell them apart.
  */
 export type BashToolOutput =
   | BashToolResult

@@ -1,12 +1,4 @@
-import {
-  type BackgroundCheck,
-  type BashOptions,
-  type BashResult,
-  bash,
-  estimateTokens,
-  type OutputStore,
-  type View,
-} from 'agent-bash';
+import { type BashOptions, type BashResult, bash, estimateTokens, type OutputStore, type View } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { linesOf } from '../core/lines.ts';
 import { messageOf } from '../core/listener.ts';
@@ -349,7 +341,7 @@ export class Viewing {
   }
 
   /** Resolves with a check and its view. `ask` is called if `reduce` is valid, since it consumes the output. */
-  async check<T extends object>(ask: () => Promise<BackgroundCheck | T>): Promise<BashToolCheck | T> {
+  async check<T extends object>(ask: () => Promise<BashToolCheck | T>): Promise<BashToolCheck | T> {
     await this.#check();
     const check = await ask();
     if (!('task' in check)) return check;

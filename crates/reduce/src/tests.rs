@@ -254,6 +254,51 @@ fn failures_that_differ_in_numbers_are_shown_a_few_times() {
     assert_eq!(view.text.matches("FAILED ").count(), 8, "{}", view.text);
 }
 
+/// A log with failed tests, each with its header and a block of which most lines are left out.
+fn failed_tests(header: impl Fn(usize) -> String, error: &str, blocks: usize, lines: usize) -> String {
+    let names = ["apple", "birch", "cedar", "dahlia", "elder", "fern", "grape", "hazel"];
+    let mut text = String::new();
+    for block in 0..blocks {
+        text.push_str(&format!("{}\n\n", header(block)));
+        for line in 0..lines {
+            text.push_str(&format!("    order_{line} = shop.orders.take({block}, {})\n", names[line % 8]));
+        }
+        text.push_str(&format!("{} {}\n\n", error, names[block % 8].repeat(block / 8 + 1)));
+    }
+    text.push_str("=== the end\n");
+    text
+}
+
+#[test]
+fn the_header_of_a_failed_test_is_shown_with_lines_of_its_block() {
+    let tests = [
+        ("pytest", "________________________ test_order[#-a] ________________________", "E   assert"),
+        ("cargo test", "---- orders::tests::order_# stdout ----", "thread 'a' panicked at src/a.rs:1:1:"),
+        ("jest", "  ● orders › keep order #", "    expect(received).toBe(expected) // failed:"),
+        ("vitest run", " FAIL  src/orders.test.ts > orders > order #", "AssertionError: expected"),
+        ("go test ./...", "--- FAIL: TestOrders# (0.00s)", "    orders_test.go:14: got 3, want"),
+    ];
+    for (command, header, error) in tests {
+        let header = |at: usize| header.replace('#', &at.to_string());
+        for (blocks, lines) in [(20, 12), (60, 12), (50, 40)] {
+            let stdout = failed_tests(header, error, blocks, lines);
+            let Some(view) = reduce(&stdout, "", End::Failed, &options(SALIENT, Some(command))) else {
+                panic!("{command}: no view of {blocks} blocks")
+            };
+            assert!(!view.elided.is_empty(), "{}", view.text);
+            let hidden = |number| view.elided.iter().any(|gap| (gap.from..=gap.to).contains(&number));
+            let (mut above, mut block) = (0, 0);
+            for (line, number) in stdout.lines().zip(1..) {
+                if line == header(block) {
+                    (above, block) = (number, block + 1);
+                }
+                let is_named = above == 0 || !hidden(above) || line.starts_with("===");
+                assert!(hidden(number) || is_named, "{command}, {blocks} blocks: {line} without its header");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_large_output_is_not_folded_whole() {
     let stdout = "the same line every time\n".repeat(50_000);

@@ -1,4 +1,14 @@
-import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn, isRecord, type Read, reader, standardSchema } from '../schema.ts';
+import {
+  ACCESS_FIELD,
+  ACCESS_SCHEMA,
+  accessIn,
+  ignoredInput,
+  isRecord,
+  MOST_PATTERN,
+  type Read,
+  reader,
+  standardSchema,
+} from '../schema.ts';
 import type { BashInputIssue } from '../types.ts';
 import type { TerminalInputSchema, TerminalToolInput } from './types.ts';
 
@@ -26,16 +36,18 @@ const MOST_ROWS = 200;
 /** Longer text belongs in a file. */
 const MOST_TEXT = 100_000;
 const MOST_KEYS = 1_000;
-const MOST_PATTERN = 1_000;
 const LONGEST_IDLE_MS = 60_000;
 /** The time that a `wait` takes at most, if the model names none and if it names one. */
 export const WAIT_MS = 10_000;
 export const LONGEST_WAIT_MS = 300_000;
 
-/** Returns the non-null fields that a model sent and its action does not take. `asks`: whether it takes `access`. */
+/** Returns the note on non-null fields that an action does not take. `asks`: whether it takes `access`. */
 export function ignoredFields(input: TerminalToolInput, asks: boolean): string[] {
   const taken: readonly string[] = ['action', ...FIELDS[input.action].filter((name) => asks || name !== ACCESS_FIELD)];
-  return Object.entries(input).flatMap(([name, value]) => (value == null || taken.includes(name) ? [] : [name]));
+  const ignored = Object.entries(input).flatMap(([name, value]) =>
+    value == null || taken.includes(name) ? [] : [name],
+  );
+  return ignoredInput(ignored, taken);
 }
 
 /**

@@ -220,8 +220,7 @@ async function answer(
   const { abortSignal: signal } = call;
   if (action === 'list') return { terminals: terminals.list() };
   if (signal?.aborted) return { error: 'the call was interrupted before anything was done', code: 'ABORT_ERR' };
-  const ignored = ignoredFields(input, setup.options.onAccess !== undefined);
-  const notes = ignored.length > 0 ? [`ignored input: ${ignored.join(', ')}`] : [];
+  const notes = ignoredFields(input, setup.options.onAccess !== undefined);
   if (action === 'start') return await start(terminals, input, setup, call, notes);
   const terminal = terminals.get(id);
   let reason: TerminalReason = 'now';

@@ -60,7 +60,7 @@ describe('mcp', () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'agent-bash', version: expect.stringMatching(/^\d/) });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bash', 'bash_tasks', 'bash_analyze']);
     const answer = await call('bash', { command: 'pwd; exit 3' });
-    expect(textOf(answer)).toBe(`[command failed: exit code 3]\n\n${cwd}\n\nexit code: 3`);
+    expect(textOf(answer)).toBe(`[command failed: exit code 3]\n\n${cwd}`);
   });
 
   test('takes a directory, a limit, a registry and levels of rules', async () => {

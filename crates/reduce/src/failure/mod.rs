@@ -4,6 +4,7 @@
 //! or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
 
 mod block;
+mod header;
 mod phrase;
 mod prefix;
 mod shape;
@@ -11,6 +12,7 @@ mod source;
 mod words;
 
 pub use block::Block;
+pub use header::Headers;
 
 /// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

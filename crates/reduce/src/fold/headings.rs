@@ -46,19 +46,20 @@ fn place<'a>(lines: &[Line<'a>], headings: &[Heading]) -> Vec<Line<'a>> {
 /// Returns the length of the common prefix of each line with the next, in bytes, cut where a path, a word or a column
 /// ends.
 fn common(texts: &[&str]) -> Vec<usize> {
-    let mut tops: Vec<Option<usize>> = vec![None; texts.len()];
+    let mut paths: Vec<Option<Option<usize>>> = vec![None; texts.len()];
     let mut lengths = Vec::with_capacity(texts.len().saturating_sub(1));
     for at in 1..texts.len() {
         let (a, b) = (texts[at - 1], texts[at]);
         // Each line keeps some text of its own.
         let longest_same = a.len().min(b.len()).saturating_sub(1);
         let same = a.bytes().zip(b.bytes()).take(longest_same).take_while(|(a, b)| a == b).count();
-        let mut length = boundary(a, same);
+        let mut length = boundary([a, b], same);
         if length >= SHORTEST {
             for side in [at - 1, at] {
-                length = length.min(*tops[side].get_or_insert_with(|| longest(texts[side])));
+                if let Some(path) = *paths[side].get_or_insert_with(|| path_of_failure(texts[side])) {
+                    length = if path <= same { path } else { 0 };
+                }
             }
-            length = boundary(a, length);
         }
         let says = a.as_bytes()[..length].iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
         lengths.push(if length >= SHORTEST && says >= 2 { length } else { 0 });
@@ -66,18 +67,27 @@ fn common(texts: &[&str]) -> Vec<usize> {
     lengths
 }
 
-/// Returns the last place at or before `same` where a word or a part of a path ends.
-fn boundary(text: &str, same: usize) -> usize {
+/// Returns the last place at or before `same` where a word or a part of a path ends in both lines. A separator of
+/// several signs, such as `::`, stays whole.
+fn boundary(lines: [&str; 2], same: usize) -> usize {
     let ends = |byte: u8| matches!(byte, b'/' | b':' | b' ' | b'\t' | b'|' | b')' | b']' | b',' | b'=' | b'\\');
-    text.as_bytes()[..same].iter().rposition(|&byte| ends(byte)).map_or(0, |at| at + 1)
+    let goes_on = |at: usize, byte: u8| lines.iter().any(|line| line.as_bytes().get(at + 1) == Some(&byte));
+    let is_end = |(at, &byte): (usize, &u8)| ends(byte) && (byte.is_ascii_whitespace() || !goes_on(at, byte));
+    lines[0].as_bytes()[..same].iter().enumerate().rposition(is_end).map_or(0, |at| at + 1)
 }
 
-/// Returns the length of the longest part of a line that a heading may take. For a failure, this part is its path.
-fn longest(text: &str) -> usize {
+/// Returns the length of the path in front of a failure, which is all that a heading may take of it. 0 without a path:
+/// the line of a failed test is its name. `None` if the line reports no failure.
+fn path_of_failure(text: &str) -> Option<usize> {
     if severity(text) < Severity::Mention {
-        return text.len();
+        return None;
     }
-    let end = text.bytes().position(|byte| matches!(byte, b':' | b'(' | b' ' | b'\t')).unwrap_or(0);
-    let behind = end + usize::from(text.as_bytes().get(end) == Some(&b':'));
-    if text[..end].contains('/') || text[..end].contains('.') && behind > end { behind } else { 0 }
+    let end = text.find([':', '(', ' ', '\t']).unwrap_or(text.len());
+    let mut behind = text[end..].chars();
+    let sign = behind.next().filter(|_| text[..end].contains(['/', '.']));
+    Some(match (sign, behind.next()) {
+        (Some(':'), Some(' ' | '0'..='9')) => end + 1,
+        (Some('('), Some('0'..='9')) => end,
+        _ => 0,
+    })
 }

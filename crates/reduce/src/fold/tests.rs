@@ -58,6 +58,46 @@ fn a_failure_keeps_all_but_its_path() {
 }
 
 #[test]
+fn the_name_of_a_failed_test_stays_on_its_line() {
+    let rows: [fn(usize) -> String; 9] = [
+        |at| format!("tests/deep/test_orders.py::test_order_{at} FAILED [{at}%]\n"),
+        |at| format!("tests/deep/test_orders.py::TestOrders::test_order_{at} ERROR\n"),
+        |at| format!("test orders::deep::place::order_{at} ... FAILED\n"),
+        |at| format!("        FAIL [   0.00{at}s] shop::orders deep::place::order_{at}\n"),
+        |at| format!(" FAIL  src/deep/orders.test.ts > orders > order {at}\n"),
+        |at| format!("  ✕ orders of the shop keep number {at} (3 ms)\n"),
+        |at| format!("    --- FAIL: TestOrders/of_the_shop/order_{at} (0.00s)\n"),
+        |at| format!("//packages/orders:order_test_{at}   FAILED in 0.3s\n"),
+        |at| format!("packages/orders/deep/order_{at}.sh: FAILED\n"),
+    ];
+    for row in rows {
+        let text: String = (10..40).map(row).collect();
+        assert_eq!(folded(&text), text);
+    }
+}
+
+#[test]
+fn failed_tests_among_others_stay_whole() {
+    let row = |at: usize| {
+        let outcome = if at.is_multiple_of(5) { "FAILED" } else { "PASSED" };
+        format!("tests/deep/test_orders.py::test_order_{at} {outcome}\n")
+    };
+    let text = folded(&(10..40).map(row).collect::<String>());
+    assert!(text.contains("tests/deep/test_orders.py:: [4 lines]\ntest_order_11 PASSED\n"), "{text}");
+    for at in (10..40).step_by(5) {
+        assert!(text.contains(&row(at)), "{text}");
+    }
+}
+
+#[test]
+fn a_separator_of_several_signs_is_not_cut() {
+    let text = "crate_of_orders::a::one\ncrate_of_orders::a::two\ncrate_of_orders:b\n";
+    assert!(!folded(text).contains("\n:"), "{}", folded(text));
+    let text = "packages/orders==1.2\npackages/orders==1.3\npackages/orders=1.4\npackages/orders=1.5\n";
+    assert!(!folded(text).contains("\n="), "{}", folded(text));
+}
+
+#[test]
 fn short_texts_are_left_alone() {
     for text in ["a\na\n", "a/b\na/c\n", "one\n", ""] {
         assert_eq!(folded(text), text);

@@ -79,7 +79,7 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
         .collect();
     rest.sort_unstable_by_key(|&(score, at)| (std::cmp::Reverse(score), at));
     for (_, at) in rest {
-        if choice.cost(at) <= choice.left {
+        if choice.cost_with_header(at) <= choice.left {
             choice.show(at);
         } else if choice.left < 0 {
             break;
@@ -107,9 +107,28 @@ impl<'a> Choice<'a> {
         Self { units, frame, shown: vec![false; units.len()], left }
     }
 
+    /// Shows a unit, and the header that names its test.
     fn show(&mut self, at: usize) {
+        if self.shown[at] {
+            return;
+        }
         self.left -= self.cost(at);
         self.shown[at] = true;
+        if let Some(header) = self.hidden_header(at) {
+            self.show(header);
+        }
+    }
+
+    /// Returns the header of a unit, unless it is shown, here or in an earlier result.
+    fn hidden_header(&self, at: usize) -> Option<usize> {
+        let place = |unit: &Unit| (unit.stream.index(), unit.number);
+        let Unit { stream, header, .. } = self.units[at];
+        let found = self.units[..at].binary_search_by_key(&(stream.index(), header), place).ok()?;
+        (!self.shown[found] && !self.units[found].traits.referred).then_some(found)
+    }
+
+    fn cost_with_header(&self, at: usize) -> i64 {
+        self.cost(at) + self.hidden_header(at).map_or(0, |header| self.cost(header))
     }
 
     /// Returns the tokens that a unit adds to the text. The unit splits a gap, makes it smaller or closes it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mask::{Seen, exact, rough_template, template};
 use crate::Stream;
-use crate::failure::{self, Block, Said, Severity, is_place, judge};
+use crate::failure::{self, Block, Headers, Said, Severity, is_place, judge};
 use crate::fold::Allowed;
 use crate::types::Verdict;
 
@@ -24,6 +24,8 @@ pub struct Unit<'a> {
     pub number: usize,
     /// The number of equal lines in a row.
     pub count: usize,
+    /// The number of the line above that names the failed test of this line, of such a line its own, or 0.
+    pub header: usize,
     /// How much the line tells about a failure.
     pub severity: Severity,
     /// Other properties of the line.
@@ -56,6 +58,7 @@ pub struct Traits {
 pub struct Judge {
     lines: usize,
     block: Block,
+    headers: Headers,
     seen: Seen,
     /// The folds that the text permits.
     pub allowed: Allowed,
@@ -63,6 +66,13 @@ pub struct Judge {
     pub failed: bool,
     /// Whether a message of a program reports a failure, also among rows of a search.
     pub said: bool,
+}
+
+impl Unit<'_> {
+    /// Returns whether the line names the failed test of the lines below.
+    pub fn is_header(&self) -> bool {
+        self.header == self.number
+    }
 }
 
 impl Judge {
@@ -80,6 +90,7 @@ impl Judge {
         self.failed |= severity == Severity::Failure;
         self.said |= is_said;
         let in_block = self.block.next(&text, severity);
+        let (number, header) = (self.lines, self.headers.next(&text, self.lines));
         // A failure may only be left out as a repeat if the whole line repeats.
         let template = if severity >= Severity::Mention { template(&text) } else { rough_template(&text) };
         // `0 failed` and `3 failed` have one template, but only the latter is a failure.
@@ -93,7 +104,7 @@ impl Judge {
             score += 6;
         }
         let traits = Traits { is_said, in_block, seen, referred: false };
-        Unit { text, stream, number: self.lines, count: 1, severity, traits, verdict, score, tokens, cut: None }
+        Unit { text, stream, number, count: 1, header, severity, traits, verdict, score, tokens, cut: None }
     }
 
     /// Takes a line that repeats the line before.

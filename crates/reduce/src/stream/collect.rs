@@ -21,6 +21,11 @@ const SPARE: usize = 1 << 10;
 pub(super) struct Collector {
     start: Part,
     pinned: Part,
+    /// Headers of failed tests with a line that must stay. They take the room of the lines that tell most, and those
+    /// that find no room are left out.
+    headers: Part,
+    /// The last header. No line of its test must stay so far.
+    header: Option<Unit<'static>>,
     best: BinaryHeap<Reverse<Ranked>>,
     best_size: usize,
     end: VecDeque<Unit<'static>>,
@@ -81,6 +86,10 @@ fn size(unit: &Unit) -> usize {
     unit.text.len() + size_of::<Unit>()
 }
 
+fn must_stay(unit: &Unit) -> bool {
+    unit.verdict.kept || unit.traits.in_block || unit.severity >= Severity::Mention && !unit.traits.seen
+}
+
 impl Collector {
     /// Returns whether more lines must stay than can be held. The stream has no view then.
     pub fn overflows(&self) -> bool {
@@ -121,11 +130,20 @@ impl Collector {
     fn leave(&mut self, unit: Unit<'static>) {
         if self.pinned.units.is_empty() && self.best.is_empty() && self.start.has_room(&unit, START) {
             self.start.add(unit);
-        } else if unit.verdict.kept || unit.traits.in_block || unit.severity >= Severity::Mention && !unit.traits.seen {
+        } else if must_stay(&unit) {
+            let header = self.header.take_if(|header| header.number == unit.header);
+            if let Some(header) = header.filter(|header| self.headers.has_room(header, BEST)) {
+                self.headers.add(header);
+                self.shrink_best();
+            }
             if self.pinned.has_room(&unit, PINNED) {
                 self.pinned.add(unit);
             } else {
                 self.overflows = true;
+            }
+        } else if unit.is_header() {
+            if let Some(header) = self.header.replace(unit) {
+                self.keep_best(Ranked(header));
             }
         } else {
             self.keep_best(Ranked(unit));
@@ -133,12 +151,18 @@ impl Collector {
     }
 
     fn keep_best(&mut self, ranked: Ranked) {
-        if self.best_size + size(&ranked.0) > BEST && self.best.peek().is_some_and(|Reverse(least)| ranked <= *least) {
+        if self.best_size + self.headers.size + size(&ranked.0) > BEST
+            && self.best.peek().is_some_and(|Reverse(least)| ranked <= *least)
+        {
             return self.let_go(ranked.0);
         }
         self.best_size += size(&ranked.0);
         self.best.push(Reverse(ranked));
-        while self.best_size > BEST
+        self.shrink_best();
+    }
+
+    fn shrink_best(&mut self) {
+        while self.best_size + self.headers.size > BEST
             && let Some(Reverse(Ranked(least))) = self.best.pop()
         {
             self.best_size -= size(&least);
@@ -161,9 +185,12 @@ impl Collector {
             return None;
         }
         let best = self.best.into_iter().map(|Reverse(Ranked(unit))| unit);
-        let mut units: Vec<_> =
-            self.start.units.into_iter().chain(self.pinned.units).chain(best).chain(self.end).collect();
+        let pinned = self.pinned.units.into_iter().chain(self.headers.units).chain(self.header);
+        let mut units: Vec<_> = self.start.units.into_iter().chain(pinned).chain(best).chain(self.end).collect();
         units.sort_unstable_by_key(|unit| unit.number);
+        let headers: Vec<usize> = units.iter().filter(|unit| unit.is_header()).map(|unit| unit.number).collect();
+        let is_named = |unit: &Unit| unit.header == 0 || headers.binary_search(&unit.header).is_ok();
+        units.retain(|unit| must_stay(unit) || is_named(unit));
         Some(units)
     }
 }

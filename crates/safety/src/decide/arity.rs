@@ -76,6 +76,8 @@ mod tests {
             ("./gradlew build", "./gradlew build:*"),
             ("unheard-of x", "unheard-of:*"),
             ("rm -f x", "rm -f x"),
+            ("kill 12345", "kill:*"),
+            ("kill -9 12345", "kill:*"),
             ("python x.py", ""),
             ("python3.12 x.py", ""),
             ("docker run img", ""),

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::judged::{Judged, units};
 use super::matching::{stops, unmatched};
+use super::nearest::{Near, nearest};
 use super::pattern::{BadRule, Pattern};
 use super::suggest::suggest;
 use crate::analysis::Analysis;
@@ -45,6 +46,9 @@ pub struct Decision {
     pub unmatched: Vec<String>,
     /// Rules that would allow the whole command, if added to the allow rules. Empty if no rules can.
     pub suggest_rules: Vec<String>,
+    /// The allow rules that nearly cover a command of `unmatched`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Near>,
 }
 
 /// Decides by an analysis and a host's rules.
@@ -67,5 +71,9 @@ pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
     };
     let suggest_rules =
         if deny || ask { Vec::new() } else { suggest(judged, rules.allow.as_deref().unwrap_or_default()) };
-    Decision { verdict, unmatched, suggest_rules }
+    let nearest = match &rules.allow {
+        Some(allow) if !unmatched.is_empty() => nearest(judged, allow),
+        _ => Vec::new(),
+    };
+    Decision { verdict, unmatched, suggest_rules, nearest }
 }

@@ -165,7 +165,8 @@ fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
     }
 }
 
-fn hijacks(assignment: &str) -> bool {
+/// Returns whether an assignment before a command makes it run something else.
+pub fn hijacks(assignment: &str) -> bool {
     let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
     has_word(HIJACKING, name)
 }

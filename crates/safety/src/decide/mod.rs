@@ -5,11 +5,14 @@ mod decision;
 mod foreign;
 mod judged;
 mod matching;
+mod nearest;
 mod pattern;
 mod suggest;
 #[cfg(test)]
 mod tests;
+mod volatile;
 mod write_glob;
 
 pub use decision::{Decision, Permissions, decide};
+pub use nearest::Near;
 pub use pattern::{BadPattern, BadRule};

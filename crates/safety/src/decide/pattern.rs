@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::foreign::{self, Foreign};
 use super::write_glob::WriteGlob;
+use crate::rules::quote;
 
 /// A rule of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,12 @@ pub enum Pattern {
     Write(WriteGlob),
     /// Commands that only read.
     ReadOnly,
+}
+
+/// Returns the rule for a command with these words, or for all that begin with them, as [`Pattern::parse`] reads it.
+pub fn command_rule(words: &[impl AsRef<str>], prefix: bool) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word.as_ref())).collect();
+    words.join(" ") + if prefix { ":*" } else { "" }
 }
 
 /// A rule that means nothing, in one of the lists.

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use super::arity::words;
 use super::judged::{Judged, Unit};
 use super::matching::{Allowing, is_elsewhere, may_write, unmatched};
-use super::pattern::Pattern;
-use super::write_glob::literal;
+use super::pattern::{Pattern, command_rule};
+use super::volatile::glob;
 use crate::programs::program::Arity;
-use crate::rules::quote;
 
 /// The longest rule that is worth reading.
 const MAX_RULE: usize = 300;
@@ -30,7 +29,7 @@ pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
         }
         for write in &unit.writes {
             let Some(path) = write.path else { return Vec::new() };
-            let rule = format!("write:{}", literal(judged.relative(path)));
+            let rule = format!("write:{}", glob(judged.relative(path)));
             if !may_write(allow, path, judged.first_cwd) && seen.insert(rule.clone()) {
                 rules.push(rule);
             }
@@ -55,18 +54,7 @@ fn rule(unit: &Unit) -> Option<String> {
     if arity == Arity::Never || words.iter().any(|(_, known)| !known) {
         return None;
     }
-    let mut rule = String::new();
-    for (word, _) in words {
-        if !rule.is_empty() {
-            rule.push(' ');
-        }
-        rule += &quote(word);
-        if rule.len() > MAX_RULE {
-            return None;
-        }
-    }
-    if arity != Arity::Exact {
-        rule += ":*";
-    }
-    Some(rule)
+    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let rule = command_rule(&words, arity != Arity::Exact);
+    (rule.len() <= MAX_RULE).then_some(rule)
 }

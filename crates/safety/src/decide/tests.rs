@@ -118,6 +118,29 @@ fn what_is_unmatched_is_said() {
 }
 
 #[test]
+fn the_nearest_rule_says_what_does_not_match() {
+    for (command, allow, wanted) in [
+        ("rm b.txt", "rm a.txt", Some("b.txt is not a.txt")),
+        ("npm run build --watch", "npm run build", Some("it allows no further word, such as --watch")),
+        ("npm run", "npm run build", Some("build is missing")),
+        ("npm run lint", "npm run build:*", None),
+        ("git push", "git log:*", None),
+        ("sudo git push origin", "git push:*", Some("it does not reach through sudo, su or ssh")),
+        ("GIT_SSH=x git push", "git push:*", Some("it does not cover GIT_SSH=x")),
+        ("./node_modules/.bin/tsc -p .", "tsc:*", Some("./node_modules/.bin/tsc is another program than tsc")),
+        ("rm \"$(x)\"", "rm a.txt", Some("the value of \"$(x)\" is not known")),
+        ("rm ''", "rm a.txt", Some("'' is not a.txt")),
+        ("rm a.txt", "rm a.txt", None),
+    ] {
+        let near = whole(command, Some(&["unheard-of", "write:a", allow]), &[], &[]).nearest;
+        assert_eq!(near.first().map(|near| near.why.as_str()), wanted, "{command}");
+        assert!(near.iter().all(|near| near.rule == allow), "{command}");
+    }
+    let nearest = &whole("rm -f b", Some(&["rm -r b", "rm -f a", "rm c"]), &[], &[]).nearest[0];
+    assert_eq!((nearest.command.as_str(), nearest.rule.as_str()), ("rm -f b", "rm -f a"));
+}
+
+#[test]
 fn suggested_rules_allow_what_they_came_from() {
     for (units, rules) in [
         (vec![unit("git checkout main")], vec!["git checkout:*"]),
@@ -125,6 +148,10 @@ fn suggested_rules_allow_what_they_came_from() {
         (vec![written("ls", Some("/w/a b*")), unit("ls -l")], vec!["ls:*", "write:a b\\*"]),
         (vec![behind(&["nice"], "cargo test")], vec!["cargo test:*"]),
         (vec![unit("rm -f x")], vec!["rm -f x"]),
+        (vec![unit("kill 12345")], vec!["kill:*"]),
+        (vec![unit("git show 3f2a1bc")], vec!["git show:*"]),
+        (vec![unit("cat /tmp/tmp.Xy12/out")], vec!["cat:*"]),
+        (vec![written("ls", Some("/tmp/tmp.Xy12/out-4711.txt"))], vec!["ls:*", "write:/tmp/tmp.*/out-*.txt"]),
         (vec![behind(&["sudo"], "ls")], vec![]),
         (vec![unit("python x.py")], vec![]),
         (vec![unit("ls"), unit("python x.py")], vec![]),

@@ -20,7 +20,7 @@ describe.each(PLACES)('in %s', (name, make) => {
       notes: [],
     });
     expect(result.durationMs).toBeGreaterThan(0);
-    expect(result.text).toBe('[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr\n\nexit code: 3');
+    expect(result.text).toBe('[command failed: exit code 3]\n\nstdout:\nout\n\nstderr:\nerr');
   });
 
   it('long output is cut and cleaned here, and whole there', async () => {
@@ -84,6 +84,7 @@ describe.each(PLACES)('in %s', (name, make) => {
     for (const input of [
       { check_pid: 1 },
       { kill_pid: process.pid },
+      { wait_pid: process.pid },
       { command: 'sleep 1', mode: 'background' as const },
     ]) {
       const { output, text } = await callTool({ sandbox }, input);

@@ -31,7 +31,7 @@ describe.each(MAJORS)('%s', (_, { ai, script }) => {
       expect(steps[1]?.toolResults[0]?.output).toMatchObject({ stdout: 'kept\n', exitCode: 2, status: 'exited' });
       expect(lastResult()).toEqual({
         type: 'text',
-        value: '[command failed: exit code 2]\n\nkept\n\nexit code: 2',
+        value: '[command failed: exit code 2]\n\nkept',
       });
     });
   });
@@ -224,7 +224,7 @@ describe('options that no sandbox has', () => {
 it('the description says where commands run, and what does not work there', () => {
   const { description } = createBashTool({ sandbox: localSession('/usr'), cwd: 'share' });
   expect(description).toMatch(/^Runs a command with bash -c in a sandbox/);
-  expect(description).toContain('check_pid and kill_pid do not work');
+  expect(description).toContain('check_pid, kill_pid and wait_pid do not work');
   expect(description).toContain('Root directory: /usr.');
   expect(description).toMatch(/<pwd>share<\/pwd>$/);
   const bare = createBashTool({ sandbox: localRunner(), mode: 'slow' }).description;
