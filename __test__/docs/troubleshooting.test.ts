@@ -25,8 +25,6 @@ async function messages(): Promise<string> {
 
 /** Words of the system, of npm and of a linker, which no source of ours has. */
 const FOREIGN = [
-  "version `GLIBC_…' not found",
-  'failed to map segment from shared object',
   'Too many open files',
   'Argument list too long',
   'Read-only file system',

@@ -201,8 +201,8 @@ impl Before {
     }
 }
 
-/// Returns whether a run changed a repository in a way that a receipt mentions: a file that is its own, in its directory
-/// or the one that it shares. Added objects do not count.
+/// Returns whether a run changed a file of a repository in a way that a receipt mentions. `directories` are its own
+/// directory and the one that it shares. Added objects do not count.
 fn has_changed(point: &Point, directories: [&Path; 2], is_its: impl Fn(&Path) -> bool) -> bool {
     let counts = |path: &Path| {
         let Some(rest) = directories.iter().find_map(|directory| path.strip_prefix(directory).ok()) else {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{Mode, SFlag, mknod};
 
 use super::carrier::{Carrier, remove_if_there};
+use super::image::Image;
 use super::meta;
-use super::tree::Image;
 use super::trouble::Trouble;
 use super::way::Route;
 use crate::images::{copy_file, set_mtime};

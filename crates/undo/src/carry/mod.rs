@@ -4,6 +4,7 @@
 //! is run again.
 
 mod carrier;
+mod image;
 mod install;
 mod kept;
 mod meta;

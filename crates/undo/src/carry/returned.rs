@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::tree::{Image, image_at, leads, points};
+use super::image::{Image, image_at, leads, points};
 use crate::look;
 use crate::manifest::{Point, Purpose};
 use crate::node::{Contents, File, FileId, Node};

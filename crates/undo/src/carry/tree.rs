@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::image::{Image, image_at, leads, points};
 use super::returned::Returned;
 use crate::look::{self, Plain};
-use crate::manifest::{self, Point};
-use crate::node::{Contents, File, FileId, Hash, ImageId, Node, Time};
+use crate::manifest::Point;
+use crate::node::{Contents, File, FileId, Hash, Node, Time};
 use crate::plan::Now;
 use crate::store::Store;
 use crate::traces::Traces;
@@ -33,17 +34,6 @@ pub struct Tree<'a> {
     hashes: RefCell<Option<HashMap<FileStamp, Hash>>>,
     /// Kept files that other undos have put back.
     returned: OnceCell<Returned>,
-}
-
-/// A kept file.
-#[derive(Debug, Clone)]
-pub struct Image {
-    /// Path of the kept file.
-    pub path: PathBuf,
-    /// Whether this is the original file itself, by another name.
-    pub linked: bool,
-    /// The current state of the file.
-    pub file: File,
 }
 
 impl<'a> Tree<'a> {
@@ -185,25 +175,8 @@ impl Now for Tree<'_> {
     }
 }
 
-/// Returns the kept file of a point, if it still has the recorded size.
-pub(super) fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Image> {
-    let place = if id.place == 0 { store.files(&point.header.run).ok()? } else { point.places.get(&id.place)?.clone() };
-    let path = place.join(id.number.to_string());
-    let Ok(Node::File(kept)) = look::look(&path) else { return None };
-    (kept.size == file.size).then(|| Image { path, linked: kept.meta.id == file.meta.id, file: kept })
-}
-
-/// Returns whether a kept file was not written to since, by its time.
-pub(super) fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
-    traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
-}
-
 fn state(file: &File) -> FileStamp {
     (file.meta.id, file.size, file.mtime)
-}
-
-pub(super) fn points(store: &Store) -> impl Iterator<Item = Point> {
-    store.runs().unwrap_or_default().into_iter().filter_map(|run| manifest::read(&store.manifest(&run).ok()?).ok())
 }
 
 fn all_hashes(store: &Store) -> HashMap<FileStamp, Hash> {

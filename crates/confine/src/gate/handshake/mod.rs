@@ -7,9 +7,9 @@
 //! - **TLS**: the name in the ClientHello, however it is split over records and segments, also in a second ClientHello,
 //!   and in a later ClientHello, such as after `STARTTLS`. The outer name counts where the inner name is encrypted. A
 //!   handshake without a name is refused, unless the program has dialled an address.
-//! - **HTTP/1**: the host of each request of the connection, and the host in its target. Ambiguous requests, requests of
-//!   version 1.1 without a host and `CONNECT` are refused. A connection whose server has agreed to another protocol is
-//!   not read any further.
+//! - **HTTP/1**: the host of each request of the connection, and the host in its target. Ambiguous requests, requests
+//!   of version 1.1 without a host and `CONNECT` are refused. A connection whose server has agreed to another protocol
+//!   is not read any further.
 //! - **HTTP/2 in plain text** is refused, because its names are compressed, unless the caller has mapped the name: then
 //!   the caller has chosen the server.
 //! - **Any other protocol** has no name, and is passed on as it is. The bytes of a server that speaks first are never
