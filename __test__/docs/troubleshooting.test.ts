@@ -24,12 +24,7 @@ async function messages(): Promise<string> {
 }
 
 /** Words of the system, of npm and of a linker, which no source of ours has. */
-const FOREIGN = [
-  'Too many open files',
-  'Argument list too long',
-  'Read-only file system',
-  'command not found',
-];
+const FOREIGN = ['Too many open files', 'Argument list too long', 'Read-only file system', 'command not found'];
 
 /** The code spans that quote a message: more than one word, or one before a colon. */
 function quoted(cell: string): string[] {

@@ -187,6 +187,33 @@ describe.each(HOSTS)('%s', (name, major, place) => {
     expect(read()).toMatchObject([{ type: 'text', value: '(no output)' }]);
   });
 
+  it.each([{}, { safety: 'default' }, { safety: { onAsk: 'deny' } }] as const)(
+    'asks a person about git add -A, which is refused where nobody answers: %j',
+    async (safety) => {
+      const cwd = realpathSync(folder());
+      const command = 'git init -q; git add -A';
+      const tool = { ...safety, run: undefined, cwd };
+      const { go, answer, asked, read } = conversation(steps(command), { tool });
+      await go();
+      expect(asked).toHaveLength(1);
+      if (carriesReason) expect(asked[0]?.reason).toContain('Why this asks:\n  - this stages everything at once');
+      await answer(true);
+      expect(read()).toMatchObject([{ type: 'text', value: '(no output)' }]);
+      const alone = createBashTool(tool).execute({ command }, { toolCallId: '1', messages: [] });
+      for await (const output of alone) expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+    },
+  );
+
+  it('never asks about git add -A where the host denies it', async () => {
+    const deny = { rules: { 'git-blind-add': 'deny' } } as const;
+    const { go, asked } = conversation(steps('git add -A'), { approval: deny });
+    await go();
+    expect(asked).toEqual([]);
+    expect(ran()).toEqual([]);
+    const approval = createToolApproval({ tool: createBashTool({ safety: deny }) });
+    expect(await approval.judge({ command: 'git add -A' })).toMatchObject({ verdict: 'deny' });
+  });
+
   it('runs a command approved on a page', async () => {
     const { model } = script(steps(ASKS));
     const tool = createBashTool({ run, safety: { onAsk: 'deny' } });

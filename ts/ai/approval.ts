@@ -4,7 +4,7 @@ import { messageOf } from '../core/listener.ts';
 import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
 import { REACH, type Reach } from '../core/world.ts';
 import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/call-plan.ts';
-import { analyzeOptions, approvedByPerson, judgedText, refuse, withGrants } from '../tool/judge.ts';
+import { ASKED_RULES, analyzeOptions, approvedByPerson, judgedText, refuse, withGrants } from '../tool/judge.ts';
 import { checkOptionNames, innerOptions, undoOption } from '../tool/options.ts';
 import { sandboxDirectory, sandboxJudgement, sandboxOf } from '../tool/place.ts';
 import { refusalKey } from '../tool/provider.ts';
@@ -175,7 +175,7 @@ function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: str
     cwd: own.cwd,
     env: options.env ?? own.env,
     home: options.home,
-    rules: { ...own.rules, ...options.rules },
+    rules: { ...ASKED_RULES, ...own.rules, ...options.rules },
     wrappers: { ...own.wrappers, ...options.wrappers },
   };
 }

@@ -29,10 +29,10 @@ import { tasksTool } from './tasks.ts';
  * tool with such a name.
  */
 export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
+  checkToolOptions('registerBashTools', options);
   if (typeof server?.registerTool !== 'function') {
     throw innerOf(bash).invalid('server', server, 'an McpServer of the MCP SDK');
   }
-  checkToolOptions('registerBashTools', options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
   // Each call has a tool of its own; their commands share the worlds and the outputs.

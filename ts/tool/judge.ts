@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash } from 'agent-bash';
+import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, type SafetyOptions } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
 import { type Access, OWNER, type Owned } from '../core/world.ts';
@@ -118,13 +118,18 @@ function seen(env: BashOptions['env'], inheritEnv: BashOptions['inheritEnv']): A
   };
 }
 
+/** The rules whose commands are refused where nobody can be asked, and asked about where a person can. */
+export const ASKED_RULES: NonNullable<SafetyOptions['rules']> = { 'git-blind-add': 'ask' };
+
 /**
  * Returns the options for a call that a person has approved: a command that would be asked about runs. A denied command
  * stays denied.
  */
 export function approvedOptions(options: BashToolOptions): BashToolOptions {
-  const { safety } = options;
-  return typeof safety === 'object' ? { ...options, safety: { ...safety, onAsk: 'allow' } } : options;
+  const { safety = 'default' } = options;
+  if (safety === 'off') return options;
+  const given = safety === 'default' ? {} : safety;
+  return { ...options, safety: { ...given, rules: { ...ASKED_RULES, ...given.rules }, onAsk: 'allow' } };
 }
 
 /**

@@ -202,7 +202,10 @@ impl<'a> Judge<'a> {
             span: self.units.span(&simple.span),
             argv: texts(&simple.argv, &simple.sources),
             via: simple.via.to_vec(),
-            message: hit.message,
+            message: match hit.asked.filter(|_| level != Verdict::Deny) {
+                Some(asked) => asked.to_owned(),
+                None => hit.message,
+            },
             suggestion: hit.suggestion,
         };
         let same = |other: &&mut Finding| {

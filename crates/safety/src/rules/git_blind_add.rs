@@ -83,9 +83,13 @@ fn check(command: &Command) -> Option<Hit> {
     if !all(&parsed) && (tracked || !whole(&git, &parsed, command.directories)) {
         return None;
     }
-    Some(Hit::exact(
+    let refused = Hit::exact(
         "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
         "git status --short",
+    );
+    Some(refused.or_asked(
+        "this stages everything at once, also files that nobody has looked at, such as secrets and build output. Name \
+         the files, or look at what it would stage first",
     ))
 }
 

@@ -25,6 +25,7 @@ pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,
         message: "the command could not be read as a whole, so it cannot be judged. Check its syntax, or split it into shorter commands".to_owned(),
+        asked: None,
         suggestion: String::new(),
     }
 }

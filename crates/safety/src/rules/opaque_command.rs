@@ -36,6 +36,7 @@ pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,
         message: "the name of the program is not known before the command runs, so it cannot be judged. Write the program out".to_owned(),
+        asked: None,
         suggestion: String::new(),
     }
 }

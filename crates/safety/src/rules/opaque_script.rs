@@ -49,6 +49,7 @@ pub fn hit() -> Hit {
         confidence: Confidence::Opaque,
         message: "a script is run that cannot be seen before it runs. Write it to a file, read it, and run that file"
             .to_owned(),
+        asked: None,
         suggestion: String::new(),
     }
 }

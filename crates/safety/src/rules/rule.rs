@@ -60,6 +60,8 @@ pub struct Hit {
     pub confidence: Confidence,
     /// One sentence: the fault and the remedy.
     pub message: String,
+    /// The sentence for a person who is asked, if the message is a refusal.
+    pub asked: Option<&'static str>,
     /// A command to use instead, which passes the engine. Empty if there is none.
     pub suggestion: String,
 }
@@ -67,7 +69,12 @@ pub struct Hit {
 impl Hit {
     /// Makes a certain hit.
     pub fn exact(message: impl Into<String>, suggestion: impl Into<String>) -> Self {
-        Self { confidence: Confidence::Exact, message: message.into(), suggestion: suggestion.into() }
+        Self { confidence: Confidence::Exact, message: message.into(), asked: None, suggestion: suggestion.into() }
+    }
+
+    /// Adds the sentence for a person who is asked.
+    pub fn or_asked(self, asked: &'static str) -> Self {
+        Self { asked: Some(asked), ..self }
     }
 
     /// Makes the hit uncertain.
