@@ -2,3 +2,5 @@
 export const here: string;
 /** The file of a platform's addon. */
 export function addon(platform: string): string;
+/** The newest glibc that a released binary may need. */
+export const GLIBC: string;

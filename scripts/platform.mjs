@@ -29,6 +29,9 @@ export const here = `${process.platform}-${process.arch}${libc()}`;
 /** The target triple of this machine, as cargo names it. */
 export const triple = Object.keys(names).find((name) => names[name] === here);
 
+/** The newest glibc that a released binary may need: the one that Node itself needs. */
+export const GLIBC = '2.28';
+
 /** The two binaries of a platform's package. */
 export const addon = (platform) => `agent-bash.${platform}.node`;
 export const supervisor = 'agent-bash-supervisor';
