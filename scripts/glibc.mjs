@@ -2,6 +2,7 @@
  * `node scripts/glibc.mjs FILE…` prints the newest glibc that each binary needs, and fails if that is newer than
  * `GLIBC`. Needs readelf, which reads the binaries of any machine.
  */
+import { resolve } from 'node:path';
 import { GLIBC } from './platform.mjs';
 import { Failed, isMain, main, run } from './process.mjs';
 
@@ -22,7 +23,7 @@ if (isMain(import.meta)) {
   await main(async () => {
     const newer = [];
     for (const file of process.argv.slice(2)) {
-      const { stdout } = await run('readelf', ['--version-info', '--wide', file], { output: 'keep' });
+      const { stdout } = await run('readelf', ['--version-info', '--wide', resolve(file)], { output: 'keep' });
       const newest = newestOf(stdout);
       console.log(`${file}: glibc ${newest ?? 'none'}`);
       if (newest !== null && !isOldEnough(newest)) newer.push(`${file} needs glibc ${newest}`);
