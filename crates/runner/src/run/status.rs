@@ -71,20 +71,20 @@ pub fn conclude(exit: &ShellExit, started: bool) -> Conclusion {
     Conclusion { status, exit_code, signal, note: None }
 }
 
+fn still_there() -> String {
+    let why =
+        if sys::can_sample() { "" } else { ": /proc is not mounted, or lists no children, so no tree can be read" };
+    format!("{STILL_THERE}{why}")
+}
+
 fn conclude_unknown(unknown: ExitUnknown, started: bool) -> Conclusion {
     match unknown {
-        ExitUnknown::AliveAfterLimit => Conclusion {
-            status: Status::TimedOut,
-            exit_code: TIMED_OUT,
-            signal: None,
-            note: Some(STILL_THERE.to_owned()),
-        },
-        ExitUnknown::AliveAfterAbort => Conclusion {
-            status: Status::Aborted,
-            exit_code: ABORTED,
-            signal: None,
-            note: started.then(|| STILL_THERE.to_owned()),
-        },
+        ExitUnknown::AliveAfterLimit => {
+            Conclusion { status: Status::TimedOut, exit_code: TIMED_OUT, signal: None, note: Some(still_there()) }
+        }
+        ExitUnknown::AliveAfterAbort => {
+            Conclusion { status: Status::Aborted, exit_code: ABORTED, signal: None, note: started.then(still_there) }
+        }
         ExitUnknown::ShimKilled => Conclusion {
             status: Status::Signaled,
             exit_code: SIGNALED + libc::SIGKILL,
