@@ -1,6 +1,6 @@
 //! Kept files that undos have put back, and that later runs have kept again: by an undo of that undo, for example.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::image::{Image, image_at, leads, points};
 use crate::look;
@@ -9,8 +9,9 @@ use crate::node::{Contents, File, FileId, Node};
 use crate::store::Store;
 use crate::traces::Traces;
 
-/// The files that went from a point into the tree, and from the tree into a point.
+/// The files of a point that went into the tree, and from the tree into another point.
 pub(super) struct Returned {
+    /// The other points, without their files.
     points: Vec<Point>,
     /// The states in which undos have left files, by the file and by the run that was undone.
     left: HashMap<FileId, Vec<(String, File)>>,
@@ -19,24 +20,25 @@ pub(super) struct Returned {
 }
 
 impl Returned {
-    /// Reads all points of a store.
-    pub fn read(store: &Store) -> Self {
-        let points: Vec<Point> = points(store).collect();
-        let mut left: HashMap<FileId, Vec<(String, File)>> = HashMap::new();
-        let mut kept: HashMap<FileId, Vec<(usize, File)>> = HashMap::new();
-        for (number, point) in points.iter().enumerate() {
+    /// Reads the states of a point's kept files in all points of a store.
+    pub fn read(store: &Store, of: &Point) -> Self {
+        let is_kept = |file: &&File| matches!(file.contents, Contents::Image(_));
+        let files = of.before.values().filter_map(Node::file).filter(is_kept);
+        let wanted: HashSet<FileId> = files.map(|file| file.meta.id).collect();
+        let is_wanted = |file: &&File| wanted.contains(&file.meta.id);
+        let mut returned = Self { points: Vec::new(), left: HashMap::new(), kept: HashMap::new() };
+        for point in points(store) {
             if let Purpose::Undone(run) = &point.header.purpose {
-                for file in point.after.values().filter_map(Node::file) {
-                    left.entry(file.meta.id).or_default().push((run.clone(), file.clone()));
+                for file in point.after.values().filter_map(Node::file).filter(is_wanted) {
+                    returned.left.entry(file.meta.id).or_default().push((run.clone(), file.clone()));
                 }
             }
-            for file in point.before.values().filter_map(Node::file) {
-                if matches!(file.contents, Contents::Image(_)) {
-                    kept.entry(file.meta.id).or_default().push((number, file.clone()));
-                }
+            for file in point.before.values().filter_map(Node::file).filter(is_wanted).filter(is_kept) {
+                returned.kept.entry(file.meta.id).or_default().push((returned.points.len(), file.clone()));
             }
+            returned.points.push(Point { before: BTreeMap::new(), after: BTreeMap::new(), ..point });
         }
-        Self { points, left, kept }
+        returned
     }
 
     /// Returns a file that a run has kept, from the point that has it by now. Nothing has changed the file between the

@@ -63,7 +63,7 @@ impl<'a> Tree<'a> {
 
     /// Returns a file that another undo has put back, if a run has kept it again since.
     fn returned(&self, file: &File) -> Option<Image> {
-        let returned = self.returned.get_or_init(|| Returned::read(self.store));
+        let returned = self.returned.get_or_init(|| Returned::read(self.store, self.point));
         returned.find(self.store, &self.traces.borrow(), &self.point.header.run, file)
     }
 
