@@ -89,7 +89,9 @@ describe('the packages', () => {
       [
         ...built,
         ...docs.map((name) => `docs/${name}`),
+        'ARCHITECTURE.md',
         'CHANGELOG.md',
+        'CONTRIBUTING.md',
         'LICENSE',
         'LICENSE.third-party.txt',
         'README.md',
