@@ -96,7 +96,6 @@ describe('the packages', () => {
         'LICENSE.third-party.txt',
         'README.md',
         'SECURITY.md',
-        'index.d.ts',
         'package.json',
       ].sort(),
     );
