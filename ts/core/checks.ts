@@ -43,13 +43,10 @@ export const fields = <T extends object>(checks: Checks<T>): Check =>
 
 /** The same check, which says what to write instead of a value that is no object. */
 export const withHint = (hint: string, check: Check): Check =>
-  Object.assign(
-    (value: unknown, name: string) => {
-      if (typeof value !== 'object') throw invalid(name, value, 'an object', hint);
-      check(value, name);
-    },
-    check.fields && { fields: check.fields },
-  );
+  Object.assign((value: unknown, name: string) => {
+    if (typeof value !== 'object') throw invalid(name, value, 'an object', hint);
+    check(value, name);
+  }, check.fields && { fields: check.fields });
 
 /** `true`, `false`, or what `check` lets through. */
 export const flagOr = (check: Check): Check =>
@@ -63,13 +60,10 @@ export const flagOr = (check: Check): Check =>
 /** Accepts these words and any value that `check` accepts. */
 export const wordOr = (words: readonly string[], check: Check): Check => {
   const others = check.fields ? `, or an object with ${Object.keys(check.fields).join(', ')}` : '';
-  return Object.assign(
-    (value: unknown, name: string) => {
-      if (typeof value !== 'string') check(value, name);
-      else if (!words.includes(value)) throw invalid(name, value, `one of ${words.join(', ')}${others}`);
-    },
-    check.fields && { fields: check.fields },
-  );
+  return Object.assign((value: unknown, name: string) => {
+    if (typeof value !== 'string') check(value, name);
+    else if (!words.includes(value)) throw invalid(name, value, `one of ${words.join(', ')}${others}`);
+  }, check.fields && { fields: check.fields });
 };
 
 /** A whole number from `least` to `most`. */
