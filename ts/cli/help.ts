@@ -19,6 +19,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   run: [
     ["agent-bash run 'npm test'", 'as an agent would run it; its exit code is the exit code'],
     ["agent-bash run 'make -j2 | tee log' --timeout 10m --cwd src", 'for ten minutes at most, in another directory'],
+    ["git diff | agent-bash run --stdin 'wc -l'", 'with the input of a pipe'],
     ["agent-bash run -b 'npm run dev'", 'as a task, which `ps` lists, `logs` reads and `kill` ends'],
     ["agent-bash run --json 'exit 3'", 'with the whole result, for programs'],
     ["agent-bash run --confine -- 'npm test'", 'without secrets and network, and with changes in this folder alone'],

@@ -31,8 +31,11 @@ function program(): Command {
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(see agent-bash --help)')
-    // Programs receive one line of JSON instead, below.
-    .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'agent-bash: ')),
+      // Programs receive one line of JSON instead, below.
+      ...(wantsJson() && { writeErr: () => {} }),
+    })
     .addHelpText('after', AFTER_HELP);
   addTaskCommands(made);
   addUndo(made);
@@ -71,6 +74,7 @@ function addTaskCommands(made: Command): void {
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
     .option('--idle-timeout <time>', 'end it after this time without output (default: none)', parseDuration)
     .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
+    .option('--stdin', 'read standard input to its end, and pass it to the command (default: no input)')
     .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
 }

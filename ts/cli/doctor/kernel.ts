@@ -61,16 +61,17 @@ function cgroup(kernel: Kernel | null): Check {
   const cost =
     'a daemon that left its tree is lost if both helpers are killed at once, and limits are kept by measuring processes';
   if (kernel === null) return missing(name, 'not known without the addon', cost);
-  if (process.env.AGENT_BASH_CGROUP === '0') return missing(name, 'turned off by AGENT_BASH_CGROUP=0', cost);
-  const { noCgroups, missingControllers } = kernel;
-  if (typeof noCgroups === 'string') return missing(name, noCgroups, cost);
+  if (process.env.AGENT_BASH_CGROUP === '0')
+    return missing(name, 'turned off by AGENT_BASH_CGROUP=0', `${cost}; unset the variable`);
+  const { noCgroups, cgroupRemedy, missingControllers } = kernel;
+  if (typeof noCgroups === 'string') return missing(name, noCgroups, `${cost}; ${cgroupRemedy}`);
   const found = 'version 2, one for each command';
   return missingControllers.length === 0
     ? fine(name, found)
     : missing(
         name,
         `${found}; ${missingControllers.join(', ')}`,
-        'limits on memory and processes are kept by measuring processes, if their controllers are missing',
+        `limits on ${missingControllers.map((one) => one.split(' ')[0]).join(' and ')} are kept by measuring processes; start the host in a cgroup of its own below a delegated one`,
       );
 }
 
