@@ -14,7 +14,7 @@ export async function kernel(): Promise<Check[]> {
 function offered(kernel: Kernel | null): Check[] {
   if (kernel === null) return [];
   const { pidfd, closeRange, landlock, userNamespaces, notifications } = kernel;
-  const has = (there: boolean) => (there ? 'there' : 'refused, by an old kernel or a filter');
+  const has = (there: boolean) => (there ? 'available' : 'refused, by an old kernel or a filter');
   return [
     either(
       pidfd,
@@ -28,7 +28,7 @@ function offered(kernel: Kernel | null): Check[] {
       has(closeRange),
       'what a library of the host left inheritable stays open in its commands',
     ),
-    either(landlock > 0, 'landlock', landlock > 0 ? `version ${landlock}` : 'not there', NOT_CONFINED),
+    either(landlock > 0, 'landlock', landlock > 0 ? `version ${landlock}` : 'not available', NOT_CONFINED),
     either(userNamespaces, 'user-namespaces', userNamespaces ? 'allowed' : 'not allowed', NOT_CONFINED),
     either(notifications, 'seccomp-notify', has(notifications), NOT_CONFINED),
   ];
@@ -41,7 +41,7 @@ async function proc(): Promise<Check> {
   if (children === null) {
     return missing(
       'proc',
-      '/proc does not tell the children of a process',
+      '/proc does not list the children of a process',
       'what a command started cannot be found, and limits over the whole tree are ERR_BASH_UNSUPPORTED',
     );
   }
@@ -51,7 +51,7 @@ async function proc(): Promise<Check> {
   return either(
     !hides,
     'proc',
-    hides ? `mounted with hidepid=${hidden}` : 'it tells of all processes',
+    hides ? `mounted with hidepid=${hidden}` : 'all processes are visible',
     'what a command left running as another user is not listed among its survivors',
   );
 }
