@@ -63,8 +63,8 @@ export const native = {
 };
 
 /**
- * Writes index.d.ts, the published types of the main entry. The file is checked in, so a diff shows each change of the
- * contract.
+ * Writes index.d.ts, the types of the main entry, which are published as dist/index.d.cts. The file is checked in, so a
+ * diff shows each change of the contract.
  */
 function writeTypes() {
   const types = readFileSync(join(root, 'dist', 'index.d.cts'), 'utf8').trimEnd();

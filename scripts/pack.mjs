@@ -18,10 +18,19 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 /** The name of a platform's package. */
 const packageOf = (platform) => `${manifest().name}-${platform}`;
 
-/** The address of the sources, which npm's provenance compares. Only the release workflow knows it. */
-const repository = () => {
+/**
+ * The addresses of the sources, which npm's provenance compares, of their page and of its issues. Only the release
+ * workflow knows them.
+ */
+const addresses = () => {
   const name = process.env.GITHUB_REPOSITORY;
-  return name ? { repository: { type: 'git', url: `git+https://github.com/${name}.git` } } : {};
+  if (!name) return {};
+  const page = `https://github.com/${name}`;
+  return {
+    repository: { type: 'git', url: `git+${page}.git` },
+    homepage: `${page}#readme`,
+    bugs: { url: `${page}/issues` },
+  };
 };
 
 /**
@@ -43,7 +52,7 @@ function layMain(folder) {
     platforms().map((platform) => [packageOf(platform), published.version]),
   );
   published.typesVersions = typesVersions(published.exports);
-  writeFileSync(join(folder, 'package.json'), json({ ...published, ...repository() }));
+  writeFileSync(join(folder, 'package.json'), json({ ...published, ...addresses() }));
 }
 
 /**
@@ -67,7 +76,7 @@ function layPlatform(folder, platform, from) {
     );
   }
   cpSync(source, folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), json({ ...declared, ...repository() }));
+  writeFileSync(join(folder, 'package.json'), json({ ...declared, ...addresses() }));
   for (const licence of ['LICENSE', 'LICENSE.third-party.txt']) cpSync(join(root, licence), join(folder, licence));
   for (const file of [addon(platform), supervisor]) {
     if (!existsSync(join(from, file))) throw new Failed(`${join(from, file)} is not there: build it first`);

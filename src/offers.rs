@@ -1,4 +1,4 @@
-//! The features of the kernel, for `agent-bash doctor`.
+//! The features of the kernel and the state of standard input, for the program `agent-bash`.
 
 use napi_derive::napi;
 
@@ -19,6 +19,8 @@ pub struct NativeOffers {
     pub notifications: bool,
     /// Why commands have no cgroups of their own; `null` if they do.
     pub no_cgroups: Option<String>,
+    /// What a person can do about that.
+    pub cgroup_remedy: Option<String>,
     /// The controllers that limits could use but commands do not have, each with the reason.
     pub missing_controllers: Vec<String>,
 }
@@ -28,11 +30,27 @@ pub struct NativeOffers {
 #[must_use]
 pub fn offers() -> NativeOffers {
     let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces, notifications } = sys::kernel_features();
-    let (no_cgroups, missing_controllers) = match sys::group_place() {
+    let (no_group, missing_controllers) = match sys::group_place() {
         Ok(place) => (None, missing(&place).iter().map(ToString::to_string).collect()),
-        Err(reason) => (Some(reason.to_string()), Vec::new()),
+        Err(reason) => (Some(reason), Vec::new()),
     };
-    NativeOffers { pidfd, close_range, landlock, user_namespaces, notifications, no_cgroups, missing_controllers }
+    NativeOffers {
+        pidfd,
+        close_range,
+        landlock,
+        user_namespaces,
+        notifications,
+        no_cgroups: no_group.map(|reason| reason.to_string()),
+        cgroup_remedy: no_group.map(|reason| reason.remedy().to_owned()),
+        missing_controllers,
+    }
+}
+
+/// Returns whether standard input is a pipe or a regular file with bytes that were not read yet.
+#[napi]
+#[must_use]
+pub fn has_unread_input() -> bool {
+    sys::has_unread_input()
 }
 
 /// A controller that limits could use but commands do not have.

@@ -174,6 +174,7 @@ const inner: Inner = {
   removeAtEnd: (folder) => loadNative().removeAtEnd(folder),
   removeNoMore: (folder) => loadNative().removeNoMore(folder),
   offers: () => loadNative().offers(),
+  hasUnreadInput: () => loadNative().hasUnreadInput(),
 };
 Object.defineProperty(bash, INNER, { value: inner });
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { folder, packageRoot, until } from '../support/index.ts';
 
-const PROGRAM = join(packageRoot, 'dist/cli.mjs');
+/** The built program. */
+export const PROGRAM = join(packageRoot, 'dist/cli.mjs');
 
 /** How a run of the program ended. */
 export interface Ended {

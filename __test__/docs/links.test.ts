@@ -19,13 +19,34 @@ function anchors(text: string): string[] {
   );
 }
 
+/** What the npm package has of the repository. */
+const { files: shipped }: { files: string[] } = JSON.parse(await source('package.json'));
+const isShipped = (file: string) => shipped.some((entry) => file === entry || file.startsWith(`${entry}/`));
+
+/** The targets of a page's links in this repository. */
+function targets(text: string): string[] {
+  const prose = text.replace(/^ *```.*?^ *```$/gms, '').replace(/``.*?``|`[^`\n]*`/g, 'code');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^\w+:/.test(target));
+}
+
+/** The file that a link of a page leads to. */
+function fileOf(page: string, target: string): string {
+  const [path = ''] = target.split('#');
+  return path === '' ? page : normalize(join(dirname(page), path));
+}
+
+test.each(pages.filter(isShipped))('%s: its links lead to files of the package', async (page) => {
+  const outside = targets(await source(page)).filter((target) => !isShipped(fileOf(page, target)));
+  expect(outside).toEqual([]);
+});
+
 test.each(pages)('%s: its links lead somewhere', async (page) => {
-  const text = (await source(page)).replace(/^ *```.*?^ *```$/gms, '').replace(/``.*?``|`[^`\n]*`/g, 'code');
   const dead: string[] = [];
-  for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-    if (/^\w+:/.test(target)) continue;
-    const [path = '', anchor] = target.split('#');
-    const file = path === '' ? page : normalize(join(dirname(page), path));
+  for (const target of targets(await source(page))) {
+    const [, anchor] = target.split('#');
+    const file = fileOf(page, target);
     const there = await access(join(packageRoot, file)).then(
       () => true,
       () => false,

@@ -67,7 +67,7 @@ function drawn(nodes: Node[], lead = ''): string[] {
 function label(unit: CommandUnit, folder: string): string {
   const words = [unitText(unit), ...unit.redirects.map(redirectText)].filter((text) => text !== '').join(' ');
   const shown = [...plain(words)];
-  const elsewhere = unit.cwd === folder ? '' : paint('dim', `  in ${unit.cwd ?? 'a folder that is not known'}`);
+  const elsewhere = unit.cwd === folder ? '' : paint('dim', `  in ${unit.cwd ?? 'a directory that is not known'}`);
   return `${shown.slice(0, MOST).join('')}${shown.length > MOST ? '…' : ''}${elsewhere}`;
 }
 

@@ -5,7 +5,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   ps: [
     ['agent-bash ps', 'all tasks, running ones first'],
     ['agent-bash ps -r --json', 'running tasks, for programs'],
-    ['agent-bash ps --dir ~/.my-agent/tasks', 'the tasks of a registry with a folder of its own'],
+    ['agent-bash ps --dir ~/.my-agent/tasks', 'the tasks of a registry with a directory of its own'],
   ],
   logs: [
     ['agent-bash logs', 'all that the newest task has written'],
@@ -19,9 +19,10 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   run: [
     ["agent-bash run 'npm test'", 'as an agent would run it; its exit code is the exit code'],
     ["agent-bash run 'make -j2 | tee log' --timeout 10m --cwd src", 'for ten minutes at most, in another directory'],
+    ["git diff | agent-bash run --stdin 'wc -l'", 'with the input of a pipe'],
     ["agent-bash run -b 'npm run dev'", 'as a task, which `ps` lists, `logs` reads and `kill` ends'],
     ["agent-bash run --json 'exit 3'", 'with the whole result, for programs'],
-    ["agent-bash run --confine -- 'npm test'", 'without secrets and network, and with changes in this folder alone'],
+    ["agent-bash run --confine -- 'npm test'", 'without secrets and network, and with changes in this directory alone'],
     [
       "agent-bash run --confine --allow-host registry.npmjs.org -- 'npm ci'",
       'the same, with one host that it can reach',
@@ -34,7 +35,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash undo --dry-run', 'what an undo of the newest run here would do'],
     ['agent-bash undo', 'the undo; once more goes back to the run before'],
     ['agent-bash undo 0d3f… --path src', 'of one run, only what lies in src'],
-    ['agent-bash undo --list', 'the runs of this folder that can be undone'],
+    ['agent-bash undo --list', 'the runs of this directory that can be undone'],
   ],
   check: [
     ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],

@@ -18,7 +18,7 @@ import { undo } from './undo.ts';
 import { gather, parseDuration, parseLines, parseOnAsk, parseRule } from './values.ts';
 
 const AFTER_HELP = `
-Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the folder of --dir.
+Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the directory of --dir.
 ID is the pid or the id that \`agent-bash ps\` shows.`;
 
 /** The `agent-bash` program. See docs/cli.md. */
@@ -31,8 +31,11 @@ function program(): Command {
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(see agent-bash --help)')
-    // Programs receive one line of JSON instead, below.
-    .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'agent-bash: ')),
+      // Programs receive one line of JSON instead, below.
+      ...(wantsJson() && { writeErr: () => {} }),
+    })
     .addHelpText('after', AFTER_HELP);
   addTaskCommands(made);
   addUndo(made);
@@ -54,7 +57,7 @@ function addTaskCommands(made: Command): void {
     made
       .command(name)
       .description(description)
-      .option('--dir <dir>', 'the folder of the registry')
+      .option('--dir <dir>', 'the directory of the registry')
       .option('--json', 'print JSON, for programs');
 
   command('ps', 'list the tasks, running ones first').option('-r, --running', 'only running tasks').action(ps);
@@ -70,7 +73,8 @@ function addTaskCommands(made: Command): void {
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
     .option('--idle-timeout <time>', 'end it after this time without output (default: none)', parseDuration)
-    .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
+    .option('--cwd <dir>', 'the directory to run it in (default: the current one)')
+    .option('--stdin', 'read standard input to its end, and pass it to the command (default: no input)')
     .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
 }
@@ -79,12 +83,12 @@ function addUndo(made: Command): void {
   made
     .command('undo')
     .description('take back what a run changed in files, and nothing else')
-    .argument('[run]', 'the id of the run (default: the newest of this folder that is not undone yet)')
+    .argument('[run]', 'the id of the run (default: the newest of this directory that is not undone yet)')
     .option('--dry-run', 'only say what it would do')
     .option('--path <path>', 'only this file, or this directory and all below it', gather)
-    .option('--list', 'list the runs of this folder that can be undone, the newest first')
+    .option('--list', 'list the runs of this directory that can be undone, the newest first')
     .option('--all', 'with --list, the runs of every directory')
-    .option('--store <dir>', 'the folder of the undo store')
+    .option('--store <dir>', 'the directory of the undo store')
     .option('--json', 'print JSON, for programs')
     .addHelpText(
       'after',
@@ -98,7 +102,7 @@ function addCheck(made: Command): void {
     .command('check')
     .description('say what the safety engine makes of a command, without running it')
     .argument('[command]', 'the command, as one argument: put it in quotes; - reads it from standard input')
-    .option('--cwd <dir>', 'the folder it would run in (default: the current one)')
+    .option('--cwd <dir>', 'the directory it would run in (default: the current one)')
     .option('--rule <id=level>', 'a rule turned off or to another level: off, warn, ask, deny', parseRule)
     .option('--allow <rule>', 'decide by rules of what runs unasked: "git log:*", "write:src/**"', gather)
     .option('--ask <rule>', 'decide by rules of what is asked about', gather)
@@ -119,14 +123,14 @@ function addCheck(made: Command): void {
 function addMcp(made: Command, version: string): void {
   addReduceFlags(addRecordFlags(addConfineFlags(made.command('mcp'))), 'lossless')
     .description('serve the bash tool to an MCP client on standard input and output')
-    .option('--cwd <dir>', 'where commands start when the client names no root (default: the current folder)')
+    .option('--cwd <dir>', 'where commands start when the client names no root (default: the current directory)')
     .option(
       '--timeout <time>',
       'the limit of a command that asks for no other: 90 (seconds), 500ms, 5m, 2h',
       parseDuration,
     )
     .option('--idle-timeout <time>', 'end a command after this time without output (default: none)', parseDuration)
-    .option('--dir <dir>', 'the folder of the registry of background tasks')
+    .option('--dir <dir>', 'the directory of the registry of background tasks')
     .option('--session', 'one shell for all: each command begins where the last one has left it')
     .option('--rule <id=level>', 'a rule of the safety engine turned off or to another level', parseRule)
     .option('--on-ask <what>', 'what becomes of a command that a person would be asked about: allow, deny', parseOnAsk)

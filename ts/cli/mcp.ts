@@ -38,7 +38,7 @@ export async function mcp(options: McpOptions, version: string): Promise<void> {
 /** An option that would break every command is reported at once, where a person sees it. */
 async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
   if (cwd !== undefined && !(await stat(cwd).catch(() => null))?.isDirectory()) {
-    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${cwd}`);
+    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${cwd}`);
   }
   analyze(':', { rules: rule as SafetyOptions['rules'] });
 }

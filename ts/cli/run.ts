@@ -14,6 +14,7 @@ interface RunOptions extends CommonOptions, ConfineFlags, RecordFlags, ReduceFla
   timeout?: number;
   idleTimeout?: number;
   cwd?: string;
+  stdin?: boolean;
 }
 
 /** `agent-bash run CMD`: runs a command in the foreground with live output, or as a task. */
@@ -22,17 +23,32 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   if (options.background && reduce !== 'off') {
     throw new Failure('ERR_BASH_INVALID_ARG', '--reduce is for a command in the foreground', EXIT.usage);
   }
+  if (command.trim() === '-') {
+    const text = "- is not a command: did you mean --stdin, as in agent-bash run --stdin 'bash -s'?";
+    throw new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
+  }
   try {
-    await (options.background ? start(command, options) : foreground(command, options, reduce));
+    const stdin = options.stdin ? await readInput() : undefined;
+    await (options.background ? start(command, options, stdin) : foreground(command, options, reduce, stdin));
   } catch (error) {
     throw Failure.of(error, EXIT.notRun);
   }
+  if (!options.stdin && innerOf(bash).hasUnreadInput()) {
+    await remark('standard input was not passed to the command: add --stdin');
+  }
 }
 
-async function start(command: string, options: RunOptions): Promise<void> {
+/** Reads standard input to its end. */
+async function readInput(): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  for await (const piece of process.stdin) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function start(command: string, options: RunOptions, stdin: BashOptions['stdin']): Promise<void> {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const limits = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options) };
-  const task = await withRegistry(options, (registry) => registry.start(command, { ...limits, cwd }), { make: true });
+  const rest = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options), stdin };
+  const task = await withRegistry(options, (registry) => registry.start(command, { ...rest, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
   await print(`started ${task.pid}`);
@@ -41,7 +57,12 @@ async function start(command: string, options: RunOptions): Promise<void> {
   await print(`stop:   agent-bash kill ${task.pid}${dir}`);
 }
 
-async function foreground(command: string, options: RunOptions, reduce: BashOptions['reduce']): Promise<void> {
+async function foreground(
+  command: string,
+  options: RunOptions,
+  reduce: BashOptions['reduce'],
+  stdin: BashOptions['stdin'],
+): Promise<void> {
   const { timeout, idleTimeout, cwd, json } = options;
   const reduces = reduce !== 'off';
   const { signal, interruption } = interruptible();
@@ -51,6 +72,7 @@ async function foreground(command: string, options: RunOptions, reduce: BashOpti
     idleTimeoutMs: idleTimeout,
     confine: confineOf(options),
     ...recordOf(options),
+    stdin,
     signal,
     ...(reduces && { reduce, ...keeping() }),
     ...(!json && (reduces ? AT_ITS_END : LIVE)),

@@ -17,7 +17,7 @@ export async function withRegistry<T>(
 ): Promise<T> {
   // A mistyped directory must not be created.
   if (dir !== undefined && !make && !(await stat(dir).catch(() => null))?.isDirectory()) {
-    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${dir}`);
+    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${dir}`);
   }
   const registry = dir === undefined ? defaultRegistry() : new BackgroundRegistry({ dir });
   try {

@@ -37,7 +37,7 @@ async function list(run: string | undefined, options: UndoFlags, store: { dir?: 
   if (options.json) return printJson(points);
   if (points.length === 0) {
     return remark(
-      options.all ? 'there is nothing to undo' : 'there is nothing to undo in this folder: --all lists every run',
+      options.all ? 'there is nothing to undo' : 'there is nothing to undo in this directory: --all lists every run',
     );
   }
   for (const line of table(points, Date.now())) await print(line);
@@ -68,7 +68,7 @@ async function newestHere(what: UndoRunOptions): Promise<string> {
   }
   throw new Failure(
     'ERR_BASH_UNDO',
-    'there is nothing to undo in this folder: agent-bash undo --list --all lists every run',
+    'there is nothing to undo in this directory: agent-bash undo --list --all lists every run',
   );
 }
 

@@ -1,4 +1,4 @@
-import type { NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
+import type { hasUnreadInput, NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
 import type { Facts } from './facts.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
@@ -62,6 +62,8 @@ export interface Inner {
   removeNoMore(folder: string): void;
   /** The capabilities of this kernel, for `agent-bash doctor`. */
   offers: typeof offers;
+  /** Returns whether standard input is a pipe or a file with bytes that were not read yet. Reads nothing. */
+  hasUnreadInput: typeof hasUnreadInput;
 }
 
 /** The inner parts of `bash`. */

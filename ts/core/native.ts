@@ -7,6 +7,7 @@ import type {
   decide,
   estimateTokens,
   facts,
+  hasUnreadInput,
   highlight,
   lineBehindView,
   NativeOwner,
@@ -47,6 +48,7 @@ interface Native {
   decide: typeof decide;
   estimateTokens: typeof estimateTokens;
   facts: typeof facts;
+  hasUnreadInput: typeof hasUnreadInput;
   highlight: typeof highlight;
   lineBehindView: typeof lineBehindView;
   noticeOfCut: typeof noticeOfCut;

@@ -267,7 +267,7 @@ function defaultDirectory(): string {
     home = '';
   }
   if (!isAbsolute(home)) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', 'there is no home folder for background tasks: set XDG_STATE_HOME');
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'there is no home directory for background tasks: set XDG_STATE_HOME');
   }
   return join(home, '.local', 'state', 'agent-bash');
 }

@@ -264,11 +264,11 @@ function check(path: string, { exitCode, stderr }: { exitCode: number; stderr: s
     case 0:
       return;
     case FOLDER:
-      throw failure('EISDIR', `is a folder, not a file: ${path}`);
+      throw failure('EISDIR', `is a directory, not a file: ${path}`);
     case NO_FILE:
       throw failure('EINVAL', `is a pipe, a socket or a device, not a file: ${path}`);
     case NO_FOLDER:
-      throw failure('ENOTDIR', `is no folder: ${path}`);
+      throw failure('ENOTDIR', `is not a directory: ${path}`);
     case UNREADABLE:
       throw failure('EACCES', `the confinement does not let it be read: ${path}`);
     case MISSING:

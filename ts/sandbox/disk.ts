@@ -48,7 +48,7 @@ export const HOST_DISK: Disk = {
   async list(path) {
     const found = await stat(path).catch(orMissing);
     if (found === null) return null;
-    if (!found.isDirectory()) throw failure('ENOTDIR', `is no folder: ${path}`);
+    if (!found.isDirectory()) throw failure('ENOTDIR', `is not a directory: ${path}`);
     const entries = await readdir(path, { withFileTypes: true });
     return entries.map((entry) => ({
       name: entry.name,
@@ -58,7 +58,7 @@ export const HOST_DISK: Disk = {
 
   async delete(path) {
     const found = await lstat(path).catch(orMissing);
-    if (found?.isDirectory()) throw failure('EISDIR', `is a folder, not a file: ${path}`);
+    if (found?.isDirectory()) throw failure('EISDIR', `is a directory, not a file: ${path}`);
     const deleted = found && (await unlink(path).then(() => true, orMissing));
     return deleted ?? false;
   },

@@ -22,7 +22,7 @@ export function locate(folder: string, path: unknown, base: unknown = '.'): stri
  */
 export async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(orMissing);
-  if (found?.isDirectory()) throw failure('EISDIR', `is a folder, not a file: ${path}`);
+  if (found?.isDirectory()) throw failure('EISDIR', `is a directory, not a file: ${path}`);
   // Opening or reading a pipe without a writer, or a terminal, may block forever and keep the process alive. /dev/zero
   // never ends.
   const endless = found?.isFIFO() || found?.isSocket() || found?.isCharacterDevice() || found?.isBlockDevice();

@@ -37,7 +37,7 @@ function declaredValues(file: string): string[] {
     .sort();
 }
 
-const { exports } = require('agent-bash/package.json');
+const { exports, types } = require('agent-bash/package.json');
 
 /** Each entry's module at run time, and its types, under every condition. */
 const pairs = Object.entries<Target>(exports).flatMap(([path, target]) =>
@@ -61,6 +61,10 @@ test.each(pairs)('$entry ($condition) and $types are of one module system', ({ t
   );
 });
 
-test('index.d.ts, for compilers that know no exports, says what the main entry is', () => {
+test('compilers that know no exports read the same types', () => {
+  expect(types).toBe(exports['.'].types);
+});
+
+test('index.d.ts, the checked-in contract, says what the main entry is', () => {
   expect(declaredValues(join(root, 'index.d.ts'))).toEqual(Object.keys(require('agent-bash')).sort());
 });

@@ -89,12 +89,13 @@ describe('the packages', () => {
       [
         ...built,
         ...docs.map((name) => `docs/${name}`),
+        'ARCHITECTURE.md',
         'CHANGELOG.md',
+        'CONTRIBUTING.md',
         'LICENSE',
         'LICENSE.third-party.txt',
         'README.md',
         'SECURITY.md',
-        'index.d.ts',
         'package.json',
       ].sort(),
     );

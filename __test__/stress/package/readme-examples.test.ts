@@ -22,28 +22,18 @@ const PROVIDER = `
   });
   globalThis.AI_SDK_DEFAULT_PROVIDER = { specificationVersion: 'v4', languageModel: () => model };`;
 
-const scripts = (names: object) => JSON.stringify({ name: 'small', private: true, type: 'module', scripts: names });
-
-const FILES = {
-  'provider.mjs': PROVIDER,
-  'server.mjs': `
-    import { createServer } from 'node:http';
-    createServer((_, answer) => answer.end('served')).listen(Number(process.argv[2]));`,
-  Makefile: 'all:\n\t@echo made\n',
-  'packages/core/package.json': scripts({ test: 'echo tested $NODE_ENV' }),
-};
-
 /** The output of each example, in turn. */
 const PRINTED = [
-  /^0 [12]\n/, // npm may show the script before it runs it
+  /^[12] v\d+\S*\n ls: .*no-such-file/,
   /^All tests pass\.\n$/,
-  /^made\nexited 0 nothing was cut\n$/,
-  /^served\n$/,
-  /\/packages\/core .*\ntested test unit\n/s,
+  /^Done\. \{"role":"tool".*\bv\d+\.\d+/,
+  /^step 1\nstep 2\nstep 3\nexited 0 nothing was cut\n$/,
+  /^served\n\nbuilt\n$|^served\n\n$/,
+  /\/demo Hello, Ada\n/,
   /package name: \(\S+\) my-thing\nversion:/,
   /^ask .*git clean.*\n.*out\.txt/s,
   /^denied: write \/etc\/hosts bash\n$/,
-  /^2 \/.*\/packages\n3 2 0\n$/,
+  /^1 \/.*\/notes\n2 1 0\n$/,
   /^\{ before: \d+, after: \d+ \} red true \/.*\n$/,
   /^0 hi\n\n$/,
   /^$/, // a server of the reader's own, not yet connected; docs/mcp.md has all of it
@@ -68,12 +58,11 @@ beforeAll(async () => {
   port = await freePort();
   const { folder } = project;
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  const own = JSON.parse(scripts({ test: 'echo 3 passing', dev: `node server.mjs ${port}` }));
-  await mkdir(join(folder, 'packages', 'core'), { recursive: true });
+  const own = { name: 'small', private: true, type: 'module', scripts: { test: 'echo 3 passing' } };
   // No undo point is made for the home directory itself.
   await mkdir(join(folder, 'home'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...own, dependencies }));
-  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+  await writeFile(join(folder, 'provider.mjs'), PROVIDER);
   await symlink(join(root, 'node_modules', 'ai7'), join(folder, 'node_modules', 'ai'));
   await symlink(
     join(root, 'node_modules', '@modelcontextprotocol'),

@@ -77,7 +77,7 @@ test('every file of ours that a workflow names is there', async () => {
   for (const file of named) await access(join(root, file));
 });
 
-test('the packages say where their sources are, which provenance compares', async () => {
+test('the packages say where their sources are, which provenance compares, and where to report faults', async () => {
   const place = await mkdtemp(join(tmpdir(), 'agent-bash-repository-'));
   try {
     const env = { ...process.env, GITHUB_REPOSITORY: 'someone/agent-bash' };
@@ -86,8 +86,11 @@ test('the packages say where their sources are, which provenance compares', asyn
     expect(tarballs).toHaveLength(2);
     for (const tarball of tarballs) {
       const { stdout } = await run('tar', ['-xOf', tarball, 'package/package.json'], place);
-      const repository = { type: 'git', url: 'git+https://github.com/someone/agent-bash.git' };
-      expect(JSON.parse(stdout)).toMatchObject({ repository });
+      expect(JSON.parse(stdout)).toMatchObject({
+        repository: { type: 'git', url: 'git+https://github.com/someone/agent-bash.git' },
+        homepage: 'https://github.com/someone/agent-bash#readme',
+        bugs: { url: 'https://github.com/someone/agent-bash/issues' },
+      });
     }
   } finally {
     await rm(place, { recursive: true });

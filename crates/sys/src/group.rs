@@ -42,3 +42,21 @@ pub enum NoGroups {
     #[error("version 2, but threaded, which allows no cgroup for a process")]
     Threaded,
 }
+
+impl NoGroups {
+    /// What a person can do to give commands cgroups.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Absent => "start the system with cgroups of version 2, mounted at /sys/fs/cgroup",
+            Self::Root => "start the host in a cgroup of its own, as with systemd-run --scope -p Delegate=yes",
+            Self::ReadOnly(_) => {
+                "mount /sys/fs/cgroup writable in a container, or start the host with systemd-run --user --scope -p \
+                 Delegate=yes"
+            }
+            Self::Managed => "set Delegate=yes in the unit, or start the host with systemd-run --scope -p Delegate=yes",
+            Self::Old => "use Linux 5.14 or later",
+            Self::Threaded => "start the host in a cgroup that is not threaded",
+        }
+    }
+}

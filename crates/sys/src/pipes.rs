@@ -1,5 +1,7 @@
 //! The pipes between processes, as far as they show from outside.
 
+use rustix::fs::FileType;
+
 /// The pipes that a process has open, by names that are the same for all processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenPipes {
@@ -20,4 +22,14 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Whether the process has a handler of SIGTERM.
     pub handles_terminate: bool,
+}
+
+/// Returns whether standard input is a pipe or a regular file with bytes that were not read yet. A terminal, a device and
+/// a socket do not count. Reads nothing.
+#[must_use]
+pub fn has_unread_input() -> bool {
+    let input = std::io::stdin();
+    let Ok(status) = rustix::fs::fstat(&input) else { return false };
+    let is_kept = matches!(FileType::from_raw_mode(status.st_mode), FileType::Fifo | FileType::RegularFile);
+    is_kept && rustix::io::ioctl_fionread(&input).is_ok_and(|bytes| bytes > 0)
 }

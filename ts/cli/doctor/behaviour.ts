@@ -70,7 +70,7 @@ export async function waiting(): Promise<Check> {
   return either(
     named,
     'waiting',
-    named ? 'a command that waits is told from a slow one' : 'what a process waits for cannot be seen',
+    named ? 'a command that waits is distinguished from a slow one' : 'what a process waits for cannot be seen',
     'at its limit a command that waits for input is only named when its last line plainly asks',
   );
 }

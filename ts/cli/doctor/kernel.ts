@@ -14,7 +14,7 @@ export async function kernel(): Promise<Check[]> {
 function offered(kernel: Kernel | null): Check[] {
   if (kernel === null) return [];
   const { pidfd, closeRange, landlock, userNamespaces, notifications } = kernel;
-  const has = (there: boolean) => (there ? 'there' : 'refused, by an old kernel or a filter');
+  const has = (there: boolean) => (there ? 'available' : 'refused, by an old kernel or a filter');
   return [
     either(
       pidfd,
@@ -28,7 +28,7 @@ function offered(kernel: Kernel | null): Check[] {
       has(closeRange),
       'what a library of the host left inheritable stays open in its commands',
     ),
-    either(landlock > 0, 'landlock', landlock > 0 ? `version ${landlock}` : 'not there', NOT_CONFINED),
+    either(landlock > 0, 'landlock', landlock > 0 ? `version ${landlock}` : 'not available', NOT_CONFINED),
     either(userNamespaces, 'user-namespaces', userNamespaces ? 'allowed' : 'not allowed', NOT_CONFINED),
     either(notifications, 'seccomp-notify', has(notifications), NOT_CONFINED),
   ];
@@ -41,7 +41,7 @@ async function proc(): Promise<Check> {
   if (children === null) {
     return missing(
       'proc',
-      '/proc does not tell the children of a process',
+      '/proc does not list the children of a process',
       'what a command started cannot be found, and limits over the whole tree are ERR_BASH_UNSUPPORTED',
     );
   }
@@ -51,7 +51,7 @@ async function proc(): Promise<Check> {
   return either(
     !hides,
     'proc',
-    hides ? `mounted with hidepid=${hidden}` : 'it tells of all processes',
+    hides ? `mounted with hidepid=${hidden}` : 'all processes are visible',
     'what a command left running as another user is not listed among its survivors',
   );
 }
@@ -61,16 +61,17 @@ function cgroup(kernel: Kernel | null): Check {
   const cost =
     'a daemon that left its tree is lost if both helpers are killed at once, and limits are kept by measuring processes';
   if (kernel === null) return missing(name, 'not known without the addon', cost);
-  if (process.env.AGENT_BASH_CGROUP === '0') return missing(name, 'turned off by AGENT_BASH_CGROUP=0', cost);
-  const { noCgroups, missingControllers } = kernel;
-  if (typeof noCgroups === 'string') return missing(name, noCgroups, cost);
+  if (process.env.AGENT_BASH_CGROUP === '0')
+    return missing(name, 'turned off by AGENT_BASH_CGROUP=0', `${cost}; unset the variable`);
+  const { noCgroups, cgroupRemedy, missingControllers } = kernel;
+  if (typeof noCgroups === 'string') return missing(name, noCgroups, `${cost}; ${cgroupRemedy}`);
   const found = 'version 2, one for each command';
   return missingControllers.length === 0
     ? fine(name, found)
     : missing(
         name,
         `${found}; ${missingControllers.join(', ')}`,
-        'limits on memory and processes are kept by measuring processes, if their controllers are missing',
+        `limits on ${missingControllers.map((one) => one.split(' ')[0]).join(' and ')} are kept by measuring processes; start the host in a cgroup of its own below a delegated one`,
       );
 }
 

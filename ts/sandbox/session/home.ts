@@ -61,7 +61,7 @@ function make(): string {
     path = mkdtempSync(join(tmpdir(), `${PREFIX}${inner().ownName()}-`));
   } catch (error) {
     const { code = 'EIO', message } = error as NodeJS.ErrnoException;
-    throw failure(code, `no private home folder could be made, give the session one as «home»: ${message}`);
+    throw failure(code, `no private home directory could be made, give the session one as «home»: ${message}`);
   }
   if (homes.size === 0) process.once('exit', removeAll);
   homes.add(path);

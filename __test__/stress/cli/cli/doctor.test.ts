@@ -93,6 +93,24 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^– warm-starts +turned off by AGENT_BASH_WARM=0\n +costs: every command waits/m);
   });
 
+  linuxTest('names a remedy for missing cgroups', async () => {
+    const off = reported(await new Program({ AGENT_BASH_CGROUP: '0' }).run('doctor', '--json')).check('cgroup');
+    expect(off?.cost).toMatch(/; unset the variable$/);
+    const { state, found, cost } = reported(await new Program().run('doctor', '--json')).check('cgroup') ?? {};
+    if (state === 'missing') expect(cost, found).toMatch(/; .*(Delegate=yes|start|use Linux)/);
+  });
+
+  const pids = isLinux && spawnSync('unshare', ['-rpf', '--mount-proc', 'true']).status === 0;
+  testNeeding(
+    'PID namespaces',
+    pids,
+    'linux',
+  )('as process 1 it finds that confined processes are apart', () => {
+    const ended = behind(`[ "$1" ] && exec unshare -rpf --mount-proc "$@"`);
+    const { check } = reported(ended);
+    expect(check('confine-processes')?.found).not.toContain('nothing held it');
+  });
+
   test('leaves nothing behind', async () => {
     const temporary = folder();
     const program = new Program({ TMPDIR: temporary });

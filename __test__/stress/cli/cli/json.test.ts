@@ -12,7 +12,7 @@ describe('errors with --json', () => {
     [['check', 'true', '--json', '--rule', 'nonsense=off'], 125, 'ERR_BASH_INVALID_ARG', /no rule "nonsense"/],
     [['run', 'true', '--cwd', '/nowhere', '--json'], 125, 'ERR_BASH_CWD_NOT_FOUND', /\/nowhere/],
     [['run', '-b', 'true', '--dir', '/dev/null/x', '--json'], 125, expect.any(String), /\/dev\/null/],
-    [['ps', '--dir', '/nowhere', '--json'], 1, 'ERR_BASH_CWD_NOT_FOUND', /there is no folder/],
+    [['ps', '--dir', '/nowhere', '--json'], 1, 'ERR_BASH_CWD_NOT_FOUND', /there is no directory/],
     [['logs', 'nonsense', '--json'], 1, 'ERR_BASH_UNKNOWN_TASK', /there is no task "nonsense"/],
     [['kill', 'nonsense', '--json'], 1, 'ERR_BASH_UNKNOWN_TASK', /there is no task "nonsense"/],
     [['doctor', 'x', '--json'], 2, 'ERR_BASH_INVALID_ARG', /too many arguments/],

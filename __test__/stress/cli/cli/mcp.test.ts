@@ -108,7 +108,7 @@ describe('mcp', () => {
   });
 
   test.each([
-    [['--cwd', '/nowhere'], 1, 'there is no folder /nowhere'],
+    [['--cwd', '/nowhere'], 1, 'there is no directory /nowhere'],
     [['--rule', 'nonsense=off'], 1, 'there is no rule "nonsense"'],
     [['--rule', 'git-clean'], 2, 'It must be the id of a rule'],
     [['--on-ask', 'perhaps'], 2, 'It must be allow or deny.'],

@@ -1,9 +1,20 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { type BackgroundTask, type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { Program } from '../../../cli/support.ts';
+import { PROGRAM, Program } from '../../../cli/support.ts';
 import { alive, folder, mark, sleepers, until } from '../../../support/index.ts';
 
 describe('run', () => {
@@ -50,6 +61,62 @@ describe('run', () => {
     expect(stderr).toMatch(/^agent-bash: permission denied: git push --force is not allowed\. .*\n$/);
     expect(await new Program().run('run', '--background', 'git add -A')).toMatchObject({ code: 125, stdout: '' });
   });
+
+  test('passes its standard input to the command with --stdin, all of it and only then', async () => {
+    const program = new Program();
+    const { input, file } = { input: 'x\n'.repeat(100_000), file: join(folder(), 'input') };
+    writeFileSync(file, input);
+    const piped = (args: string) =>
+      spawnSync('bash', ['-c', `cat "$1" | "$2" "$3" ${args}`, 'bash', file, process.execPath, PROGRAM], {
+        encoding: 'utf8',
+        env: { ...process.env, XDG_STATE_HOME: program.state },
+      });
+    expect(piped("run --stdin 'wc -c'")).toMatchObject({ status: 0, stdout: '200000\n', stderr: '' });
+    expect(JSON.parse(piped("run --stdin --json 'wc -c'").stdout)).toMatchObject({ stdout: '200000\n' });
+    expect(piped("run 'wc -c'")).toMatchObject({
+      status: 0,
+      stdout: '0\n',
+      stderr: 'agent-bash: standard input was not passed to the command: add --stdin\n',
+    });
+  });
+
+  test.each([
+    ['a file', (file: string) => openSync(file, 'r'), /add --stdin/],
+    ['an empty file', () => openSync(join(folder(), 'empty'), 'w+'), /^$/],
+    ['/dev/null', () => openSync(devNull, 'r'), /^$/],
+  ])('names --stdin where standard input has data: %s', async (_, open, stderr) => {
+    const file = join(folder(), 'input');
+    writeFileSync(file, 'x');
+    const input = open(file);
+    const run = new Program().start(['run', 'cat'], [input, 'pipe', 'pipe']);
+    closeSync(input);
+    expect(await run.ended).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(stderr) });
+  });
+
+  test('a task gets standard input, too', async () => {
+    const program = new Program();
+    const file = join(folder(), 'input');
+    writeFileSync(file, 'from a file');
+    const input = openSync(file, 'r');
+    const run = program.start(['run', '-b', '--stdin', '--json', 'cat'], [input, 'pipe', 'pipe']);
+    closeSync(input);
+    const { id } = JSON.parse((await run.ended).stdout) as BackgroundTask;
+    expect((await program.run('logs', id, '-f')).stdout).toContain('from a file');
+  });
+
+  test('- is not a command', async () => {
+    const { code, stderr } = await new Program().run('run', '-');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^agent-bash: .*did you mean --stdin/) });
+  });
+
+  test.each([[['nonsense']], [['run']], [['run', 'true', '--timeout', 'soon']], [['ps', '--nonsense']]])(
+    '%j: an error of the arguments begins as all others do',
+    async (args: string[]) => {
+      const { code, stderr } = await new Program().run(...args);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^agent-bash: /) });
+      expect(stderr).not.toContain('error:');
+    },
+  );
 
   test('takes a directory', async () => {
     const cwd = folder();

@@ -80,7 +80,7 @@ describe('ps', () => {
     for (const args of [['ps'], ['logs', '1'], ['kill', '1']]) {
       expect(await new Program().run(...args, '--dir', dir)).toMatchObject({
         code: 1,
-        stderr: `agent-bash: there is no folder ${dir}\n`,
+        stderr: `agent-bash: there is no directory ${dir}\n`,
       });
     }
     expect(existsSync(dir)).toBe(false);

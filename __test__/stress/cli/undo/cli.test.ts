@@ -9,7 +9,7 @@ describe('agent-bash undo', () => {
     const program = new Program();
     const { code, stdout, stderr } = await program.run('undo', '--list');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe('agent-bash: there is nothing to undo in this folder: --all lists every run\n');
+    expect(stderr).toBe('agent-bash: there is nothing to undo in this directory: --all lists every run\n');
     expect(await program.json('undo', '--list')).toEqual([]);
     expect(await program.json('undo', '--list', '--all', '--store', folder())).toEqual([]);
   });
@@ -17,7 +17,9 @@ describe('agent-bash undo', () => {
   test('without a run, and with nothing to undo, fails with a way on', async () => {
     const { code, stderr } = await new Program().run('undo');
     expect(code).toBe(1);
-    expect(stderr).toContain('there is nothing to undo in this folder: agent-bash undo --list --all lists every run');
+    expect(stderr).toContain(
+      'there is nothing to undo in this directory: agent-bash undo --list --all lists every run',
+    );
   });
 
   test('of an unknown run fails with the reason, also for programs', async () => {

@@ -62,7 +62,7 @@ describe('a broken rc file never breaks a command', () => {
   test('it is a directory', async () => {
     const path = home({});
     mkdirSync(join(path, '.bashrc'));
-    expect((await withSnapshot('echo on')).notes).toEqual([`${WITHOUT}${path}/.bashrc is a folder`]);
+    expect((await withSnapshot('echo on')).notes).toEqual([`${WITHOUT}${path}/.bashrc is a directory`]);
   });
 
   // Root reads everything.

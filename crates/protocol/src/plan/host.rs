@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
     row("npm_package_*", "the host's package.json"),
     row("npm_lifecycle_*", "the host's script"),
     row("npm_command", "the host's npm command"),
-    row("npm_config_local_prefix", "npm works in the host's folder"),
+    row("npm_config_local_prefix", "npm works in the host's directory"),
     row("npm_config_prefix", "nvm refuses to work"),
     row("npm_config_global", "npm installs globally"),
     row("npm_config_global_prefix", "npm installs into the host's place"),
@@ -107,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
     row("npm_config_include_workspace_root", "the same"),
     row("npm_config_package", "npx runs the package that the host was started from"),
     row("npm_config_call", "npx runs the host's command"),
-    row("INIT_CWD", "the folder where the host was started"),
+    row("INIT_CWD", "the directory where the host was started"),
     // Variables that select the repository of a hook that started the host: `git rev-parse --local-env-vars` and the
     // variables that hooks get.
     // GIT_CONFIG_COUNT, _KEY_n and _VALUE_n are not here: containers set safe.directory by them.
@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GIT_SHALLOW_FILE", "another history"),
     row("GIT_NO_REPLACE_OBJECTS", "another history"),
     row("GIT_REPLACE_REF_BASE", "another history"),
-    row("GIT_PREFIX", "the folder of the git above"),
+    row("GIT_PREFIX", "the directory of the git above"),
     row("GIT_NAMESPACE", "another set of refs"),
     row("GIT_REFLOG_ACTION", "the command of the git above"),
     row("GIT_TRACE*", "the host's traces on everybody's stderr"),

@@ -30,7 +30,7 @@ pub enum SnapshotError {
         path: PathBuf,
     },
     /// An rc file is a directory.
-    #[error("{} is a folder", path.display())]
+    #[error("{} is a directory", path.display())]
     Directory {
         /// The path.
         path: PathBuf,

@@ -122,7 +122,7 @@ fn check_path(file: &str) -> Result<(), Error> {
         return wrong("holds a NUL character");
     }
     match fs::metadata(file) {
-        Ok(metadata) if metadata.is_dir() => wrong("is a folder"),
+        Ok(metadata) if metadata.is_dir() => wrong("is a directory"),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Ok(()),
         Err(_) => wrong("does not exist"),

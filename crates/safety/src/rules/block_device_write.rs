@@ -15,7 +15,7 @@ use crate::value::Value;
 pub static RULE: Rule = Rule {
     id: "block-device-write",
     level: Verdict::Deny,
-    doc: "Writes onto a block device, or makes a file system on one: all that was on it is gone.",
+    doc: "Writes onto a block device, or makes a file system on one, which destroys all data on it.",
     programs: Programs::All,
     check,
     matches: &[

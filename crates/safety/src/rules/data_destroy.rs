@@ -16,8 +16,9 @@ use crate::value::Value;
 pub static RULE: Rule = Rule {
     id: "data-destroy",
     level: Verdict::Ask,
-    doc: "Overwrites or empties a file outside of the folder that the command starts in and of those for temporary files, \
-          lets `rsync` delete there, moves files to `/dev/null`, or deletes all backups that a pattern fits.",
+    doc: "Overwrites or empties a file outside of the directory that the command starts in and of directories for \
+          temporary files, lets `rsync` delete there, moves files to `/dev/null`, or deletes all backups that match \
+          a pattern.",
     programs: Programs::All,
     check,
     matches: &[

@@ -18,8 +18,8 @@ pub static RULE: Rule = Rule {
     id: "database-destroy",
     level: Verdict::Ask,
     doc: "Drops or empties a database or a part of it, changes all rows of a table, or takes back all migrations. Queries \
-          count that are among the words or on standard input. Files are not read. A database in memory or in a folder \
-          for temporary files is free, as is `RAILS_ENV=test`.",
+          count that are among the words or on standard input. Files are not read. A database in memory or in a \
+          directory for temporary files is free, as is `RAILS_ENV=test`.",
     programs: Programs::With(Stake::Database, &[]),
     check,
     matches: &[

@@ -10,8 +10,8 @@ use crate::level::Verdict;
 pub static RULE: Rule = Rule {
     id: "find-delete-critical",
     level: Verdict::Deny,
-    doc: "Deletes everything that find comes upon in the root, a folder at its top, a home, the working directory, a parent \
-          of it or a .git. A test such as -name makes it delete only files of a kind.",
+    doc: "Deletes everything that find finds in the root, a directory at its top, a home, the working directory, a \
+          parent of it or a .git. With a test such as -name it deletes only the files that match.",
     programs: Programs::Named(&["find", "gfind"]),
     check,
     matches: &[

@@ -12,8 +12,8 @@ use crate::value::Value;
 pub static RULE: Rule = Rule {
     id: "git-blind-add",
     level: Verdict::Deny,
-    doc: "Stages everything at once: secrets, build output and somebody else's work slip into a commit unseen. Files are \
-          to be named; `git add -u` takes those that are tracked.",
+    doc: "Stages everything at once, and so may commit secrets, build output and other people's work unnoticed. Name \
+          the files instead; `git add -u` stages those that are tracked.",
     programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[

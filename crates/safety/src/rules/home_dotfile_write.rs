@@ -9,8 +9,8 @@ use crate::level::Verdict;
 pub static RULE: Rule = Rule {
     id: "home-dotfile-write",
     level: Verdict::Ask,
-    doc: "Writes a file or folder in the home whose name begins with a dot: what shells, ssh and other programs are set up \
-          with, and what they run by themselves. Caches are free.",
+    doc: "Writes a file or directory in the home whose name begins with a dot: the settings of shells, ssh and other \
+          programs, and what they run by themselves. Caches are free.",
     programs: Programs::All,
     check,
     matches: &[

@@ -9,8 +9,8 @@ use crate::level::Verdict;
 pub static RULE: Rule = Rule {
     id: "rm-critical",
     level: Verdict::Deny,
-    doc: "Deletes the root, a folder at its top, a home, the folder that the command starts in or a parent of it, a .git, \
-          or all that is in one of these.",
+    doc: "Deletes the root, a directory at its top, a home, the directory that the command starts in or a parent of \
+          it, a .git, or everything in one of these.",
     programs: Programs::Named(removal::PROGRAMS),
     check,
     matches: &[

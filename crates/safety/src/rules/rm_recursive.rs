@@ -11,8 +11,8 @@ use crate::value::Value;
 pub static RULE: Rule = Rule {
     id: "rm-recursive",
     level: Verdict::Ask,
-    doc: "Deletes folders outside of the one that the command starts in and of those for temporary files, or folders \
-          whose names are not known before.",
+    doc: "Deletes directories outside of the one that the command starts in and of those for temporary files, or \
+          directories whose names are known only when it runs.",
     programs: Programs::Named(&["rm", "grm", "srm", "find", "gfind"]),
     check,
     matches: &[
@@ -79,14 +79,14 @@ fn check(command: &Command) -> Option<Hit> {
 fn outside(word: &Value) -> Hit {
     let line = quote::line([word]).filter(|text| !text.starts_with('-'));
     Hit::exact(
-        "this deletes a folder outside of the working directory and of temporary folders. Look at what is in it first, and delete only what belongs to the task",
+        "this deletes a directory outside of the working directory and of temporary directories. Look at what is in it first, and delete only what belongs to the task",
         line.map(|text| format!("ls -la {text}")).unwrap_or_default(),
     )
 }
 
 fn unknown() -> Hit {
     Hit::exact(
-        "this deletes folders whose names are not known before it runs. Write their paths out, or print them first",
+        "this deletes directories whose names are known only when it runs. Write their paths out, or print them first",
         "",
     )
 }

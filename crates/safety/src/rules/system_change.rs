@@ -275,7 +275,7 @@ fn modes(command: &Command) -> Option<Hit> {
     if of_mode && !shielded && first.and_then(Value::known).is_some_and(is_open) {
         let files = operands.nth(1).and_then(|file| quote::line([file]));
         return Some(Hit::exact(
-            "this lets every user and program of this machine write and run all files in a folder. Give the rights that are needed to those who need them, such as u+rwX,g+rX",
+            "this lets every user and program of this machine write and run all files in a directory. Give the rights that are needed to those who need them, such as u+rwX,g+rX",
             files.map(|file| format!("chmod -R u+rwX {file}")).filter(|_| inside(command, skipped)).unwrap_or_default(),
         ));
     }
@@ -286,7 +286,7 @@ fn modes(command: &Command) -> Option<Hit> {
     let what = if of_mode { "modes" } else { "owners" };
     Some(Hit::exact(
         format!(
-            "this changes the {what} of everything in a folder outside of the working directory, and the old ones are not kept. Change only the files that the task needs"
+            "this changes the {what} of everything in a directory outside of the working directory, and the old ones are not kept. Change only the files that the task needs"
         ),
         quote::line([outside])
             .filter(|text| !text.starts_with('-'))
