@@ -24,8 +24,8 @@ pub struct Program {
     pub handles_terminate: bool,
 }
 
-/// Returns whether standard input is a pipe or a regular file with bytes that were not read yet. A terminal, a device and
-/// a socket do not count. Reads nothing.
+/// Returns whether standard input is a pipe or a regular file with bytes that were not read yet. A terminal, a device
+/// and a socket do not count. Reads nothing.
 #[must_use]
 pub fn has_unread_input() -> bool {
     let input = std::io::stdin();
