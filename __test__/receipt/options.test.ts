@@ -10,7 +10,10 @@ afterAll(() => registry.close());
 const WRONG: [given: object, message: string][] = [
   [{ receipt: true }, 'receipt: true is not one of off, watch, exact'],
   [{ receipt: 'all' }, 'receipt: "all" is not one of off, watch, exact'],
-  [{ undo: 'never' }, 'undo: "never" is not one of off, risky, always'],
+  [
+    { undo: 'never' },
+    'undo: "never" is not one of off, risky, always, or an object with when, require, maxFileBytes, maxBytes, storeBytes, dir',
+  ],
   [{ undo: 1 }, 'undo: 1 is not an object'],
   [{ undo: { when: 'off' } }, 'undo.when: "off" is not one of risky, always'],
   [{ undo: { require: 1 } }, 'undo.require: 1 is not a boolean'],

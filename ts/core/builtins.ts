@@ -1,14 +1,10 @@
-import { BashError } from '../errors.ts';
-
 /**
  * The parts of Node's own modules that the main entry uses, without `require`. An ES module that a bundler makes of
  * this entry has no `require` and would fail on its first line, before `loadNative` can name the remedy.
  */
 if (typeof process.getBuiltinModule !== 'function') {
-  throw new BashError(
-    'ERR_BASH_UNSUPPORTED',
-    `agent-bash needs Node 20.17 or later, and this is Node ${process.versions.node}`,
-  );
+  const message = `agent-bash needs Node 20.17 or later, and this is Node ${process.versions.node}`;
+  throw Object.assign(new Error(message), { code: 'ERR_BASH_UNSUPPORTED' });
 }
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
