@@ -36,7 +36,7 @@ pub use events::NativeEvent;
 pub use facts::facts;
 pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
 pub use highlight::highlight;
-pub use offers::{NativeOffers, offers};
+pub use offers::{NativeOffers, has_unread_input, offers};
 pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
 pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};

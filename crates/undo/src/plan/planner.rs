@@ -281,8 +281,7 @@ fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
         }
         let is_it = |after: &&PathBuf| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
         let places = places.get_mut(&file.meta.id);
-        if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(|path| is_it(&path))?)))
-        {
+        if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(is_it)?))) {
             found.insert(path.clone(), after.clone());
         }
     }
