@@ -60,7 +60,7 @@ it('without port and pattern the end of the process ends the wait', async () => 
   expect(text).toMatch(/^\[Process PID exited with code 0\.\n\nNew output since last check \(1 lines\):\nbuilt\n/);
 });
 
-it('a wait that is over in time says what was missing', async () => {
+it('a wait that reaches its limit says what was missing', async () => {
   const { output, text } = await wait('echo starting; sleep 60', { pattern: 'ready', timeout_ms: 1 });
   expect(text).toMatch(/^\[Process PID still running: 1 s passed before its new output matched \/ready\/\.\n/);
   expect(output).toMatchObject({ matched: false, waited: { end: 'timed-out', timeoutMs: 1_000 } });

@@ -99,10 +99,15 @@ describe('shell', () => {
     expect(error.errno).toBe('ENOENT');
   });
 
-  test('an environment that is too large for the kernel', async () => {
-    const error = await rejection(() => bash('echo hi', { env: { BIG: 'x'.repeat(200_000) } }));
+  test.each([
+    ['a variable', { env: { BIG: 'x'.repeat(200_000) } }, 'the variable BIG has 200004 bytes'],
+    ['an argument', { args: ['x'.repeat(200_000)] }, 'an argument has 200000 bytes'],
+    ['all arguments', { args: Array<string>(40).fill('x'.repeat(100_000)) }, /40000\d\d bytes of arguments and \d+ bytes/],
+  ])('%s that is too large for the kernel', async (_, options, what) => {
+    const error = await rejection(() => bash('echo hi', options));
     expect(error.code).toBe('ERR_BASH_SPAWN');
     expect(error.errno).toBe('E2BIG');
+    expect(error.message).toMatch(what);
     expect(error.message).not.toContain('xxxx');
     expect((await bash('echo on')).stdout).toBe('on\n');
   });

@@ -27,7 +27,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        // Sources and notices are shown, but nobody looks for words in them.
+        // The search leaves out sources and notices.
         _render: (text, env, markdown) => (env.relativePath.startsWith('source/') ? '' : markdown.render(text, env)),
       },
     },

@@ -16,7 +16,7 @@ interface Candidate {
  *    with.
  * 3. The file or the package beside the program that runs: a single-file program, or Node.
  *
- * Never searches the working directory, whose files may belong to others. Throws one sentence that says what is wrong.
+ * Never searches the working directory, whose files may belong to others. The error says in one sentence what is wrong.
  */
 export function loadAddon(): unknown {
   const named = process.env.AGENT_BASH_ADDON;
@@ -43,7 +43,7 @@ export function loadAddon(): unknown {
 function* candidates(): Generator<Candidate> {
   const names = platformNames();
   const files = (directory: string) => names.map((name) => join(directory, fileOf(name))).filter(existsSync);
-  for (const file of hasFileName() ? files(join(dirname(__filename), '..')) : []) yield { file, owner: null };
+  for (const file of hasPackage() ? files(join(dirname(__filename), '..')) : []) yield { file, owner: null };
   for (const place of [bundleFile, () => process.argv[1], () => process.execPath]) {
     for (const require of requiresFrom(place)) yield* packages(require, names);
   }

@@ -1,6 +1,6 @@
 //! The traces of undos: changes to things that other records know.
 //!
-//! A file that an undo puts back by another name gets the current time, and a directory that it makes again is a new
+//! A kept file that an undo puts back itself gets the current time, and a directory that it makes again is a new
 //! directory. All records of the same thing have to know that.
 
 use std::collections::{HashMap, HashSet};

@@ -16,7 +16,7 @@ const GIT: &str = ".git";
 /// Computes the net effect of a run. Files of its store are left out.
 pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     let point = kept.point;
-    let is_own = |path: &Path| path.starts_with(store) || point.places.values().any(|place| path.starts_with(place));
+    let is_own = |path: &Path| point.is_own(store, path);
     let numbers: BTreeMap<&Path, u128> =
         point.before.keys().map(PathBuf::as_path).filter(|path| !is_own(path)).zip(1..).collect();
     let mut replay = Replay::new();

@@ -239,15 +239,13 @@ fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
 
 /// Returns the changed files that the store does not keep, with the reasons. Its own names of files are left out.
 fn lost_files<'a>(point: &'a Point, store: &'a Path) -> impl Iterator<Item = String> + 'a {
-    let is_own =
-        move |path: &Path| path.starts_with(store) || point.places.values().any(|place| path.starts_with(place));
     let is_same = |path: &Path, before: &File| {
         let after = point.names.slot(path).and_then(|now| point.after.get(&now));
         matches!(after, Some(Node::File(after)) if before.is_untouched(after))
     };
     point.before.iter().filter_map(move |(path, node)| match node {
         Node::File(file @ File { contents: Contents::Nothing { why }, .. })
-            if !is_same(path, file) && !is_own(path) =>
+            if !is_same(path, file) && !point.is_own(store, path) =>
         {
             Some(format!("{}: {why}", path.display()))
         }

@@ -5,7 +5,7 @@ use super::raw::RawOptions;
 use super::time::TimeRule;
 
 /// The longest argument that a program can be given, bytes.
-pub(super) const MAX_ARGUMENT: usize = 131_071;
+pub const MAX_ARGUMENT: usize = 131_071;
 /// The longest command, bytes.
 pub const MAX_COMMAND: usize = 64 * 1024 * 1024;
 

@@ -28,8 +28,7 @@ use protocol::plan::{Environment, Inherited, RawLimits, Startup};
 use protocol::task::TaskSpec;
 use receipt::recording::{Risk, Wanted};
 
-use command::MAX_ARGUMENT;
-pub use command::MAX_COMMAND;
+pub use command::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement::check_world;
 pub use error::RequestError;
 pub use facts::facts;

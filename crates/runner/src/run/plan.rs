@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::warm;
 use crate::error::Error;
 use crate::pty::{Terminal, TerminalError};
-use crate::request::{Request, RequestError};
+use crate::request::{MAX_ARGUMENT, Request, RequestError};
 use crate::supervise::{Failure, Helpers, WorldFailure};
 use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
 use protocol::Order;
@@ -245,22 +245,20 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
     Error::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
 }
 
-/// Returns what the system found too large: a variable by itself, or all variables and arguments together.
+/// Returns what the system found too large: a variable or an argument by itself, or all of them together.
 fn too_large(plan: &Plan) -> String {
-    /// The longest string that Linux passes to a program, in bytes.
-    const LONGEST: usize = 131_071;
+    let most = format!("and the system takes at most {MAX_ARGUMENT}: use stdin or a file");
     let mut variables = plan.env.split(|byte| *byte == 0);
-    match variables.find(|entry| entry.len() > LONGEST) {
-        Some(entry) => {
-            let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
-            format!(
-                "the variable {} has {} bytes, and the system takes at most {LONGEST}: use stdin or a file",
-                String::from_utf8_lossy(name),
-                entry.len()
-            )
-        }
-        None => format!("an environment of {} bytes is too large for the system", plan.env.len()),
+    if let Some(entry) = variables.find(|entry| entry.len() > MAX_ARGUMENT) {
+        let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
+        return format!("the variable {} has {} bytes, {most}", String::from_utf8_lossy(name), entry.len());
     }
+    if let Some(argument) = plan.argv.iter().find(|argument| argument.len() > MAX_ARGUMENT) {
+        return format!("an argument has {} bytes, {most}", argument.len());
+    }
+    let arguments: usize = plan.argv.iter().map(Vec::len).sum();
+    let variables = plan.env.len();
+    format!("{arguments} bytes of arguments and {variables} bytes of variables are too much for the system")
 }
 
 /// Returns why a command has no world, in the terms of the caller.

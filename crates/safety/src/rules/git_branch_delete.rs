@@ -10,7 +10,7 @@ use crate::programs::git::BRANCH;
 pub static RULE: Rule = Rule {
     id: "git-branch-delete",
     level: Verdict::Ask,
-    doc: "Deletes a branch though its commits may be nowhere else. `git branch -d` deletes only what is merged.",
+    doc: "Deletes a branch, whose commits may be on no other branch. `git branch -d` deletes only what is merged.",
     programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[

@@ -12,7 +12,7 @@ use crate::value::Value;
 pub static RULE: Rule = Rule {
     id: "git-checkout-paths",
     level: Verdict::Ask,
-    doc: "Overwrites files with an older state; what was changed in them and not committed is lost. Another branch is \
+    doc: "Overwrites files with an older state. Changes that were not committed are lost. Another branch is \
           checked out without paths.",
     programs: Programs::Named(&["git", "git.exe"]),
     check,

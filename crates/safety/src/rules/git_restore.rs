@@ -10,7 +10,7 @@ use crate::programs::git::RESTORE;
 pub static RULE: Rule = Rule {
     id: "git-restore",
     level: Verdict::Ask,
-    doc: "Overwrites files with an older state; what was changed in them and not committed is lost. With --staged alone \
+    doc: "Overwrites files with an older state. Changes that were not committed are lost. With --staged alone \
           it only unstages, which is harmless.",
     programs: Programs::Named(&["git", "git.exe"]),
     check,

@@ -8,7 +8,7 @@ use crate::level::Verdict;
 pub static RULE: Rule = Rule {
     id: "git-stash-drop",
     level: Verdict::Ask,
-    doc: "Deletes changes that were put aside, maybe by somebody else. `git stash list` and `git stash show` say what they are.",
+    doc: "Deletes stashed changes, maybe those of another person. `git stash list` and `git stash show` list them.",
     programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[

@@ -10,7 +10,7 @@ pub static RULE: Rule = Rule {
     id: "home-dotfile-write",
     level: Verdict::Ask,
     doc: "Writes a file or directory in the home whose name begins with a dot: the settings of shells, ssh and other \
-          programs, and what they run by themselves. Caches are free.",
+          programs, and the code that they run at their start. Caches may be written.",
     programs: Programs::All,
     check,
     matches: &[

@@ -13,7 +13,7 @@ use crate::traces::Traces;
 pub struct Image {
     /// Path of the kept file.
     pub path: PathBuf,
-    /// Whether this is the original file itself, by another name.
+    /// Whether this is the original file itself, and no copy.
     pub linked: bool,
     /// The current state of the file.
     pub file: File,

@@ -17,7 +17,7 @@ mod types;
 mod way;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::carrier::Carrier;
 pub use self::tree::Tree;
@@ -89,7 +89,7 @@ pub fn undo_with(
         }
     }
     show_names(&mut undone.restored, store, &point, &plan);
-    let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, &point));
+    let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
     let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
     undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, keep(conflict))));
     Ok(undone)
@@ -105,17 +105,12 @@ fn show_names(restored: &mut Vec<PathBuf>, store: &Store, point: &Point, plan: &
     let changed: HashSet<FileId> = plan.steps.iter().filter_map(in_place).collect();
     if !changed.is_empty() && !restored.is_empty() {
         let names =
-            names_below(top_of(&point.header.cwd), |id| changed.contains(&id), |path| is_own(path, store, point));
+            names_below(top_of(&point.header.cwd), |id| changed.contains(&id), |path| point.is_own(store.path(), path));
         restored.extend(names.into_iter().map(|(path, _)| path));
     }
-    restored.retain(|path| !is_own(path, store, point));
+    restored.retain(|path| !point.is_own(store.path(), path));
     restored.sort();
     restored.dedup();
-}
-
-/// Returns whether a path leads to a kept file. Reports name such a file by its other names, which a reader knows.
-fn is_own(path: &Path, store: &Store, point: &Point) -> bool {
-    path.starts_with(store.path()) || point.places.values().any(|place| path.starts_with(place))
 }
 
 /// Reads the record of a run that has ended. A record whose recorder was killed gets its end.
@@ -174,7 +169,7 @@ fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
             | Step::SetMeta { path, .. } => undone.restored.push(path.clone()),
         }
     }
-    let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, point));
+    let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
     undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, None)));
     show_names(&mut undone.restored, store, point, plan);
     undone
@@ -182,7 +177,7 @@ fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
 
 fn not_covered(store: &Store, point: &Point, plan: &Plan) -> Vec<String> {
     let end = point.end.iter().flat_map(|end| end.not_covered.iter().cloned());
-    let lost = plan.lost.iter().filter(|(path, _)| !is_own(path, store, point));
+    let lost = plan.lost.iter().filter(|(path, _)| !point.is_own(store.path(), path));
     gaps(end.chain(point.missing.iter().map(gap)).chain(lost.map(gap)))
 }
 

@@ -1,7 +1,7 @@
 //! A manifest that was read.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::types::{End, Header, Move, Purpose, Record};
@@ -59,6 +59,12 @@ impl Point {
     /// Returns whether the run can be undone.
     pub fn is_undoable(&self) -> bool {
         self.header.purpose != Purpose::Receipt
+    }
+
+    /// Returns whether a path leads to a file of the store, or to a kept file on another mount. Reports name such a file
+    /// by its other names, which a reader knows.
+    pub fn is_own(&self, store: &Path, path: &Path) -> bool {
+        path.starts_with(store) || self.places.values().any(|place| path.starts_with(place))
     }
 
     /// Adds a record.
