@@ -61,8 +61,8 @@ impl Point {
         self.header.purpose != Purpose::Receipt
     }
 
-    /// Returns whether a path leads to a file of the store, or to a kept file on another mount. Reports name such a file
-    /// by its other names, which a reader knows.
+    /// Returns whether a path leads to a file of the store, or to a kept file on another mount. Reports name such a
+    /// file by its other names, which a reader knows.
     pub fn is_own(&self, store: &Path, path: &Path) -> bool {
         path.starts_with(store) || self.places.values().any(|place| path.starts_with(place))
     }
