@@ -2,13 +2,16 @@ import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testNeeding } from '../../support/index.ts';
 import { type PackedProject, packedProject, root, run } from './packed.ts';
+import { programOf, type Runtime, runtimes } from './runtimes.ts';
 
 const page = await readFile(join(root, 'docs', 'bundling.md'), 'utf8');
 
 /** The error that the page names, on one line. */
 const sentence = [...page.matchAll(/^> (.*)$/gm)].map(([, line]) => line).join(' ');
 
+const bun = await programOf(runtimes.find(({ title }) => title.startsWith('Bun')) as Runtime);
 let project: PackedProject;
 
 beforeAll(async () => {
@@ -146,10 +149,23 @@ test('a copy without the addon says the same', async () => {
 
 describe('docs/bundling.md', () => {
   const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, text = '']) => ({ kind, text }));
-  const [app, esbuild, next] = blocks;
+  const [app, esbuild, next, single] = blocks;
 
-  test('has three blocks, and each is tried here', () => {
-    expect(blocks.map(({ kind }) => kind)).toEqual(['ts', 'js', 'js']);
+  test('has four blocks, and each is tried here', () => {
+    expect(blocks.map(({ kind }) => kind)).toEqual(['ts', 'js', 'js', 'js']);
+  });
+
+  testNeeding('Bun', bun !== undefined)('the program of one file runs far from its packages', async () => {
+    const [, command = ''] = /^\/\/ app\.js: bun (.*)$/m.exec(single?.text ?? '') ?? [];
+    const here = basename(project.platform).replace('agent-bash-', '');
+    await writeFile(join(project.folder, 'app.js'), (single?.text ?? '').replaceAll('linux-x64-gnu', here));
+    const built = await run(bun as string, command.split(' '), project.folder, project.env);
+    expect(built, built.stderr).toMatchObject({ code: 0 });
+    const elsewhere = join(dirname(project.folder), 'single');
+    await mkdir(elsewhere);
+    await rename(join(project.folder, 'app'), join(elsewhere, 'app'));
+    const ended = await run(join(elsewhere, 'app'), [], elsewhere, project.env);
+    expect(ended).toEqual({ code: 0, stdout: 'from one file\n\n', stderr: '' });
   });
 
   test('the app, built as the page says, prints what the page says', async () => {

@@ -306,8 +306,9 @@ describe('the types', () => {
     // @ts-expect-error a command is a string
     bash(1);
     ${entries.map((entry, index) => `import * as entry${index} from '${entry}'; export { entry${index} };`).join('\n')}
-    // @ts-expect-error an exit code may be null
     export const code: Promise<number> = bash('true').then((ended) => ended.exitCode);
+    // @ts-expect-error with options that may send a command to the background, an exit code may be null
+    export const maybe: Promise<number> = bash('true', options).then((ended) => ended.exitCode);
   `;
 
   test.each([
