@@ -102,7 +102,11 @@ describe('shell', () => {
   test.each([
     ['a variable', { env: { BIG: 'x'.repeat(200_000) } }, 'the variable BIG has 200004 bytes'],
     ['an argument', { args: ['x'.repeat(200_000)] }, 'an argument has 200000 bytes'],
-    ['all arguments', { args: Array<string>(40).fill('x'.repeat(100_000)) }, /40000\d\d bytes of arguments and \d+ bytes/],
+    [
+      'all arguments',
+      { args: Array<string>(40).fill('x'.repeat(100_000)) },
+      /40000\d\d bytes of arguments and \d+ bytes/,
+    ],
   ])('%s that is too large for the kernel', async (_, options, what) => {
     const error = await rejection(() => bash('echo hi', options));
     expect(error.code).toBe('ERR_BASH_SPAWN');
