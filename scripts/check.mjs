@@ -1,6 +1,5 @@
 /** `npm run check`: everything that a change has to pass besides the tests, the fastest checks first. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
@@ -20,21 +19,6 @@ async function typesAreCheckedIn(options) {
   if (!stdout) return;
   await run('git', ['--no-pager', 'diff', 'HEAD', '--', 'index.d.ts'], { ...options, allowFailure: true });
   throw new Failed('index.d.ts is stale in git: commit it with the change that made it another');
-}
-
-/** Packs, and checks the tarball of the main package as registries and compilers see it. */
-export async function packs(options) {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-check-'));
-  try {
-    const packing = [join(root, 'scripts', 'pack.mjs'), folder];
-    const { stdout } = await run(process.execPath, packing, { ...options, output: 'keep' });
-    const tarball = stdout.trim().split('\n').at(-1);
-    await run(tool('publint'), ['run', tarball, '--strict'], options);
-    const plain = ['--no-definitely-typed', '--no-emoji', '--format', 'ascii'];
-    await run(tool('attw'), [tarball, ...plain], { ...options, output: 'keep' });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** Fails if the supervisor is built with crates of the addon alone. */

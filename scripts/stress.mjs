@@ -5,10 +5,10 @@
  * Each directory of `__test__/stress` is a part. The others repeat tests of the gate in another way, or are no vitest.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { packs } from './check.mjs';
 import { programs } from './machine.mjs';
-import { Failed, isMain, main, npm, root, run, since } from './process.mjs';
+import { Failed, isMain, main, npm, root, run, since, tool } from './process.mjs';
 import { again, closing, NONE, rust, sum, visiblePlace, vitest } from './runners.mjs';
 import { setUp } from './setup.mjs';
 import { STRESS } from './suites.mjs';
@@ -24,6 +24,21 @@ const directory = (name, covers) => ({
   covers,
   act: () => vitest(['--project=stress', `${STRESS}/${name}/`], options),
 });
+
+/** Packs, and checks the tarball of the main package as registries and compilers see it. */
+async function packs(options) {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-check-'));
+  try {
+    const packing = [join(root, 'scripts', 'pack.mjs'), folder];
+    const { stdout } = await run(process.execPath, packing, { ...options, output: 'keep' });
+    const tarball = stdout.trim().split('\n').at(-1);
+    await run(tool('publint'), ['run', tarball, '--strict'], options);
+    const plain = ['--no-definitely-typed', '--no-emoji', '--format', 'ascii'];
+    await run(tool('attw'), [tarball, ...plain], { ...options, output: 'keep' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** A step that passes or fails as a whole. */
 const step = (name, covers, act) => ({ name, covers, act: () => act().then(() => ({ ...NONE, passed: 1 })) });
