@@ -17,6 +17,12 @@ pub struct Confinement {
     pub held: Vec<String>,
     /// Parts that were not required and could not be held.
     pub missing: Vec<ConfineMissing>,
+    /// What holds the parts.
+    #[napi(ts_type = "'namespaces' | 'listener' | 'landlock' | 'filter' | 'none' | 'seatbelt'")]
+    pub way: String,
+    /// The files and directories that may be changed, besides private directories: those of the options, and what git
+    /// needs for them.
+    pub write: Vec<String>,
     /// The denials, at most 50 entries.
     pub denied: Vec<Denial>,
     /// Number of all denials, including those that are not listed.
@@ -90,6 +96,8 @@ impl From<confine::Confinement> for Confinement {
             profile: held.profile.name().to_owned(),
             held: held.held.iter().map(|part| part.name().to_owned()).collect(),
             missing: held.missing.into_iter().map(ConfineMissing::from).collect(),
+            way: held.way.name().to_owned(),
+            write: held.write.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             denied: held.denials.listed.into_iter().map(Denial::from).collect(),
             denied_total: number(held.denials.total),
             tmp: held.tmp.map(|path| path.to_string_lossy().into_owned()),
@@ -139,7 +147,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use confine::{Denials, Missing, Part, Profile};
+    use confine::{Denials, Missing, Part, Profile, Way};
 
     #[test]
     fn a_confinement_crosses_as_the_contract_has_it() {
@@ -153,6 +161,8 @@ mod tests {
             profile: Profile::ReadOnly,
             held: vec![Part::Files, Part::Network],
             missing: vec![missing],
+            way: Way::Namespaces,
+            write: vec![PathBuf::from("/w")],
             denials,
             tmp: Some(PathBuf::from("/w/tmp")),
         };
@@ -167,6 +177,8 @@ mod tests {
             "profile": "read-only",
             "held": ["files", "network"],
             "missing": [{ "part": "syscalls", "why": "why", "remedy": "remedy" }],
+            "way": "namespaces",
+            "write": ["/w"],
             "denied": denied,
             "deniedTotal": 4.0,
             "tmp": "/w/tmp",

@@ -6,6 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Denials, Missing, Part, Profile, WorldError};
 
+/// What holds the parts of a confinement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Way {
+    /// Namespaces, with Landlock and a filter of system calls besides.
+    Namespaces,
+    /// Landlock and a filter of system calls.
+    Landlock,
+    /// A filter of system calls.
+    Filter,
+    /// Nothing.
+    #[default]
+    None,
+    /// The sandbox of macOS.
+    Seatbelt,
+}
+
+impl Way {
+    /// Returns the public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Landlock => "landlock",
+            Self::Filter => "filter",
+            Self::None => "none",
+            Self::Seatbelt => "seatbelt",
+        }
+    }
+}
+
 /// The facts about a world, known once the world is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldFacts {
@@ -13,6 +42,10 @@ pub struct WorldFacts {
     pub held: Vec<Part>,
     /// Parts that were not required and cannot be held.
     pub missing: Vec<Missing>,
+    /// What holds them.
+    pub way: Way,
+    /// The write roots in effect: those of the policy, and the granted git directories.
+    pub write: Vec<PathBuf>,
     /// The path of the private `/tmp` on the host.
     pub tmp: Option<PathBuf>,
     /// The directory of the world's private files on the host, by which another supervisor joins it.
@@ -55,6 +88,12 @@ pub struct Confinement {
     pub held: Vec<Part>,
     /// Parts that were not required and could not be held.
     pub missing: Vec<Missing>,
+    /// What holds them.
+    #[serde(default)]
+    pub way: Way,
+    /// The write roots in effect, absolute.
+    #[serde(default)]
+    pub write: Vec<PathBuf>,
     /// The denied operations.
     pub denials: Denials,
     /// The path of the private `/tmp` on the host.

@@ -26,11 +26,11 @@ pub mod world;
 
 pub use board::{Board, Post};
 pub use denial::{Denial, DenialKind, Denials, Grant};
-pub use held::{Confinement, NoWorld, WorldFacts};
+pub use held::{Confinement, NoWorld, Way, WorldFacts};
 pub use parts::{Missing, Part, WorldError};
 pub use policy::{
-    Access, AllowEntry, AllowHost, Caches, Confine, Host, Network, Policy, PolicyError, Profile, RawConfine, Read, Tmp,
-    confine, facts, forget, missing_access,
+    Access, AllowEntry, AllowHost, Caches, Confine, Git, Host, Network, Policy, PolicyError, Profile, RawConfine, Read,
+    Tmp, confine, facts, forget, missing_access,
 };
 pub use reads::refused_reads;
 pub use world::remedy_of;

@@ -11,7 +11,7 @@ use super::hosts::{address_of, name_of};
 use super::paths::{Entry, existing, expanded, outermost, settled, within};
 use super::raw::{RawConfine, RawNetwork, RawRead};
 use super::surroundings::Surroundings;
-use super::types::{AllowEntry, Caches, Network, Policy, Profile, Read, Tmp};
+use super::types::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp};
 use crate::parts::Part;
 
 /// The most entries of a list.
@@ -58,6 +58,7 @@ pub fn policy_beside(
         require: required(raw, &network)?,
         root: root.path.clone(),
         profile,
+        git: git(raw, &homes, host)?,
         write,
         protect,
         hide,
@@ -116,6 +117,12 @@ fn write_roots(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) ->
         roots.extend(found.into_iter().map(|(named, path)| Entry { text: Some(text.clone()), path, named }));
     }
     Ok(roots)
+}
+
+fn git(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Git, PolicyError> {
+    let repository = word("confine.git", raw.git.as_deref(), "repository, none", &[true, false])?;
+    let homes = || homes.iter().map(|home| settled(home, host)).collect();
+    Ok(if repository { Git::Repository { homes: homes() } } else { Git::None })
 }
 
 /// Returns all hidden paths, the default paths first.

@@ -32,6 +32,7 @@ pub use error::{Fault, PolicyError};
 pub use facts::facts;
 pub use known::{confine, forget};
 pub use make::policy;
+pub(crate) use paths::outermost;
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use surroundings::{Host, Surroundings};
-pub use types::{AllowEntry, AllowHost, Caches, Confine, Network, Policy, Profile, Read, Tmp};
+pub use types::{AllowEntry, AllowHost, Caches, Confine, Git, Network, Policy, Profile, Read, Tmp};

@@ -12,6 +12,8 @@ pub struct RawConfine {
     pub profile: Option<String>,
     /// Absolute paths, or paths below `~`.
     pub write: Vec<String>,
+    /// `repository` or `none`.
+    pub git: Option<String>,
     /// Absolute paths, paths below `~`, or relative names. Replaces the default list.
     pub protect: Option<Vec<String>>,
     /// Absolute paths, or paths below `~`. Added to the default list.
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn every_shape_of_the_contract_is_read() {
         let raw = RawConfine::from_json(
-            r#"{"profile":"read-only","write":["/w"],"protect":[],"hide":["~/h"],"read":["/r"],
+            r#"{"profile":"read-only","write":["/w"],"git":"none","protect":[],"hide":["~/h"],"read":["/r"],
                 "network":{"allow":["a.example"],"hosts":{"a.example":"10.0.0.1"}},"expose":[3000],"tmp":"shared",
                 "caches":"none","require":["files"],"store":"/s"}"#,
         );
@@ -84,6 +86,7 @@ mod tests {
         let all = RawConfine {
             profile: Some("read-only".into()),
             write: vec!["/w".into()],
+            git: Some("none".into()),
             protect: Some(Vec::new()),
             hide: vec!["~/h".into()],
             read: Some(RawRead::Only(vec!["/r".into()])),

@@ -92,6 +92,18 @@ pub enum Caches {
     None,
 }
 
+/// What git may change outside of the write roots.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Git {
+    /// Nothing.
+    None,
+    /// What it needs of the repository of each write root.
+    Repository {
+        /// The homes of the user. A repository whose top is a home does not count below its top.
+        homes: Vec<PathBuf>,
+    },
+}
+
 /// The limits for the commands of one world. All paths are absolute and have no symbolic link that existed when the
 /// policy was made. Equal policies of one owner share a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -103,6 +115,8 @@ pub struct Policy {
     /// Directories and files that may be changed. None lies below another. A world opens them without following links,
     /// because a command may have replaced one since.
     pub write: Vec<PathBuf>,
+    /// What git may change besides.
+    pub git: Git,
     /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
     /// A name that a repository has in `.git` (`.git/hooks`) also counts for its submodules and worktrees.
     pub protect: Vec<PathBuf>,
@@ -169,6 +183,7 @@ impl Policy {
             profile: Profile::Workspace,
             root: root.to_owned(),
             write: vec![root.to_owned()],
+            git: Git::Repository { homes: Vec::new() },
             protect: Vec::new(),
             hide: Vec::new(),
             read: Read::All,

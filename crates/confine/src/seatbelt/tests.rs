@@ -7,17 +7,9 @@ use crate::{AllowHost, Profile, Tmp};
 
 fn policy() -> Policy {
     Policy {
-        profile: Profile::Workspace,
-        root: "/work".into(),
-        write: vec!["/work".into()],
-        protect: Vec::new(),
         hide: vec!["/Users/me/.ssh".into()],
-        read: Read::All,
-        network: Network::None,
-        expose: Vec::new(),
-        tmp: Tmp::Private,
         caches: (Caches::Overlay, vec!["/Users/me/.npm".into()]),
-        require: Vec::new(),
+        ..Policy::sample("/work".as_ref())
     }
 }
 

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 
 use super::HostPaths;
 use super::failure::{Failure, Step};
+use super::git::Grants;
 use super::messages::Built;
 use super::private::Private;
 use super::protection::Protection;
@@ -29,7 +30,9 @@ pub(super) struct Construction {
 /// # Errors
 /// If a step fails that every world needs. A step that belongs to one part only makes that part missing.
 pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Private) -> Result<Construction, Failure> {
-    let mut built = Built::default();
+    let git = Grants::of(policy, place.state);
+    let policy = &git.added_to(policy);
+    let mut built = Built { write: policy.write.clone(), notes: git.notes.clone(), ..Built::default() };
     let own_network = policy.network != Network::Full;
     let network = own_network.then(|| sys::own_namespace(Namespace::Network)).transpose();
     let network = network.step(|| "the network namespace".into())?;
@@ -41,7 +44,7 @@ pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Privat
         }
     };
     let proc = files::new_proc()?;
-    let (protection, shown, terminals) = match files::arrange(policy, place, private, &mut built.notes) {
+    let (protection, shown, terminals) = match files::arrange(policy, git, (place, private), &mut built.notes) {
         Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
         Err(failure) => {
             built.missing.push(missing(Part::Files, failure)?);

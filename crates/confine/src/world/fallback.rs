@@ -5,7 +5,7 @@ use std::path::Path;
 use super::failure::{Failure, Step};
 use super::private::{Leftovers, Private};
 use super::{HostPaths, Seatbelt, World, remedy, rules};
-use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, WorldError, WorldFacts};
+use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, Way, WorldError, WorldFacts};
 
 /// Returns a world without namespaces, in which commands are restricted by Landlock and the filter of system calls.
 /// `failure` is the reason.
@@ -28,7 +28,14 @@ pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<Wo
             notes.push("/tmp, /var/tmp and /dev/shm are those of this machine".to_owned());
         }
     }
-    let facts = WorldFacts { held: vec![Part::Syscalls], missing, notes, ..WorldFacts::default() };
+    let facts = WorldFacts {
+        held: vec![Part::Syscalls],
+        missing,
+        way: if landlock.is_some() { Way::Landlock } else { Way::Filter },
+        write: policy.write.clone(),
+        notes,
+        ..WorldFacts::default()
+    };
     let board = Board::new().step(|| "a file without a name".into())?;
     Ok(World { namespaces: None, landlock, seatbelt: None, facts, board, door: None })
 }
@@ -55,6 +62,8 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
     let facts = WorldFacts {
         held: policy.held_without(&missing),
         missing,
+        way: Way::Seatbelt,
+        write: policy.write.clone(),
         environment: tmp.iter().map(|tmp| ("TMPDIR".to_owned(), Some(tmp.display().to_string()))).collect(),
         tmp,
         home: None,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use super::HostPaths;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
 use super::failure::{Failure, Step};
+use super::git::Grants;
 use super::hidden::Hidden;
 use super::layers::{Layer, What};
 use super::private::Private;
@@ -19,17 +20,17 @@ use super::{caches, devices, layers, visible};
 use crate::{Network, Policy, Read, Tmp};
 use sys::MountFlags;
 
-/// Arranges the mounts of this process's namespace. Adds a note for each difference from the policy.
+/// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots. Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
-    place: &HostPaths<'_>,
-    private: &Private,
+    git: Grants,
+    (place, private): (&HostPaths<'_>, &Private),
     notes: &mut Vec<String>,
 ) -> Result<(Protection, Shown), Failure> {
     sys::stop_propagation().step(|| "the mounts of a world".into())?;
     let mounts = Mounts::of_this_namespace();
     // Copies come first, because the later steps cover their sources or make them read-only.
-    let mut found = writable(policy)?;
+    let mut found = writable(policy, &git)?;
     found.extend(temporary(policy, private)?);
     found.extend(caches::layers(policy, private, notes)?);
     let own = private_mounts(policy);
@@ -48,15 +49,22 @@ pub(super) fn arrange(
     found.extend(visible::veils(policy, &found)?);
     let shown = Shown::before(policy, &found);
     layers::attach(found, &blanks)?;
-    let protection = Protection::new(policy, own, Hidden::new(hidden, blanks), place.watches);
+    let protection = Protection::new(policy, git, (own, Hidden::new(hidden, blanks)), place.watches);
     let protection = protection.step(|| "the protected files".into())?;
     Ok((protection, shown))
 }
 
 /// Returns the mounts through which files of the world can be changed. No other mount permits changes.
-fn writable(policy: &Policy) -> Result<Vec<Layer>, Failure> {
+fn writable(policy: &Policy, git: &Grants) -> Result<Vec<Layer>, Failure> {
     let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
-    roots.map(|root| Layer::copy(root, root, MountFlags::NO_DEVICES)).collect()
+    let layer = |root: &PathBuf| match git.open(root) {
+        Some(directory) => {
+            let tree = sys::copy_tree_at(directory.as_fd(), Path::new(""));
+            Layer::of(tree, root, MountFlags::NO_DEVICES).step(|| format!("the mount of {}", root.display()))
+        }
+        None => Layer::copy(root, root, MountFlags::NO_DEVICES),
+    };
+    roots.map(layer).collect()
 }
 
 fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> {

@@ -32,8 +32,13 @@ pub(super) struct Layer {
 impl Layer {
     /// Mounts the files at and below `source`.
     pub fn copy(source: &Path, at: &Path, flags: MountFlags) -> Result<Self, Failure> {
-        let tree = sys::copy_tree(source).and_then(|tree| sys::restrict_tree(&tree, flags).map(|()| tree));
-        let tree = tree.step(|| format!("the mount of {}", source.display()))?;
+        Self::of(sys::copy_tree(source), at, flags).step(|| format!("the mount of {}", source.display()))
+    }
+
+    /// Mounts a detached tree, with these flags.
+    pub fn of(tree: io::Result<OwnedFd>, at: &Path, flags: MountFlags) -> io::Result<Self> {
+        let tree = tree?;
+        sys::restrict_tree(&tree, flags)?;
         Ok(Self { at: at.to_owned(), what: What::Tree(tree) })
     }
 }

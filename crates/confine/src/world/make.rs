@@ -12,7 +12,7 @@ use super::failure::{Failure, Step};
 use super::messages::{self, BUILT, Built, Report, START};
 use super::private::Private;
 use super::{Door, Freshness, HostPaths, Namespaces, World, fallback, ids, init};
-use crate::{AllowEntry, Board, Caches, Network, Policy, Profile, Read, Tmp, WorldError, WorldFacts};
+use crate::{AllowEntry, Board, Caches, Git, Network, Policy, Profile, Read, Tmp, Way, WorldError, WorldFacts};
 use sys::{Fork, Signal};
 
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
@@ -56,7 +56,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
             abandon(init, ours);
             Err(WorldError::Missing(built.missing))
         }
-        Ok((received, Built { missing, mut notes, .. })) => {
+        Ok((received, Built { missing, mut notes, write, .. })) => {
             notes.extend(own_loopback(policy));
             let watched = received.watches.map(|watches| board.another().map(|board| Freshness::new(board, watches)));
             let freshness = watched.transpose().step(|| "a descriptor".into())?;
@@ -67,7 +67,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
                 namespaces: Some(received.namespaces),
                 landlock: received.landlock,
                 seatbelt: None,
-                facts: WorldFacts { held, missing, tmp, home, environment, notes },
+                facts: WorldFacts { held, missing, way: Way::Namespaces, write, tmp, home, environment, notes },
                 board,
                 door: Some(RefCell::new(Door::with(ours, freshness))),
             })
@@ -88,6 +88,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         profile: Profile::ReadOnly,
         root: PathBuf::from("/"),
         write: Vec::new(),
+        git: Git::None,
         protect: Vec::new(),
         hide: Vec::new(),
         read: Read::All,

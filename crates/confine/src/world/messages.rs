@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::de::DeserializeOwned;
@@ -53,6 +54,8 @@ pub(super) enum Report {
 pub(super) struct Built {
     pub missing: Vec<Missing>,
     pub notes: Vec<String>,
+    /// The write roots, with the granted git directories.
+    pub write: Vec<PathBuf>,
     pub terminals: bool,
     pub network: bool,
     pub gate: bool,

@@ -15,6 +15,7 @@
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
 //! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
+//! | what git needs outside of the write roots | `git/` |
 //! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
 
 mod aliases;
@@ -27,6 +28,7 @@ mod failure;
 mod fallback;
 mod files;
 mod freshness;
+mod git;
 mod guards;
 mod hidden;
 mod ids;

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
 
 use super::Guards;
+use super::git::Grants;
 use super::hidden::Hidden;
 use super::targets::Targets;
 use crate::Policy;
@@ -36,8 +37,13 @@ pub(super) struct Protection {
 
 impl Protection {
     /// Protects the paths that a policy names. The write roots are mounted. Without `watches` nothing is watched.
-    pub fn new(policy: &Policy, private: Vec<PathBuf>, hidden: Hidden, watches: bool) -> io::Result<Self> {
-        let targets = Targets::of(policy, watches);
+    pub fn new(
+        policy: &Policy,
+        git: Grants,
+        (private, hidden): (Vec<PathBuf>, Hidden),
+        watches: bool,
+    ) -> io::Result<Self> {
+        let targets = Targets::of(policy, git, watches);
         let (mounts, guards) = (HashMap::new(), Guards::default());
         let fixed = hidden.paths().iter().filter(|path| targets.roots.iter().any(|root| path.starts_with(root)));
         let fixed = fixed.cloned().collect();

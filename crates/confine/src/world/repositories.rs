@@ -35,6 +35,8 @@ const LATER: [&str; 4] = ["node_modules", "target", ".venv", "vendor"];
 #[derive(Debug)]
 pub(super) struct Repositories {
     roots: Vec<PathBuf>,
+    /// Git directories that are known, and lie below no root.
+    known: Vec<PathBuf>,
     pub found: RepositoryFiles,
     /// Whether a watch is wanted.
     watches: bool,
@@ -48,11 +50,12 @@ pub(super) struct Repositories {
 }
 
 impl Repositories {
-    /// Scans the directories below these roots.
-    pub fn below(roots: Vec<PathBuf>, watches: bool) -> Self {
+    /// Scans the directories below these roots, and these git directories.
+    pub fn below(roots: Vec<PathBuf>, known: Vec<PathBuf>, watches: bool) -> Self {
         let queues = [VecDeque::new(), VecDeque::new()];
         let mut all = Self {
             roots,
+            known,
             found: RepositoryFiles::default(),
             watches,
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
@@ -113,12 +116,17 @@ impl Repositories {
 
     fn on_change(&mut self, directory: WatchId, name: &OsStr) {
         let Some(directory) = self.paths.get(&directory).cloned() else { return };
+        let path = directory.join(name);
+        let is_directory = path.symlink_metadata().is_ok_and(|data| data.is_dir());
         if name == ".git" || is_part_of_git(name) {
             self.forget_gone();
             self.scan(&directory, false);
         }
-        let path = directory.join(name);
-        if path.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+        if is_directory {
+            // A new work tree or submodule of a known repository.
+            if let Some(git) = self.found.git.iter().find(|git| directory.starts_with(git)).cloned() {
+                self.add_git(&git);
+            }
             self.queues[0].push_back(path);
         }
     }
@@ -132,6 +140,9 @@ impl Repositories {
         self.paths.clear();
         self.forget_gone();
         self.queues = [self.roots.iter().cloned().collect(), VecDeque::new()];
+        for git in self.known.clone() {
+            self.add_git(&git);
+        }
     }
 
     /// Forgets repositories that were removed.
@@ -194,6 +205,7 @@ impl Repositories {
         self.watch_directory(&worktrees);
         for worktree in directories(&worktrees) {
             self.watch_directory(&worktree);
+            self.add_modules(&worktree.join("modules"));
             self.found.git.insert(worktree);
         }
         self.add_modules(&git.join("modules"));

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::git::Grants;
 use super::private::Private;
 use super::targets::Targets;
 use crate::Policy;
@@ -21,7 +22,7 @@ pub struct Seatbelt {
 impl Seatbelt {
     /// Returns profiles with these private files.
     pub(super) fn new(policy: &Policy, private: Option<Private>) -> Self {
-        Self { policy: policy.clone(), targets: Targets::of(policy, false), private }
+        Self { policy: policy.clone(), targets: Targets::of(policy, Grants::default(), false), private }
     }
 
     /// Returns the profile for a command that starts now, after a scan for new repositories.

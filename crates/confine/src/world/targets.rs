@@ -1,21 +1,26 @@
 //! The paths that a policy protects, whether they exist or not.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::git::{Grants, path_in};
 use super::repositories::Repositories;
 use crate::Policy;
 
 /// The name of a repository's directory in a protected name.
 const GIT: &str = ".git";
-/// Files in a repository's directory that point git to another configuration.
-const LEADING: [&str; 2] = ["commondir", "config.worktree"];
+/// Files in a git directory that lead git to another configuration or work tree.
+const LEADING: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
+/// Files in the git directory of a work tree that say what is checked out there.
+const STATE: [&str; 2] = ["HEAD", "index"];
 
 /// Protected names, and the places in which they are protected.
 #[derive(Debug)]
 pub(super) struct Targets {
-    /// The write roots that are directories.
+    /// The write roots that are directories, with the granted git directories.
     pub roots: Vec<PathBuf>,
+    git: Grants,
     /// Names that are protected, relative to a root or a repository.
     names: Vec<PathBuf>,
     /// Names that are protected, relative to the directory of a repository.
@@ -26,8 +31,9 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Returns the paths that a policy names. Without `watches`, repositories are searched again each time.
-    pub fn of(policy: &Policy, watches: bool) -> Self {
+    /// Returns the paths that a policy names, which has the granted git directories among its write roots. Without
+    /// `watches`, repositories are searched again each time.
+    pub fn of(policy: &Policy, git: Grants, watches: bool) -> Self {
         let roots: Vec<_> = policy.write.iter().filter(|root| root.is_dir()).cloned().collect();
         let (paths, names): (Vec<_>, Vec<_>) = policy.protect.iter().cloned().partition(|name| name.is_absolute());
         let (git_names, names): (Vec<_>, Vec<_>) =
@@ -37,23 +43,43 @@ impl Targets {
         if !git_names.is_empty() {
             git_names.extend(LEADING.map(PathBuf::from));
         }
-        let searched = if policy.protect.is_empty() { Vec::new() } else { roots.clone() };
-        Self { roots, names, git_names, paths, repositories: Repositories::below(searched, watches) }
+        let is_searched = |root: &&PathBuf| !policy.protect.is_empty() && git.open(root).is_none();
+        let searched = roots.iter().filter(is_searched).cloned().collect();
+        let known = git.paths().map(Path::to_owned).collect();
+        let repositories = Repositories::below(searched, known, watches);
+        Self { roots, git, names, git_names, paths, repositories }
     }
 
     /// Returns no paths.
     pub fn none() -> Self {
-        let repositories = Repositories::below(Vec::new(), false);
-        Self { roots: Vec::new(), names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }
+        let repositories = Repositories::below(Vec::new(), Vec::new(), false);
+        let (roots, git) = (Vec::new(), Grants::default());
+        Self { roots, git, names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }
     }
 
     /// Returns every path that is protected.
     pub fn all(&self) -> BTreeSet<PathBuf> {
         let found = &self.repositories.found;
-        let bases = self.roots.iter().chain(&found.worktrees);
+        let bases = self.roots.iter().filter(|root| self.git.open(root).is_none()).chain(&found.worktrees);
         let plain = bases.flat_map(|base| self.names.iter().map(move |name| base.join(name)));
         let git = found.git.iter().flat_map(|git| self.git_names.iter().map(move |name| git.join(name)));
         let links = found.links.iter().filter(|_| !self.git_names.is_empty()).cloned();
-        plain.chain(git).chain(links).chain(self.paths.iter().cloned()).collect()
+        let others = found.git.iter().filter(|git| self.is_of_other(git));
+        let others = others.flat_map(|git| STATE.map(|name| git.join(name)));
+        plain.chain(git).chain(links).chain(others).chain(self.paths.iter().cloned()).collect()
+    }
+
+    /// Returns whether a git directory belongs to a work tree that shares a granted repository, and in which no command
+    /// works: it is neither that of a write root, nor does it lead to a place in one.
+    fn is_of_other(&self, git: &Path) -> bool {
+        let is_main = |granted: &Path| git == granted;
+        let is_linked = |granted: &Path| git.parent().is_some_and(|all| all == granted.join("worktrees"));
+        let shares = self.git.paths().any(|granted| is_main(granted) || is_linked(granted));
+        let leads_inside = || {
+            let back = fs::read(git.join("gitdir")).ok();
+            let back = back.and_then(|line| Some(git.join(path_in(&line)?)));
+            back.is_some_and(|back| self.roots.iter().any(|root| back.starts_with(root)))
+        };
+        shares && !self.git.is_own(git) && !leads_inside()
     }
 }

@@ -230,8 +230,8 @@ impl Request {
     /// Returns the confinement of the command, as far as it is known, without denials.
     pub fn confinement(&self) -> Option<Confinement> {
         let profile = self.confine.as_ref()?.policy.profile;
-        let WorldFacts { held, missing, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
-        Some(Confinement { profile, held, missing, denials: Denials::default(), tmp })
+        let WorldFacts { held, missing, way, write, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
+        Some(Confinement { profile, held, missing, way, write, denials: Denials::default(), tmp })
     }
 
     /// Returns the text that the shell gets.

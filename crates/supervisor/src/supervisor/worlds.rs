@@ -121,7 +121,8 @@ impl Worlds {
     ) -> Result<WorldFacts, NoWorld> {
         let facts = world.facts.clone();
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
-        let (policy, mounts) = (policy.clone(), world.namespaces.is_some());
+        let policy = Policy { write: facts.write.clone(), ..policy.clone() };
+        let mounts = world.namespaces.is_some();
         let settings = Settings { policy, mounts, own_network, gate: gate.is_some() };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::world::{Guarded, Guards};
-use crate::{Caches, DenialKind, Network, Policy, Profile, Read as Readable, Tmp, filter};
+use crate::{DenialKind, Policy, Tmp, filter};
 use sys::{Fork, Machine, fork};
 
 mod journal;
@@ -26,19 +26,7 @@ struct Beside {
 }
 
 fn policy(root: &Path) -> Policy {
-    Policy {
-        profile: Profile::Workspace,
-        root: root.to_owned(),
-        write: vec![root.to_owned()],
-        protect: Vec::new(),
-        hide: Vec::new(),
-        read: Readable::All,
-        network: Network::None,
-        expose: Vec::new(),
-        tmp: Tmp::Shared,
-        caches: (Caches::None, Vec::new()),
-        require: Vec::new(),
-    }
+    Policy { tmp: Tmp::Shared, ..Policy::sample(root) }
 }
 
 impl Beside {

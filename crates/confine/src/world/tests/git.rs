@@ -9,7 +9,7 @@ use super::super::testing::{Scene, end, isolated, run_in, users, users_and_watch
 use super::{check, give};
 
 /// Runs `git` on the host.
-fn git(directory: &Path, arguments: &[&str]) {
+pub fn git(directory: &Path, arguments: &[&str]) {
     let own = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "safe.directory=*"];
     let done =
         Command::new("git").args(own).args(arguments).current_dir(directory).env("HOME", "/nonexistent").output();

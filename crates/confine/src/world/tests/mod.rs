@@ -2,6 +2,7 @@
 
 mod files;
 mod git;
+mod git_elsewhere;
 mod life;
 
 use std::process::Command;

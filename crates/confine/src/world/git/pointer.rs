@@ -1,0 +1,61 @@
+//! `.git` files, and the way back from the git directory that such a file names.
+//!
+//! A linked work tree has `gitdir` in its git directory, which names the `.git` file. A submodule has `core.worktree` in
+//! its configuration, which names the work tree. A directory made with `git init --separate-git-dir` has neither.
+
+use super::config;
+use super::directory::{Directory, Entry, path_in};
+use super::discovery::Found;
+use super::note;
+
+/// Finds the git directories that the `.git` file of a work tree names.
+///
+/// # Errors
+/// Why they do not count, as a note.
+pub(super) fn follow(top: &Directory) -> Result<Found, String> {
+    let file = top.path.join(".git");
+    let Ok(bytes) = top.read(c".git") else { return Err(note(&file, "it is no file that git can read")) };
+    let aim = bytes.strip_prefix(b"gitdir: ").and_then(path_in);
+    let Some(aim) = aim else { return Err(note(&file, "it does not begin with gitdir:")) };
+    let Some(own) = top.named(aim) else {
+        return Err(note(&top.path.join(aim), &format!("{} names it, and it is no directory", file.display())));
+    };
+    let has = |name| own.entry(name).is_ok_and(|entry| entry != Entry::None);
+    let checked = match (has(c"gitdir"), has(c"commondir")) {
+        (false, false) => submodule(top, &own).map(|()| None),
+        _ => linked(top, &own).map(Some),
+    };
+    match checked {
+        Ok(common) => Ok(Found { own, common }),
+        Err(why) => Err(note(&own.path, &format!("{} names it, but {why}", file.display()))),
+    }
+}
+
+/// Checks the git directory of a linked work tree. Returns the one that it shares.
+fn linked(top: &Directory, own: &Directory) -> Result<Directory, &'static str> {
+    let back = own.read_path(c"gitdir").ok_or("it has no gitdir that leads back")?;
+    let leads_back = back.file_name().is_some_and(|name| name == ".git")
+        && back.parent().and_then(|above| own.named(above)).is_some_and(|above| above.is(top));
+    if !leads_back {
+        return Err("its gitdir leads to another work tree");
+    }
+    let above = |directory: &Directory| directory.above().ok().flatten();
+    let place =
+        above(own).zip(own.path.file_name()).filter(|(all, _)| all.path.file_name() == Some("worktrees".as_ref()));
+    let (all, name) = place.ok_or("it does not lie in the worktrees of a repository")?;
+    let common = above(&all).ok_or("it does not lie in the worktrees of a repository")?;
+    // Names lead down the same way, so no directory was moved meanwhile.
+    let leads_down = common.at("worktrees".as_ref()).is_ok_and(|found| found.is(&all))
+        && all.at(name).is_ok_and(|found| found.is(own));
+    let names_common =
+        || own.read_path(c"commondir").and_then(|text| own.named(&text)).is_some_and(|named| named.is(&common));
+    if leads_down && names_common() { Ok(common) } else { Err("its commondir leads to another repository") }
+}
+
+/// Checks the git directory of a submodule.
+fn submodule(top: &Directory, own: &Directory) -> Result<(), &'static str> {
+    let config = own.read(c"config").map_err(|_| "it has no config that leads back")?;
+    let back = config::work_tree(&config).ok_or("it has no gitdir and no core.worktree that leads back")?;
+    let leads_back = own.named(&back).is_some_and(|back| back.is(top));
+    if leads_back { Ok(()) } else { Err("its core.worktree is another directory") }
+}
