@@ -12,6 +12,7 @@ describe('wrong types and words', () => {
     ['confine', [7, null, true, '', 'strict', [], () => {}, new Date()]],
     ['confine.profile', ['off', 'Workspace', 7, null].map((profile) => ({ profile }))],
     ['confine.write', ['/tmp', 7, null, {}, [7], [null], new Array(1)].map((write) => ({ write }))],
+    ['confine.git', ['all', true, null].map((git) => ({ git }))],
     ['confine.protect', ['.git', null, [{}]].map((protect) => ({ protect }))],
     ['confine.hide', ['/tmp', null, [true]].map((hide) => ({ hide }))],
     ['confine.read', ['none', 7, null, {}, [7]].map((read) => ({ read }))],

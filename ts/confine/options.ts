@@ -20,6 +20,7 @@ export const CONFINE: Check = wordOr(
   fields<ConfineOptions>({
     profile: oneOf('read-only', 'workspace'),
     write: strings,
+    git: oneOf('repository', 'none'),
     protect: strings,
     hide: strings,
     read: wordOr(['all'], strings),

@@ -24,6 +24,16 @@ export interface ConfineOptions {
    */
   write?: string[] | undefined;
   /**
+   * Whether git can work in a repository that lies outside of those directories: `'repository'` lets commands change
+   * the git directory of a linked work tree, of a submodule, or of the repository above a directory, but not its hooks,
+   * its configuration, and what belongs to other work trees. The git directory must lead back to the directory;
+   * otherwise `notes` has the reason. With profile `'read-only'`, and with `'none'`, nothing outside can be changed.
+   *
+   * @default 'repository'
+   * @example await bash('git status', { confine: { git: 'none' } });
+   */
+  git?: 'repository' | 'none' | undefined;
+  /**
    * Files that are never changed or created in those directories: names relative to each of them and to each git
    * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
    * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.

@@ -1,12 +1,15 @@
 //! Calls that change, create or remove files. They are only recorded. The kernel performs them and finds the mount
 //! read-only, so it does no harm if the path in the caller's memory has changed since it was read here.
 
-use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use nix::dir::Dir;
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 
 use super::asked::Asked;
 use super::caller::path_of;
@@ -62,8 +65,24 @@ fn is_plainly_allowed(asked: &Asked<'_>, path: &[u8]) -> bool {
     plain && path.is_absolute() && asked.shared.paths.may_change(path)
 }
 
+/// The most directories one below another that are looked into.
+const NESTED: u32 = 64;
+
+/// Returns whether a directory that is kept in its place has an entry that its caller could have removed. The removal
+/// of the directory then fails without confinement, too, as git's does that tries to remove what may be empty.
+fn holds_more(base: BorrowedFd<'_>, name: &CStr, nested: u32) -> bool {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let Ok(mut directory) = Dir::openat(base, name, flags, Mode::empty()) else { return false };
+    let names: Vec<CString> = directory.iter().flatten().map(|entry| entry.file_name().to_owned()).collect();
+    let names = names.iter().filter(|name| !matches!(name.to_bytes(), b"." | b".."));
+    let can_go = |name: &CString| sys::is_mount_point(directory.as_fd(), name) == Ok(false);
+    let is_read_only = sys::is_read_only(directory.as_fd()) == Ok(true);
+    !is_read_only
+        && names.into_iter().any(|name| can_go(name) || (nested > 0 && holds_more(directory.as_fd(), name, nested - 1)))
+}
+
 /// Returns the path of a file or directory that the kernel will refuse to change.
-fn refused(asked: &Asked<'_>, base: Base, path: std::ffi::CString, change: Change) -> Option<PathBuf> {
+fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Option<PathBuf> {
     let (base, path) = if change.is_of_directory() { parent(base, &path).ok()? } else { (base, path) };
     let place = if change.is_of_directory() {
         sys::open_place(base.descriptor(), c".", true, Follow::Texts)
@@ -86,7 +105,10 @@ fn refused(asked: &Asked<'_>, base: Base, path: std::ffi::CString, change: Chang
     let found = path_of(place.as_fd()).ok()?;
     let found = Path::new(OsStr::from_bytes(found.to_bytes()));
     if asked.shared.settings.mounts {
-        let is_pinned = || change == Change::Entry && sys::is_mount_point(base.descriptor(), &path) == Ok(true);
+        let is_pinned = || {
+            let is_mount = sys::is_mount_point(base.descriptor(), &path) == Ok(true);
+            change == Change::Entry && is_mount && !holds_more(base.descriptor(), &path, NESTED)
+        };
         if !sys::is_read_only(place.as_fd()).ok()? && !is_pinned() {
             return None;
         }

@@ -329,6 +329,7 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
         check(&scene, &policy, &lines);
         let guards = isolated(user, || {
             let world = scene.world(&policy);
+            world.refresh().expect("refreshed");
             let guards = world.guarded();
             end(world);
             guards
