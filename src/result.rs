@@ -181,6 +181,9 @@ pub struct BackgroundCheck {
     pub truncation: Option<Truncation>,
     /// Whether the awaited pattern or port appeared.
     pub matched: bool,
+    /// The process that has the awaited port, if it does not belong to the task, such as a server that was left before.
+    /// `null` otherwise, and if that is not known.
+    pub stranger: Option<PortStranger>,
     /// The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined.
     pub confinement: Option<Confinement>,
     /// Permanent name of the task's run, for `undo`; `null` while the task runs.
@@ -189,6 +192,15 @@ pub struct BackgroundCheck {
     pub receipt: Option<Receipt>,
     /// The extent of `undo`; `null` while the task runs, and if it cannot be undone.
     pub undo: Option<UndoCoverage>,
+}
+
+/// A process that listens at the port of a wait and does not belong to the task.
+#[napi(object, object_from_js = false)]
+pub struct PortStranger {
+    /// Its process id.
+    pub pid: i32,
+    /// Its command line.
+    pub command: String,
 }
 
 /// A piece of live output.
@@ -353,6 +365,9 @@ impl BackgroundCheck {
             cursor: number(check.cursor),
             truncation: check.truncation.map(Truncation::from),
             matched: check.matched,
+            stranger: check
+                .stranger
+                .map(|stranger| PortStranger { pid: stranger.pid.as_raw(), command: stranger.command }),
         }
     }
 }

@@ -85,8 +85,12 @@ export function wantsJson(): boolean {
 }
 
 /** Reports a failure: to people on standard error, to programs as a line of the output. */
-export function complain({ code, message, findings }: Failure): Promise<void> {
-  return wantsJson() ? printJson({ error: message, code, findings }) : remark(message);
+export async function complain({ code, message, findings }: Failure): Promise<void> {
+  if (wantsJson()) return printJson({ error: message, code, findings });
+  await remark(message);
+  for (const { suggestion } of findings ?? []) {
+    if (suggestion !== '') await remark(`instead: ${suggestion}`);
+  }
 }
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;

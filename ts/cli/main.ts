@@ -21,6 +21,10 @@ const AFTER_HELP = `
 Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the directory of --dir.
 ID is the pid or the id that \`agent-bash ps\` shows.`;
 
+/** The fault of a command that was given without quotes. */
+const QUOTELESS = /^.*too many arguments for 'run'.*$/m;
+const QUOTED = "(the command is one argument: agent-bash run 'npm test')";
+
 /** The `agent-bash` program. See docs/cli.md. */
 function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
@@ -32,7 +36,7 @@ function program(): Command {
     .exitOverride()
     .showHelpAfterError('(see agent-bash --help)')
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, 'agent-bash: ')),
+      outputError: (text, write) => write(text.replace(/^error: /, 'agent-bash: ').replace(QUOTELESS, `$&\n${QUOTED}`)),
       // Programs receive one line of JSON instead, below.
       ...(wantsJson() && { writeErr: () => {} }),
     })
@@ -75,7 +79,6 @@ function addTaskCommands(made: Command): void {
     .option('--idle-timeout <time>', 'end it after this time without output (default: none)', parseDuration)
     .option('--cwd <dir>', 'the directory to run it in (default: the current one)')
     .option('--stdin', 'read standard input to its end, and pass it to the command (default: no input)')
-    .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
 }
 

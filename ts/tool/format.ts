@@ -1,6 +1,6 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
-import { changedPart, denialPart, formatUndone, joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
+import { changedPart, denialPart, formatUndone, joinParts, oneLine, withoutLastNewline, withSuggestion } from './parts.ts';
 import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
 import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from './types.ts';
 
@@ -83,7 +83,7 @@ export function formatCheck(check: BackgroundCheck): string {
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
   const { task, output, newLines, confinement, view, waited } = check;
   return joinParts([
-    `[Process ${task.pid} ${stateOf(task)}${waited ? endOfWait(waited) : ''}.`,
+    `[Process ${task.pid} ${stateOf(task)}${waited ? endOfWait(waited) : ''}.${strangerIn(check)}`,
     output === ''
       ? 'No new output since last check.'
       : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
@@ -91,6 +91,12 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
     changedPart(check, task.cwd, undoes),
     denialPart(confinement, asks),
   ]);
+}
+
+/** Returns the warning that another process has the port, with a leading blank. */
+function strangerIn({ stranger }: BashToolCheck): string {
+  if (!stranger) return '';
+  return ` But process ${stranger.pid} has the port, which this process did not start: ${oneLine(stranger.command)}`;
 }
 
 /** Returns how a wait ended, behind the state of its process. */

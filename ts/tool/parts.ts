@@ -82,7 +82,8 @@ function clipped(text: string, end: string): string {
     : `${text.slice(0, SENTENCE_LENGTH - end.length - 1)}…${end}`;
 }
 
-const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+/** Returns a text without line breaks. */
+export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** Receipts have real paths, and a directory may be reached through a link. */
 function placesOf(cwd: string): string[] {

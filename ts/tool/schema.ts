@@ -270,8 +270,12 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   if (optional.undoes) check(UNDO_FIELD, isText, 'must be the id of a run');
   if (optional.recalls) check(RECALL_FIELD, isText, 'must be "12:40-95" or "12 /pattern/"');
   if (value.access !== undefined) value.access = accessIn(value.access, issues);
-  if (subjectsOf(optional).filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
-    issues.push({ message: `exactly one of ${subjectList(optional)} must be given`, path: [] });
+  const subjects = subjectsOf(optional);
+  if (subjects.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
+    const known = [...INPUT_FIELDS, ...subjects, ...(optional.asks ? [ACCESS_FIELD] : [])];
+    const unknown = Object.keys(value).filter((field) => !known.includes(field));
+    const named = unknown.map((field) => `; unknown input ${withNearest(field, known)}`);
+    issues.push({ message: `exactly one of ${subjectList(optional)} must be given${named.join('')}`, path: [] });
   }
   return issues.length > 0 ? { issues } : { value };
 }
@@ -279,11 +283,30 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
 /** Returns the note on inputs without effect. An input that does not exist has the nearest one of `known` beside it. */
 export function ignoredInput(fields: readonly string[], known: readonly string[]): string[] {
   if (fields.length === 0) return [];
-  const named = fields.map((field) => {
-    const nearest = known.includes(field) ? null : nearestTo(field, known);
-    return nearest === null ? field : `${field} (did you mean ${nearest}?)`;
-  });
-  return [`ignored input: ${named.join(', ')}`];
+  return [`ignored input: ${fields.map((field) => withNearest(field, known)).join(', ')}`];
+}
+
+/** What other shells for models call an input. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  background: 'mode "background"',
+  bash: 'command',
+  cmd: 'command',
+  directory: 'cwd',
+  input: 'command',
+  is_background: 'mode "background"',
+  pid: 'check_pid',
+  run_in_background: 'mode "background"',
+  script: 'command',
+  timeout: 'timeout_ms',
+  workdir: 'cwd',
+  working_directory: 'cwd',
+};
+
+/** Returns the name of an input that does not exist, with the one that was probably meant. */
+function withNearest(field: string, known: readonly string[]): string {
+  if (known.includes(field)) return WAIT_FIELDS.includes(field) ? `${field} (it goes with wait_pid)` : field;
+  const meant = Object.hasOwn(ELSEWHERE, field) ? ELSEWHERE[field] : nearestTo(field, known);
+  return meant == null ? field : `${field} (did you mean ${meant}?)`;
 }
 
 /** Returns a copy of an access, read once, or `null`. Each mistake in it becomes an issue. */

@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
+use super::stranger::Stranger;
 use capture::{Capture, Sanitize, Truncate, Truncation};
 use protocol::task::Task;
 use protocol::task::Text;
@@ -34,6 +35,8 @@ pub struct Check {
     pub truncation: Option<Truncation>,
     /// Whether the wait has found its pattern or port.
     pub matched: bool,
+    /// The process that has the port, if it does not belong to the task.
+    pub stranger: Option<Stranger>,
     /// Record of the task. `None`: nothing was recorded, or the task runs.
     pub recorded: Option<Arc<RunRecord>>,
 }
@@ -63,7 +66,7 @@ impl Registry {
         let read = move || -> std::io::Result<Check> {
             let captured = capture(file, start, end, log)?;
             let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
-            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, recorded })
+            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, stranger: None, recorded })
         };
         let read = if end - start <= AT_ONCE {
             read()

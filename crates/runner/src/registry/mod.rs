@@ -10,6 +10,7 @@ mod recorded;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod registry;
 mod scan;
+mod stranger;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -21,4 +22,5 @@ pub use registry::{
     DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryOptions, Reservation, TASK_LIMIT,
     Watcher,
 };
+pub use stranger::Stranger;
 pub use wait::WaitOptions;

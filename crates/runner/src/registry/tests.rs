@@ -43,7 +43,7 @@ impl Kept {
     }
 }
 
-fn registry(max_tasks: usize) -> (Arc<Registry>, TempDir) {
+pub(super) fn registry(max_tasks: usize) -> (Arc<Registry>, TempDir) {
     registry_for(max_tasks, Duration::from_secs(3_600))
 }
 

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::check::Check;
 use super::error::RegistryError;
 use super::registry::{Registry, SCAN_EVERY, TaskProgress};
+use super::stranger::stranger_at;
 use crate::pattern::{Pattern, Search};
 use crate::supervise::TaskSender;
 
@@ -69,19 +70,24 @@ impl Registry {
         let (task, _reading) = self.find(named)?;
         // A process elsewhere has no pid here.
         let process = (!task.is_elsewhere()).then_some(Pid::from_raw(task.pid));
-        let id = task.id;
+        let id = task.id.clone();
         let until = wait.timeout.map(|timeout| Instant::now() + timeout);
         let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
         let search = wait.pattern.map(|pattern| Search::new(pattern, unread));
         let searched = Notify::new();
+        let mut stranger = None;
         let matched = tokio::select! {
             biased;
             matched = self.until_there(&id, search, &searched) => matched?,
-            () = port_accepts(wait.port, process) => true,
+            port = port_accepts(wait.port, process) => {
+                let look = move || port.and_then(|port| stranger_at(port, &task));
+                stranger = tokio::task::spawn_blocking(look).await.ok().flatten();
+                true
+            }
             () = time_is_up(until, &searched) => false,
             _ = &mut given_up => false,
         };
-        self.read(&id, None, matched).await
+        Ok(Check { stranger, ..self.read(&id, None, matched).await? })
     }
 
     /// Waits until the task has ended, or its output matches. Returns whether it matches. Notifies `searched` after the
@@ -200,19 +206,20 @@ async fn time_is_up(until: Option<Instant>, searched: &Notify) {
 }
 
 /// Waits until a server accepts connections at a port of the task's loopback. A confined task has its world's loopback.
-async fn port_accepts(port: Option<u16>, process: Option<Pid>) {
+/// Returns the port if any process of this machine may have it.
+async fn port_accepts(port: Option<u16>, process: Option<Pid>) -> Option<u16> {
     let Some(port) = port else { return std::future::pending().await };
     if let Some(process) = process.filter(|process| sys::has_other_network(*process)) {
         while !sys::listens(process, port) {
             sleep(TRY_EVERY).await;
         }
-        return;
+        return None;
     }
     let places = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
     loop {
         for place in places {
             if matches!(timeout(ANSWER, TcpStream::connect(place)).await, Ok(Ok(_))) {
-                return;
+                return Some(port);
             }
         }
         sleep(TRY_EVERY).await;
