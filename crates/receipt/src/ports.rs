@@ -1,9 +1,10 @@
 //! Ports at which servers listen, before and after a command.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::net::IpAddr;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
@@ -56,9 +57,42 @@ fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> Port {
     Port { port: *number, address: address.to_string(), pid }
 }
 
+/// The processes that have the sockets of servers.
+pub type Owners = HashMap<u64, Vec<Pid>>;
+
+/// The owners that were looked up last, because that takes some milliseconds.
+static KNOWN: LazyLock<Mutex<Owners>> = LazyLock::new(Mutex::default);
+
+impl Listeners {
+    /// Returns the processes of the servers, for [`Listeners::has_ended`].
+    #[must_use]
+    pub fn owners(&self) -> Owners {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let sockets: HashSet<u64> = self.0.values().flatten().copied().collect();
+        known.retain(|socket, _| sockets.contains(socket));
+        let new: Vec<u64> = sockets.into_iter().filter(|socket| !known.contains_key(socket)).collect();
+        if !new.is_empty() {
+            known.extend(new.iter().map(|socket| (*socket, Vec::new())));
+            for (socket, pid) in sys::socket_owners(&sys::every_process(), &new) {
+                known.entry(socket).or_default().push(pid);
+            }
+        }
+        known.clone()
+    }
+
+    /// Returns whether the processes that had a port are known, and have all ended. A server that closes its port and
+    /// lives on did so by itself.
+    #[must_use]
+    pub fn has_ended(&self, port: &Port, owners: &Owners) -> bool {
+        let is_it = |(number, address): &(u16, IpAddr)| *number == port.port && address.to_string() == port.address;
+        let sockets = self.0.iter().filter(|(place, _)| is_it(place)).flat_map(|(_, sockets)| sockets);
+        let pids: Vec<Pid> = sockets.flat_map(|socket| owners.get(socket).into_iter().flatten().copied()).collect();
+        !pids.is_empty() && pids.into_iter().all(|pid| sys::living(pid).is_none())
+    }
+}
+
 impl Ports {
-    /// Keeps only the opened ports that are known to be the command's own: its tree holds them. The owners of closed
-    /// ports are unknown.
+    /// Keeps only the opened ports that are known to be the command's own: its tree holds them.
     pub fn keep_owned(&mut self) {
         self.opened.retain(|port| port.pid.is_some());
     }
@@ -124,6 +158,12 @@ mod tests {
         ports.add_own_network(&[own]);
         assert_eq!(ports, known, "the same network");
         assert_eq!(Listeners::read_of(own).0.keys().collect::<Vec<_>>(), after.0.keys().collect::<Vec<_>>());
+        let owners = after.owners();
+        assert!(owners.values().any(|pids| pids.contains(&own)));
+        let port = |pid| Port { pid, ..expected.clone() };
+        assert!(!after.has_ended(&port(None), &owners), "its process lives on");
+        let gone = owners.keys().map(|socket| (*socket, vec![Pid::from_raw(i32::MAX)])).collect();
+        assert!(after.has_ended(&port(None), &gone) && !after.has_ended(&port(None), &Owners::new()));
         drop(server);
         let closed = Listeners::read().expect("the table").since(&after, &[own]).closed;
         assert!(closed.iter().any(|port| port.port == number), "{closed:?}");

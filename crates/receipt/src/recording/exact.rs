@@ -12,7 +12,7 @@ use super::other_names;
 use super::room::use_room;
 use super::run_record::{Coverage, RunRecord};
 use crate::git::{Repository, Snapshot, compare};
-use crate::ports::Listeners;
+use crate::ports::{Listeners, Owners};
 use crate::watch::Watch;
 use crate::{Attribution, Completeness, Receipt};
 use undo::gaps::{gap, gaps};
@@ -32,7 +32,8 @@ pub struct Exact {
     run: String,
     /// The repositories, as they were before the run.
     git: Vec<Before>,
-    ports: Option<Listeners>,
+    /// The servers before the run, with their processes.
+    ports: Option<(Owners, Listeners)>,
     /// Whether the command runs in a confinement, in which it can end no server of the host.
     is_confined: bool,
 }
@@ -58,7 +59,8 @@ impl Exact {
     pub fn begin(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Result<Self, StoreError> {
         let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
         let git = tops.into_iter().map(Before::read).collect();
-        Ok(Self { store: Store::open(store)?, run, git, ports: Listeners::read().ok(), is_confined })
+        let ports = Listeners::read().ok().map(|listeners| (listeners.owners(), listeners));
+        Ok(Self { store: Store::open(store)?, run, git, ports, is_confined })
     }
 
     /// Returns a run of which only the record is known.
@@ -113,12 +115,10 @@ impl Exact {
         }
         self.compare_repositories(point, &mut receipt);
         match (&self.ports, Listeners::read()) {
-            (Some(before), Ok(now)) => {
+            (Some((owners, before)), Ok(now)) => {
                 receipt.ports = now.since(before, tree);
                 receipt.ports.keep_owned();
-                if self.is_confined {
-                    receipt.ports.closed.clear();
-                }
+                receipt.ports.closed.retain(|port| !self.is_confined && before.has_ended(port, owners));
                 receipt.ports.add_own_network(tree);
             }
             _ => receipt.lower(Completeness::Partial, "the ports of before are not known"),

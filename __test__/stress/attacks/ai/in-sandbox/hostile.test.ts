@@ -84,7 +84,7 @@ describe('the exit code', () => {
   ])('%s', async (_, sandbox, exitCode, notes) => {
     const result = await runTool({ sandbox }, 'true');
     expect(result).toMatchObject({ status: 'exited', exitCode, notes });
-    expect(result.text).toContain(`exit code: ${exitCode}`);
+    expect(result.text).toContain(`exit code ${exitCode}`);
   });
 });
 

@@ -173,7 +173,8 @@ it('variables of this machine do not affect the judgement', async () => {
 it('an approval judges as the sandbox will be asked', async () => {
   const bashTool = createBashTool({ sandbox: localSession() });
   const approval = createToolApproval({ tool: bashTool });
-  expect(await approval({ command: 'git add -A' })).toMatchObject({ type: 'denied' });
+  expect(await approval({ command: 'git add -A' })).toMatchObject({ type: 'user-approval' });
+  expect(await approval({ command: 'git push --force' })).toMatchObject({ type: 'denied' });
   expect(await approval({ command: 'ls' })).toBe('not-applicable');
   const { analysis } = await approval.judge({ command: 'ls', cwd: 'sub' });
   expect(analysis?.cwd).toBe('/sandbox/sub');
