@@ -15,6 +15,11 @@ interface BackgroundCheck {
   truncation: Truncation | null;
   /** Whether the awaited pattern or port appeared. */
   matched: boolean;
+  /**
+   * The process that has the awaited port, if it does not belong to the task, such as a server that was left before.
+   * `null` otherwise, and if that is not known.
+   */
+  stranger: PortStranger | null;
   /** The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined. */
   confinement: Confinement | null;
   /** Permanent name of the task's run, for `undo`; `null` while the task runs. */
@@ -130,6 +135,13 @@ interface Confinement {
   held: ('files' | 'network' | 'processes' | 'syscalls')[];
   /** Parts that were not required and could not be held. */
   missing: Array<ConfineMissing>;
+  /** What holds the parts. */
+  way: 'namespaces' | 'listener' | 'landlock' | 'filter' | 'none' | 'seatbelt';
+  /**
+   * The files and directories that may be changed, besides private directories: those of the options, and what git
+   * needs for them.
+   */
+  write: Array<string>;
   /** The denials, at most 50 entries. */
   denied: Array<Denial>;
   /** Number of all denials, including those that are not listed. */
@@ -210,6 +222,13 @@ interface PortChanges {
   opened: Array<Port>;
   /** Ports without a server now, and with a server before. */
   closed: Array<Port>;
+}
+/** A process that listens at the port of a wait and does not belong to the task. */
+interface PortStranger {
+  /** Its process id. */
+  pid: number;
+  /** Its command line. */
+  command: string;
 }
 /** The changes made while a command ran: the net effect. */
 interface Receipt {
@@ -579,6 +598,16 @@ interface ConfineOptions {
    * @example await bash('make install', { confine: { write: ['/srv/www'] } });
    */
   write?: string[] | undefined;
+  /**
+   * Whether git can work in a repository that lies outside of those directories: `'repository'` lets commands change
+   * the git directory of a linked work tree, of a submodule, or of the repository above a directory, but not its hooks,
+   * its configuration, and what belongs to other work trees. The git directory must lead back to the directory;
+   * otherwise `notes` has the reason. With profile `'read-only'`, and with `'none'`, nothing outside can be changed.
+   *
+   * @default 'repository'
+   * @example await bash('git status', { confine: { git: 'none' } });
+   */
+  git?: 'repository' | 'none' | undefined;
   /**
    * Files that are never changed or created in those directories: names relative to each of them and to each git
    * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,

@@ -39,6 +39,8 @@ const CONFINED: Confinement = {
   held: ['files', 'network', 'processes', 'syscalls'],
   missing: [],
   denied: [],
+  way: 'namespaces',
+  write: [],
   deniedTotal: 0,
   tmp: null,
 };
@@ -152,6 +154,7 @@ describe('formatCheck', () => {
       cursor: 0,
       truncation: null,
       matched: false,
+      stranger: null,
       confinement: null,
       runId: null,
       receipt: null,
@@ -190,6 +193,8 @@ describe('formatCheck of a confined task', () => {
     held: ['files'],
     missing: [],
     denied,
+    way: 'namespaces',
+    write: [],
     deniedTotal: 2,
     tmp: null,
   };
@@ -200,6 +205,7 @@ describe('formatCheck of a confined task', () => {
     cursor: 2,
     truncation: null,
     matched: false,
+    stranger: null,
     runId: null,
     receipt: null,
     undo: null,
@@ -259,7 +265,15 @@ describe('toModelOutput', () => {
 
   it('a check is an ordinary text, also of a process that failed', () => {
     const task: BackgroundTask = { ...TASK, state: 'exited', exitCode: 3 };
-    const none = { truncation: null, matched: false, confinement: null, runId: null, receipt: null, undo: null };
+    const none = {
+      truncation: null,
+      matched: false,
+      stranger: null,
+      confinement: null,
+      runId: null,
+      receipt: null,
+      undo: null,
+    };
     const output = { task, output: 'a\n', newLines: 1, cursor: 2, ...none };
     expect(model(output, true)).toEqual({ type: 'text', value: formatCheck(output) });
   });

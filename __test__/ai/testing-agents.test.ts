@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('docs/testing-agents.md', () => {
-  test('it has a model and four tests', () => {
+  test('it has a model and five tests', () => {
     expect(model).toContain('export function scripted');
-    expect(tests).toHaveLength(4);
+    expect(tests).toHaveLength(5);
   });
 
   test.each(tests.map((block, index) => ({ block, number: index + 1 })))(

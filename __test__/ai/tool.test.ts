@@ -77,7 +77,9 @@ describe('a call', () => {
 
   it('names input that it does not know', async () => {
     const input = { command: 'true', run_in_background: true, description: 'x', check_pid: null };
-    expect(await runTool({}, input)).toMatchObject({ notes: ['ignored input: run_in_background, description'] });
+    expect(await runTool({}, input)).toMatchObject({
+      notes: ['ignored input: run_in_background (did you mean mode "background"?), description'],
+    });
     expect(await runTool({}, { command: 'true', timeout: 5, timeoutMs: 5 } as BashToolInput)).toMatchObject({
       notes: ['ignored input: timeout (did you mean timeout_ms?), timeoutMs (did you mean timeout_ms?)'],
     });

@@ -88,18 +88,21 @@ it('port and pattern of a command are ignored with a note', async () => {
   expect(output).toMatchObject({ notes });
 });
 
-it.runIf(process.platform === 'linux')('a server of another process is named, one of the process itself is not', async () => {
-  const port = await openPort();
-  const { output, text } = await wait('sleep 60', { port });
-  expect(output).toMatchObject({ matched: true, stranger: { pid: process.pid } });
-  expect(text).toContain(
-    `still running: port ${port} accepts connections. But process ${process.pid} has the port, which this process did not start: `,
-  );
-  const serve = `require('net').createServer().listen(0, '127.0.0.1', function () { console.log('at', this.address().port) })`;
-  for (const start of ['node -e "$CODE"', 'setsid env -i "$(command -v node)" -e "$CODE" & sleep 60']) {
-    const task = await registry.start(start, { env: { CODE: serve } });
-    const { output } = await registry.wait(task, { pattern: /at \d+\n/ });
-    const own = Number(/at (\d+)/.exec(output)?.[1]);
-    expect(await registry.wait(task, { port: own })).toMatchObject({ matched: true, stranger: null });
-  }
-});
+it.runIf(process.platform === 'linux')(
+  'a server of another process is named, one of the process itself is not',
+  async () => {
+    const port = await openPort();
+    const { output, text } = await wait('sleep 60', { port });
+    expect(output).toMatchObject({ matched: true, stranger: { pid: process.pid } });
+    expect(text).toContain(
+      `still running: port ${port} accepts connections. But process ${process.pid} has the port, which this process did not start: `,
+    );
+    const serve = `require('net').createServer().listen(0, '127.0.0.1', function () { console.log('at', this.address().port) })`;
+    for (const start of ['node -e "$CODE"', 'setsid env -i "$(command -v node)" -e "$CODE" & sleep 60']) {
+      const task = await registry.start(start, { env: { CODE: serve } });
+      const { output } = await registry.wait(task, { pattern: /at \d+\n/ });
+      const own = Number(/at (\d+)/.exec(output)?.[1]);
+      expect(await registry.wait(task, { port: own })).toMatchObject({ matched: true, stranger: null });
+    }
+  },
+);

@@ -22,7 +22,16 @@ const NPM = denial({
 
 function confined(...denied: Denial[]): Confinement {
   const deniedTotal = denied.reduce((sum, { count }) => sum + count, 0);
-  return { profile: 'workspace', held: ['files'], missing: [], denied, deniedTotal, tmp: null };
+  return {
+    profile: 'workspace',
+    held: ['files'],
+    missing: [],
+    way: 'namespaces',
+    write: [],
+    denied,
+    deniedTotal,
+    tmp: null,
+  };
 }
 
 const failed = (confinement: Confinement | null): BashResult =>

@@ -11,6 +11,8 @@ const confinement: Confinement = {
     { kind: 'write', target: '/etc/<b>\n', program: 'tee', count: 1, grant: null },
     { kind: 'network', target: 'a.example:443', program: 'npm', count: 1_200, grant: null },
   ],
+  way: 'namespaces',
+  write: [],
   deniedTotal: 1_300,
   tmp: null,
 };

@@ -120,7 +120,15 @@ describe('what a model reads of a receipt', () => {
       ...{ id: 't1', pid: 7, pgid: 7, command: 'make', cwd: CWD, logPath: '/l', startedAt: 1, endedAt: 2 },
       ...{ state: 'exited' as const, exitCode: 0, signal: null },
     };
-    const none = { output: '', newLines: 0, cursor: 0, truncation: null, matched: false, confinement: null };
+    const none = {
+      output: '',
+      newLines: 0,
+      cursor: 0,
+      truncation: null,
+      matched: false,
+      stranger: null,
+      confinement: null,
+    };
     const check = { task, ...none, runId: 'run-1', receipt: receipt({ created: [change(`${CWD}/a`)] }), undo: null };
     expect(formatCheck(check)).toContain('[changed: 1 created (a)]');
     expect(formatCheck({ ...check, receipt: null })).not.toContain('[changed');

@@ -31,7 +31,7 @@ describe('the input', () => {
     expect(tool.description).not.toContain('undo_run');
     const { issues } = tool.inputSchema['~standard'].validate({ undo_run: 'run-1' });
     expect(issues?.map(({ message }) => message)).toEqual([
-      'exactly one of command, check_pid, kill_pid and wait_pid must be given',
+      'exactly one of command, check_pid, kill_pid and wait_pid must be given; unknown input undo_run',
     ]);
   });
 

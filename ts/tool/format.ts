@@ -1,6 +1,14 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
-import { changedPart, denialPart, formatUndone, joinParts, oneLine, withoutLastNewline, withSuggestion } from './parts.ts';
+import {
+  changedPart,
+  denialPart,
+  formatUndone,
+  joinParts,
+  oneLine,
+  withoutLastNewline,
+  withSuggestion,
+} from './parts.ts';
 import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
 import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from './types.ts';
 

@@ -42,9 +42,9 @@ describe('the documentation site', () => {
     expect(await html('api/agent-bash/ai/functions/createBashTool.html')).toContain('BashToolOptions');
   });
 
-  test('shows the source files that pages link to', async () => {
-    expect(await html('coding-agent.html')).toContain('source/examples/coding-agent/');
-    expect(await html('source/examples/coding-agent/main.mjs.html')).toContain('import');
+  test('shows the files that pages link to', async () => {
+    expect(await html('project/readme.html')).toContain('source/LICENSE.third-party.txt');
+    expect(await html('source/LICENSE.third-party.txt.html')).toContain('Licen');
   });
 
   test('has a search of its own', async () => {

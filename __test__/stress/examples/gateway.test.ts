@@ -123,13 +123,11 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
   test('a denial is reported to the model, which continues', async () => {
     const folder = await temporaryFolder();
     const gateway = await fakeGateway((index) =>
-      index === 0
-        ? { say: 'All at once.', calls: [{ command: 'git add -A && git commit -m all' }] }
-        : { say: 'One by one.' },
+      index === 0 ? { say: 'By force.', calls: [{ command: 'git push --force' }] } : { say: 'In another way.' },
     );
     const { stdout } = await (await start(['commit', '--cwd', folder], gateway.env)).ended;
-    expect(stdout).toContain('✗ nothing ran: permission denied: blind git add commands');
-    expect(lastResult(gateway.requests[1] as GatewayRequest)).toContain('specify files explicitly');
+    expect(stdout).toContain('✗ nothing ran: permission denied: git push --force is not allowed');
+    expect(lastResult(gateway.requests[1] as GatewayRequest)).toContain('--force-with-lease');
     expect(stdout).toMatch(/^✓ the agent is done$/m);
   });
 

@@ -72,6 +72,7 @@ const checked = (state: 'running' | 'killed') => ({
     cursor: 0,
     truncation: null,
     matched: false,
+    stranger: null,
     confinement: null,
     runId: null,
     receipt: null,

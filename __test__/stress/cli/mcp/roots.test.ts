@@ -57,7 +57,7 @@ describe.each(MAJORS)('roots, with the SDK $major', ({ connect }) => {
     expect(stdout).toBe(`${root}\n`);
     expect(notes).toHaveLength(4);
     expect(notes[0]).toMatch(/^the client's root file:.*\/gone cannot be used \(ENOENT.*\): commands start in /);
-    expect(notes[1]).toBe(`the client's root ${file} is not a folder: commands start in ${root}`);
+    expect(notes[1]).toBe(`the client's root ${file} is not a directory: commands start in ${root}`);
     rmSync(root, { recursive: true });
     const fallen = await pwd(connected);
     expect(fallen.stdout).toBe(`${cwd}\n`);
