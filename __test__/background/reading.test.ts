@@ -68,6 +68,7 @@ describe('check gives new output, once and in order', () => {
       cursor: 6,
       truncation: null,
       matched: false,
+      stranger: null,
       confinement: confined ? expect.any(Object) : null,
       runId: null,
       receipt: null,
