@@ -20,7 +20,8 @@ use super::{caches, devices, layers, visible};
 use crate::{Network, Policy, Read, Tmp};
 use sys::MountFlags;
 
-/// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots. Adds a note for each difference from the policy.
+/// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots.
+/// Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
     git: Grants,

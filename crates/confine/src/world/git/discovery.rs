@@ -3,16 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::directory::{Directory, Entry};
-use super::{note, pointer};
-
-/// The git directories of a work tree.
-#[derive(Debug)]
-pub(super) struct Found {
-    /// The one of the work tree itself.
-    pub own: Directory,
-    /// The one that all work trees of the repository share, if this is a linked work tree.
-    pub common: Option<Directory>,
-}
+use super::found::{Found, note};
+use super::pointer;
 
 /// What git does in a directory.
 enum Step {

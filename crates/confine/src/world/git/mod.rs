@@ -6,7 +6,7 @@
 //! | `discovery.rs` | the repository that git would use in a write root |
 //! | `pointer.rs` | `.git` files, and the way back from a git directory |
 //! | `config.rs` | `core.worktree` in the configuration of a submodule |
-//! | `directory.rs` | directories that stay open |
+//! | `directory.rs`, `found.rs` | directories that stay open, and what was found |
 //!
 //! An earlier command may have made any file below a write root, so a `.git` file alone proves nothing. A git directory
 //! counts if it leads back to the very place that named it. It is granted by its inode, before the first command of the
@@ -15,6 +15,7 @@
 mod config;
 mod directory;
 mod discovery;
+mod found;
 mod pointer;
 
 use std::fs::File;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub(super) use self::directory::path_in;
 
 use self::directory::Directory;
-use self::discovery::Found;
+use self::found::{Found, note};
 use crate::policy::{Git, outermost};
 use crate::{Policy, Profile};
 
@@ -107,6 +108,7 @@ fn refused(wanted: &Directory, policy: &Policy, homes: &[PathBuf], state: &Path)
     let hidden = policy.hide.iter().map(PathBuf::as_path).chain([state]);
     let protected = policy.protect.iter().filter(|path| path.is_absolute()).map(PathBuf::as_path);
     let covers = |one: &Path| path.starts_with(one) || one.starts_with(path);
+    let inside = || homes.iter().chain(&policy.write).find(|one| one.starts_with(path));
     if !wanted.is_repository() {
         Some("it has not the HEAD, objects and refs of a repository".to_owned())
     } else if !wanted.is_ours() {
@@ -115,14 +117,7 @@ fn refused(wanted: &Directory, policy: &Policy, homes: &[PathBuf], state: &Path)
         Some(format!("{} is hidden", one.display()))
     } else if let Some(one) = protected.into_iter().find(|one| path.starts_with(one)) {
         Some(format!("{} is protected", one.display()))
-    } else if let Some(one) = homes.iter().chain(&policy.write).find(|one| one.starts_with(path)) {
-        Some(format!("it contains {}", one.display()))
     } else {
-        None
+        inside().map(|one| format!("it contains {}", one.display()))
     }
-}
-
-/// Returns the note on a directory that is not granted.
-fn note(path: &Path, why: &str) -> String {
-    format!("git cannot write in {}: {why}; if it may, name the directory in confine.write", path.display())
 }

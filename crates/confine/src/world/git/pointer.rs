@@ -1,12 +1,11 @@
 //! `.git` files, and the way back from the git directory that such a file names.
 //!
-//! A linked work tree has `gitdir` in its git directory, which names the `.git` file. A submodule has `core.worktree` in
-//! its configuration, which names the work tree. A directory made with `git init --separate-git-dir` has neither.
+//! A linked work tree has `gitdir` in its git directory, which names the `.git` file. A submodule has `core.worktree`
+//! in its configuration, which names the work tree. A directory of `git init --separate-git-dir` has neither.
 
 use super::config;
 use super::directory::{Directory, Entry, path_in};
-use super::discovery::Found;
-use super::note;
+use super::found::{Found, note};
 
 /// Finds the git directories that the `.git` file of a work tree names.
 ///

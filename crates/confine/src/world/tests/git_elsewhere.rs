@@ -46,83 +46,86 @@ const DAY: &str = "
     git fetch -q . day:fetched && git reflog expire --expire=now --all && git gc -q --prune=now
 ";
 
-#[test]
-fn a_day_of_git_works_in_every_layout_and_writes_nothing_else() {
-    for (name, script, root, granted) in [
-        ("linked", "fresh; repository main; git -C main worktree add -q ../root", "root", "main/.git"),
-        (
-            "linked, below its top",
-            "fresh; repository main; git -C main worktree add -q ../root; mkdir root/sub",
-            "root/sub",
-            "main/.git",
-        ),
-        (
-            "linked to a bare repository",
-            "fresh; repository main; git clone -q --bare main bare.git;
+/// Name, what makes it, the write root, and the directory that is granted.
+const LAYOUTS: [(&str, &str, &str, &str); 12] = [
+    ("linked", "fresh; repository main; git -C main worktree add -q ../root", "root", "main/.git"),
+    (
+        "linked, below its top",
+        "fresh; repository main; git -C main worktree add -q ../root; mkdir root/sub",
+        "root/sub",
+        "main/.git",
+    ),
+    (
+        "linked to a bare repository",
+        "fresh; repository main; git clone -q --bare main bare.git;
             git -C bare.git worktree add -q ../root",
-            "root",
-            "bare.git",
-        ),
-        (
-            "linked by relative paths",
-            "fresh; repository main; git -C main worktree add -q ../root;
+        "root",
+        "bare.git",
+    ),
+    (
+        "linked by relative paths",
+        "fresh; repository main; git -C main worktree add -q ../root;
             echo 'gitdir: ../main/.git/worktrees/root' > root/.git;
             echo '../../../../root/.git' > main/.git/worktrees/root/gitdir",
-            "root",
-            "main/.git",
-        ),
-        (
-            "linked, with odd names",
-            "fresh; mkdir 'a b'; repository 'a b/é;c'; git -C 'a b/é;c' worktree add -q ../../root",
-            "root",
-            "a b/é;c/.git",
-        ),
-        (
-            "linked, named through a link",
-            "fresh; repository main; git -C main worktree add -q ../root; ln -s . there;
+        "root",
+        "main/.git",
+    ),
+    (
+        "linked, with odd names",
+        "fresh; mkdir 'a b'; repository 'a b/é;c'; git -C 'a b/é;c' worktree add -q ../../root",
+        "root",
+        "a b/é;c/.git",
+    ),
+    (
+        "linked, named through a link",
+        "fresh; repository main; git -C main worktree add -q ../root; ln -s . there;
             echo \"gitdir: $PWD/there/main/.git/worktrees/root\" > root/.git",
-            "root",
-            "main/.git",
-        ),
-        ("below a plain repository", "repository .; mkdir root/sub", "root/sub", ".git"),
-        (
-            "submodule",
-            "fresh; repository source; repository main; cd main; git submodule --quiet add ../source sub;
+        "root",
+        "main/.git",
+    ),
+    ("below a plain repository", "repository .; mkdir root/sub", "root/sub", ".git"),
+    (
+        "submodule",
+        "fresh; repository source; repository main; cd main; git submodule --quiet add ../source sub;
             git commit -qm sub; ln -s main/sub ../root",
-            "main/sub",
-            "main/.git/modules/sub",
-        ),
-        (
-            "submodule with a name of its own",
-            "repository source; repository main; cd main;
+        "main/sub",
+        "main/.git/modules/sub",
+    ),
+    (
+        "submodule with a name of its own",
+        "repository source; repository main; cd main;
             git submodule --quiet add --name a/b ../source sub",
-            "main/sub",
-            "main/.git/modules/a/b",
-        ),
-        (
-            "submodule of a submodule",
-            "repository inner; repository source; (cd source;
+        "main/sub",
+        "main/.git/modules/a/b",
+    ),
+    (
+        "submodule of a submodule",
+        "repository inner; repository source; (cd source;
             git submodule --quiet add ../inner in; git commit -qm in); repository main; cd main;
             git submodule --quiet add ../source sub; git submodule --quiet update --init --recursive",
-            "main/sub/in",
-            "main/.git/modules/sub/modules/in",
-        ),
-        (
-            "submodule of a linked work tree",
-            "repository source; repository main; cd main;
+        "main/sub/in",
+        "main/.git/modules/sub/modules/in",
+    ),
+    (
+        "submodule of a linked work tree",
+        "repository source; repository main; cd main;
             git submodule --quiet add ../source sub; git commit -qm sub; git worktree add -q ../tree; cd ../tree;
             git submodule --quiet update --init",
-            "tree/sub",
-            "main/.git/worktrees/tree/modules/sub",
-        ),
-        (
-            "linked to a submodule",
-            "fresh; repository source; repository main; cd main;
+        "tree/sub",
+        "main/.git/worktrees/tree/modules/sub",
+    ),
+    (
+        "linked to a submodule",
+        "fresh; repository source; repository main; cd main;
             git submodule --quiet add ../source sub; git -C sub worktree add -q ../../root",
-            "root",
-            "main/.git/modules/sub",
-        ),
-    ] {
+        "root",
+        "main/.git/modules/sub",
+    ),
+];
+
+#[test]
+fn a_day_of_git_works_in_every_layout_and_writes_nothing_else() {
+    for (name, script, root, granted) in LAYOUTS {
         for user in users() {
             let scene = Scene::new(user);
             prepare(&scene, script);
@@ -172,14 +175,8 @@ fn outside(base: &Path, but: &[&Path]) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-#[test]
-fn hostile_layouts_are_granted_nothing_and_a_note_says_why() {
-    // The write root is `root`. The repository `victim` has the linked work tree `tree` and the submodule `sub`.
-    const VICTIM: &str = "repository source; repository victim; cd victim; git submodule --quiet add ../source sub;
-        git commit -qm sub; git worktree add -q ../tree; cd ..; V=$PWD/victim; R=$PWD/root; T=$PWD/tree\n";
-    let scene = Scene::new(None);
-    let base = scene.root.parent().expect("a directory").to_owned();
-    for (number, (script, root, why)) in [
+/// What an earlier command or an archive has made, the write root, and the reason in the note.
+const HOSTILE: [(&str, &str, &str); 33] = [
         ("echo \"gitdir: $V/.git\" > root/.git", "root", "core.worktree that leads back"),
         ("echo \"gitdir: $V/.git/worktrees/tree\" > root/.git", "root", "leads to another work tree"),
         ("ln tree/.git root/.git", "root", "leads to another work tree"),
@@ -223,10 +220,16 @@ fn hostile_layouts_are_granted_nothing_and_a_note_says_why() {
         ("cp -r tree root/t; sed -i 's/^/ /' root/t/.git", "root/t", "does not begin with gitdir"),
         ("cp -r tree root/t", "root/t", "another work tree"),
         ("mv tree root/t", "root/t", "another work tree"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+];
+
+#[test]
+fn hostile_layouts_are_granted_nothing_and_a_note_says_why() {
+    // The write root is `root`. The repository `victim` has the linked work tree `tree` and the submodule `sub`.
+    const VICTIM: &str = "repository source; repository victim; cd victim; git submodule --quiet add ../source sub;
+        git commit -qm sub; git worktree add -q ../tree; cd ..; V=$PWD/victim; R=$PWD/root; T=$PWD/tree\n";
+    let scene = Scene::new(None);
+    let base = scene.root.parent().expect("a directory").to_owned();
+    for (number, (script, root, why)) in HOSTILE.into_iter().enumerate() {
         let scene = Scene::below(&base, None);
         prepare(&scene, &format!("{VICTIM}{script}"));
         let root = scene.root.parent().expect("a directory").join(root);
@@ -274,6 +277,36 @@ fn what_is_hidden_a_home_or_of_another_user_is_granted_to_nobody() {
     }
 }
 
+/// Attempts in the shared git directory, and whether they succeed.
+const IN_GIT: [(&str, bool); 26] = [
+    ("echo a > hooks/pre-commit", false),
+    ("echo a >> config", false),
+    ("mv config c", false),
+    ("perl -e 'rename \"hooks\", \"h\" or exit 1'", false),
+    ("echo a > HEAD", false),
+    ("echo a > x && mv x HEAD", false),
+    ("rm -f HEAD", false),
+    ("echo a >> index", false),
+    ("echo a > HEAD.lock && rm HEAD.lock", true),
+    ("echo a > worktrees/other/HEAD", false),
+    ("echo a > worktrees/other/gitdir", false),
+    ("echo a > worktrees/other/commondir", false),
+    ("echo a > worktrees/other/index.lock && rm worktrees/other/index.lock", true),
+    ("perl -e 'rename \"worktrees/other\", \"worktrees/o\" or exit 1'", false),
+    ("perl -e 'rename \"worktrees\", \"w\" or exit 1'", false),
+    ("rm -rf worktrees/other", false),
+    ("echo a > worktrees/root/gitdir", false),
+    ("echo a > worktrees/root/commondir", false),
+    ("perl -e 'rename \"worktrees/root\", \"worktrees/r\" or exit 1'", false),
+    ("touch worktrees/root/index", true),
+    ("echo a > modules/sub/hooks/x", false),
+    ("echo a >> modules/sub/config", false),
+    ("echo a > worktrees/root/modules/sub/hooks/x", false),
+    ("echo a >> worktrees/root/modules/sub/config", false),
+    ("ln -s /etc/hostname x && echo a >> x", false),
+    ("git worktree list >/dev/null && git branch more && git pack-refs --all && git gc -q", true),
+];
+
 #[test]
 fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repository() {
     for user in users() {
@@ -288,43 +321,19 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
         let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
         let git = base.join("main/.git");
         let in_git = |line: &str| format!("cd {} && {line}", git.display());
-        let lines: Vec<(String, bool)> = [
-            ("echo a > hooks/pre-commit", false),
-            ("echo a >> config", false),
-            ("mv config c", false),
-            ("perl -e 'rename \"hooks\", \"h\" or exit 1'", false),
-            ("echo a > HEAD", false),
-            ("echo a > x && mv x HEAD", false),
-            ("rm -f HEAD", false),
-            ("echo a >> index", false),
-            ("echo a > HEAD.lock && rm HEAD.lock", true),
-            ("echo a > worktrees/other/HEAD", false),
-            ("echo a > worktrees/other/gitdir", false),
-            ("echo a > worktrees/other/commondir", false),
-            ("echo a > worktrees/other/index.lock && rm worktrees/other/index.lock", true),
-            ("perl -e 'rename \"worktrees/other\", \"worktrees/o\" or exit 1'", false),
-            ("perl -e 'rename \"worktrees\", \"w\" or exit 1'", false),
-            ("rm -rf worktrees/other", false),
-            ("echo a > worktrees/root/gitdir", false),
-            ("echo a > worktrees/root/commondir", false),
-            ("perl -e 'rename \"worktrees/root\", \"worktrees/r\" or exit 1'", false),
-            ("touch worktrees/root/index", true),
-            ("echo a > modules/sub/hooks/x", false),
-            ("echo a >> modules/sub/config", false),
-            ("echo a > worktrees/root/modules/sub/hooks/x", false),
-            ("echo a >> worktrees/root/modules/sub/config", false),
-            ("ln -s /etc/hostname x && echo a >> x", false),
-            ("git worktree list >/dev/null && git branch more && git pack-refs --all && git gc -q", true),
-        ]
-        .into_iter()
-        .map(|(line, works)| (in_git(line), works))
-        .chain([
-            ("echo a > .git".to_owned(), false),
-            ("echo a > sub/.git".to_owned(), false),
-            ("(cd sub && echo a > f && git add f && git -c user.name=n -c user.email=e commit -qm m)".to_owned(), true),
-            ("git worktree add -q new && cd new && git switch -qc n && git status --short".to_owned(), true),
-        ])
-        .collect();
+        let lines: Vec<(String, bool)> = IN_GIT
+            .into_iter()
+            .map(|(line, works)| (in_git(line), works))
+            .chain([
+                ("echo a > .git".to_owned(), false),
+                ("echo a > sub/.git".to_owned(), false),
+                (
+                    "(cd sub && echo a > f && git add f && git -c user.name=n -c user.email=e commit -qm m)".to_owned(),
+                    true,
+                ),
+                ("git worktree add -q new && cd new && git switch -qc n && git status --short".to_owned(), true),
+            ])
+            .collect();
         let lines: Vec<(&str, bool)> = lines.iter().map(|(line, works)| (line.as_str(), *works)).collect();
         check(&scene, &policy, &lines);
         let guards = isolated(user, || {

@@ -1,0 +1,19 @@
+//! The git directories that were found, and the notes on others.
+
+use std::path::Path;
+
+use super::directory::Directory;
+
+/// The git directories of a work tree.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The one of the work tree itself.
+    pub own: Directory,
+    /// The one that all work trees of the repository share, if this is a linked work tree.
+    pub common: Option<Directory>,
+}
+
+/// Returns the note on a directory that is not granted.
+pub(super) fn note(path: &Path, why: &str) -> String {
+    format!("git cannot write in {}: {why}; if it may, name the directory in confine.write", path.display())
+}
