@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
-use super::directories::Directories;
+use super::directories::{Directories, Known};
 use super::own::OwnMounts;
 use super::rights::Rights;
 use sys::{Follow, Process};
@@ -164,7 +164,7 @@ impl Callers {
     }
 
     /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`.
-    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Arc<OwnedFd>> {
+    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Known> {
         if self.own.is_some() {
             return None;
         }

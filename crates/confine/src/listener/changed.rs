@@ -1,16 +1,16 @@
 //! Translates a call into the change that it may make: the file, at the place that the caller means.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::sys::stat::{fstat, fstatat};
 
 use super::caller::{Caller, Callers, path_of, read_bytes, read_text, text};
+use super::directories::Known;
 use super::journal::{Act, Change, Spot};
 use super::place::{Base, Place, last, parent};
 use super::skip::{Skip, to_path};
@@ -173,7 +173,7 @@ impl Reading<'_> {
         if self.is_new(number) {
             return Err(Skip::Nothing);
         }
-        if let Some(spot) = self.named_by(number) {
+        if let Some(spot) = self.named_by(number)? {
             return Ok(Change { spot, act });
         }
         let thread = self.call.thread;
@@ -192,18 +192,27 @@ impl Reading<'_> {
         matches!((open.map(id), named.map(id)), (Ok(one), Ok(other)) if one == other && one.2)
     }
 
-    /// Returns the name of an open file of the caller, if its directory is remembered.
-    fn named_by(&mut self, number: i32) -> Option<Spot> {
-        let link = text(format!("fd/{number}")).ok()?;
-        let caller = self.caller().ok()?.directory.as_fd();
-        let path = sys::link_text(caller, &link).ok()?;
-        let file = fstatat(caller, link.as_c_str(), AtFlags::empty()).ok()?;
+    /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of the
+    /// run's own.
+    fn named_by(&mut self, number: i32) -> Result<Option<Spot>, Skip> {
+        let (Ok(link), Ok(caller)) = (text(format!("fd/{number}")), self.caller()) else { return Ok(None) };
+        let (Ok(path), Ok(file)) = (
+            sys::link_text(caller.directory.as_fd(), &link),
+            fstatat(&caller.directory, link.as_c_str(), AtFlags::empty()),
+        ) else {
+            return Ok(None);
+        };
         let (begin, name) = last(&path);
-        let name = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/'))?;
-        let directory = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
-        let found = fstatat(&*directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
-        let is_same = (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino);
-        Spot::new(directory, name).ok().filter(|_| is_same)
+        let Some(name) = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/')) else {
+            return Ok(None);
+        };
+        let known = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin]);
+        let Some(Known { directory, is_own }) = known else { return Ok(None) };
+        let found = fstatat(&*directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
+        if !found.is_ok_and(|found| (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino)) {
+            return Ok(None);
+        }
+        if is_own { Err(Skip::Nothing) } else { Ok(Spot::new(directory, name).ok()) }
     }
 
     fn linked(&mut self, from: (i32, usize), to: (i32, usize), flags: i32) -> Result<Change, Skip> {
@@ -211,10 +220,10 @@ impl Reading<'_> {
         let file = if old.is_empty() && flags & EMPTY_PATH != 0 && from.0 != libc::AT_FDCWD {
             self.of_descriptor(from.0, Act::Meta).map(|change| change.spot)
         } else {
-            self.spot(from.0, old, flags & SYMLINK_FOLLOW != 0)
+            self.any_spot(from.0, old, flags & SYMLINK_FOLLOW != 0)
         };
         let new = self.text(to.1)?;
-        let new = self.spot(to.0, new, false)?;
+        let new = self.any_spot(to.0, new, false)?;
         match file {
             Ok(spot) => Ok(Change { spot, act: Act::Link(new) }),
             // A file without a name gets a name.
@@ -225,7 +234,7 @@ impl Reading<'_> {
 
     fn renamed(&mut self, from: (i32, usize), to: (i32, usize), flags: u32) -> Result<Change, Skip> {
         let (old, new) = (self.text(from.1)?, self.text(to.1)?);
-        let (old, new) = (self.spot(from.0, old, false)?, self.spot(to.0, new, false)?);
+        let (old, new) = (self.any_spot(from.0, old, false)?, self.any_spot(to.0, new, false)?);
         let act = if flags & EXCHANGE == 0 { Act::Rename(new) } else { Act::Swap(new) };
         Ok(Change { spot: old, act })
     }
@@ -245,7 +254,7 @@ impl Reading<'_> {
     }
 
     /// Returns the directory and the name of a path, if the directory is remembered.
-    fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Arc<OwnedFd>, CString)> {
+    fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Known, CString)> {
         let (begin, name) = last(path);
         let (directory, ending) = path.to_bytes().split_at(begin);
         if matches!(name, b"" | b"." | b"..") || ending != name || may_jump(directory) {
@@ -255,14 +264,45 @@ impl Reading<'_> {
         Some((directory, CString::new(name).ok()?))
     }
 
-    /// Returns the place that a path names, with `follow` after a symbolic link at its end.
+    /// Skips a change in a directory of the run's own, unless a symbolic link leads it elsewhere.
+    fn in_own(&mut self, known: &Known, name: &CStr, follow: bool) -> Result<(), Skip> {
+        if follow && sys::link_text(known.directory.as_fd(), name).is_ok() {
+            return Ok(());
+        }
+        // Nothing of before has the name.
+        self.callers.creates(self.call.thread, &known.directory, name);
+        Err(Skip::Nothing)
+    }
+
+    /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a directory
+    /// of the run's own.
     fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+        let entry = self.remembered(descriptor, &text);
+        if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
+            self.in_own(known, name, follow)?;
+        }
+        self.spot_at(descriptor, text, follow, entry)
+    }
+
+    /// Returns the place that a path names, wherever it is.
+    fn any_spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+        let entry = self.remembered(descriptor, &text);
+        self.spot_at(descriptor, text, follow, entry)
+    }
+
+    /// Returns the place that a path names. `entry` is its directory with its name, if the directory is remembered.
+    fn spot_at(
+        &mut self,
+        descriptor: i32,
+        text: CString,
+        follow: bool,
+        mut entry: Option<(Known, CString)>,
+    ) -> Result<Spot, Skip> {
         let shown = text.clone().into_bytes();
         if shown.is_empty() {
             return Err(Skip::Nothing);
         }
         let thread = self.call.thread;
-        let mut entry = self.remembered(descriptor, &text);
         let mut place = match &entry {
             Some(_) => Place::Path(Base::Root, text),
             None => Place::of(self.caller()?, descriptor, text).map_err(|errno| begins_badly(&shown, thread, errno))?,
@@ -274,7 +314,7 @@ impl Reading<'_> {
                 Place::Open(file) => return of_file(file),
             };
             let (directory, name) = match entry.take() {
-                Some(entry) => entry,
+                Some((known, name)) => (known.directory, name),
                 None => {
                     let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(&shown, errno))?;
                     (self.callers.remember(directory), name)

@@ -1,7 +1,7 @@
 //! The directories of recent changes. One call tells which of them a path leads to, where opening the path takes
 //! several calls. They stay open until an unmount, or until a tenth of a second passes without a change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -13,31 +13,79 @@ const REMEMBERED: usize = 64;
 
 /// Directories that stay open, so that no other directory gets their numbers.
 #[derive(Default)]
-pub(super) struct Directories(HashMap<PlaceId, Arc<OwnedFd>>);
+pub(super) struct Directories {
+    known: HashMap<PlaceId, Known>,
+    /// The directories of this run that contain things of before it, by moves and links. An entry may outlive its
+    /// directory, and then counts for another one, which is only slower.
+    mixed: HashSet<PlaceId>,
+    /// The run whose own directories are marked.
+    run: u64,
+}
+
+/// A remembered directory.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub directory: Arc<OwnedFd>,
+    /// Whether the run made the directory, and nothing of before is in it. What happens there needs no record: at the
+    /// end everything in it is new.
+    pub is_own: bool,
+}
 
 impl Directories {
     /// Returns the remembered directory that a path leads to. `None`: the path leads elsewhere, or nowhere.
-    pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<Arc<OwnedFd>> {
-        if self.0.is_empty() {
+    pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<Known> {
+        if self.known.is_empty() {
             return None;
         }
         let id = sys::place_id(base, &CString::new(path).ok()?).ok()?;
-        self.0.get(&id).cloned()
+        self.known.get(&id).cloned()
     }
 
     /// Remembers a directory.
     pub fn remember(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
         let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return Arc::new(directory) };
-        if self.0.len() >= REMEMBERED {
-            self.0.clear();
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
         }
-        Arc::clone(self.0.entry(id).or_insert_with(|| Arc::new(directory)))
+        let known = || Known { directory: Arc::new(directory), is_own: false };
+        Arc::clone(&self.known.entry(id).or_insert_with(known).directory)
+    }
+
+    /// Marks a remembered directory that the run made.
+    pub fn own(&mut self, directory: &Arc<OwnedFd>) {
+        let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
+        if let Some(known) = self.known.get_mut(&id).filter(|_| !self.mixed.contains(&id)) {
+            known.is_own = true;
+        }
+    }
+
+    /// Returns whether a directory that the run made has nothing of before in it.
+    pub fn is_pure(&self, directory: &Arc<OwnedFd>) -> bool {
+        sys::place_id(directory.as_fd(), c"").is_ok_and(|id| !self.mixed.contains(&id))
+    }
+
+    /// Records that something of before comes into a directory.
+    pub fn mix(&mut self, directory: &Arc<OwnedFd>) {
+        let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
+        self.mixed.insert(id);
+        if let Some(known) = self.known.get_mut(&id) {
+            known.is_own = false;
+        }
+    }
+
+    /// Takes all directories for those of before, if another run begins.
+    pub fn begin(&mut self, run: u64) {
+        if self.run != run {
+            self.run = run;
+            self.mixed.clear();
+            self.known.values_mut().for_each(|known| known.is_own = false);
+        }
     }
 
     /// Closes all directories, so that their file systems can be unmounted. Returns whether there were any.
     pub fn clear(&mut self) -> bool {
-        let were = !self.0.is_empty();
-        self.0.clear();
+        let were = !self.known.is_empty();
+        self.known.clear();
         were
     }
 }

@@ -28,6 +28,17 @@ pub trait Journal {
         self.before(change).map(|()| false)
     }
 
+    /// Returns whether the command made the directory of a spot of the last change. What it moved or linked into the
+    /// directory does not count here.
+    fn has_made(&self, _spot: &Spot) -> bool {
+        false
+    }
+
+    /// Returns a number that no other run of this process has.
+    fn run(&self) -> u64 {
+        0
+    }
+
     /// Records a change that cannot be followed: its path or another description, and the reason.
     ///
     /// # Errors

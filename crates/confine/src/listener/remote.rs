@@ -98,7 +98,7 @@ impl Named {
     /// Opens the directory, to which no link may lead.
     fn open(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
         let path = self.parent.as_os_str().as_bytes();
-        let known = directories.find(AT_FDCWD, path).filter(sys::stand_in);
+        let known = directories.find(AT_FDCWD, path).map(|known| known.directory).filter(sys::stand_in);
         if let Some(directory) = known
             && nix::unistd::getcwd().is_ok_and(|there| there == self.parent)
         {

@@ -13,6 +13,7 @@ use nix::fcntl::AT_FDCWD;
 
 use super::caller::{Callers, link_of};
 use super::changed::{Reading, of_file};
+use super::directories::Directories;
 use super::journal::{Act, Change, Journal, Spot};
 use super::remote;
 use super::rights::{OWN_RULES, Rights};
@@ -54,6 +55,9 @@ impl Watcher {
     pub fn answer(&mut self, listener: BorrowedFd<'_>, journal: Option<&dyn Journal>) {
         let Ok(Some(call)) = sys::next_call(listener) else { return };
         self.callers.on_call();
+        if let Some(journal) = journal {
+            self.callers.directories.begin(journal.run());
+        }
         let noted = journal.map_or(Ok(false), |journal| self.note(listener, call, journal));
         let answer = match noted {
             Ok(true) => Answer::Value(0),
@@ -98,12 +102,41 @@ impl Watcher {
         }
         match change {
             // If the caller is gone, the path may be another process's. Keeping an unchanged file does no harm.
-            Ok(change) if !may_make => journal.before(&change).map(|()| false),
-            Ok(change) if sys::still_waits(listener, call.id) => journal.make(&change),
+            Ok(change) if !may_make => {
+                let noted = journal.before(&change).map(|()| false);
+                self.mark_own(&change, journal);
+                noted
+            }
+            Ok(change) if sys::still_waits(listener, call.id) => {
+                let made = journal.make(&change);
+                self.mark_own(&change, journal);
+                made
+            }
             Err(Skip::Missed(path, why)) if sys::still_waits(listener, call.id) => {
                 journal.miss(&path, why).map(|()| false)
             }
             Ok(_) | Err(_) => Ok(false),
+        }
+    }
+
+    /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
+    /// which something of before may come is no longer marked.
+    fn mark_own(&mut self, change: &Change, journal: &dyn Journal) {
+        let directories = &mut self.callers.directories;
+        let is_own = |spot: &Spot, known: &Directories| journal.has_made(spot) && known.is_pure(&spot.directory);
+        let one = is_own(&change.spot, directories);
+        let (Act::Link(to) | Act::Rename(to) | Act::Swap(to)) = &change.act else {
+            if one {
+                directories.own(&change.spot.directory);
+            }
+            return;
+        };
+        let other = is_own(to, directories);
+        if other && !one {
+            directories.mix(&to.directory);
+        }
+        if one && !other && matches!(change.act, Act::Swap(_)) {
+            directories.mix(&change.spot.directory);
         }
     }
 

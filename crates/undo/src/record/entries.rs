@@ -14,6 +14,11 @@ impl Recorder {
         self.directory.as_ref()?.1.as_ref().map(|directory| directory.join(name))
     }
 
+    /// Returns whether the run made the directory of this path, or nothing of before is at the path for another reason.
+    pub fn has_made_directory(&mut self, now: &Path) -> bool {
+        now.parent().is_some() && self.entry(now).is_none()
+    }
+
     /// Like [`Self::entry`], if the entry is not recorded yet.
     pub(super) fn new_entry(&mut self, now: &Path) -> Option<PathBuf> {
         self.entry(now).filter(|entry| !self.before.contains_key(entry))

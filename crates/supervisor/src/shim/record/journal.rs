@@ -235,6 +235,14 @@ impl Journal for RunJournal<'_> {
         self.with(|current| current.take(&change.spot))
     }
 
+    fn has_made(&self, spot: &Spot) -> bool {
+        self.with(|current| Ok(current.recorder.has_made_directory(&spot.path()))).unwrap_or_default()
+    }
+
+    fn run(&self) -> u64 {
+        self.run
+    }
+
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
         self.with(|current| current.miss(path, why))
     }
