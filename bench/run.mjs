@@ -13,6 +13,7 @@ import * as crowd from './rows/crowd.mjs';
 import * as heap from './rows/heap.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
+import * as records from './rows/records.mjs';
 import * as receipts from './rows/receipts.mjs';
 import * as safety from './rows/safety.mjs';
 import * as shells from './rows/shells.mjs';
@@ -36,6 +37,7 @@ const ROWS = {
   safety,
   confine,
   receipts,
+  records,
   tokens,
   views,
   soak,

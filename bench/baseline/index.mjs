@@ -1,26 +1,11 @@
 // Builds, starts and queries the baseline program. See baseline.rs.
-import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { build } from '../built.mjs';
 
 const SOURCE = fileURLToPath(new URL('baseline.rs', import.meta.url));
-const DIRECTORY = fileURLToPath(new URL('../../target/bench/', import.meta.url));
-
-/** Compiles the program, unless this source was compiled before, and returns its path. */
-function build() {
-  const digest = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 12);
-  const program = `${DIRECTORY}baseline-${digest}`;
-  if (!existsSync(program)) {
-    mkdirSync(DIRECTORY, { recursive: true });
-    const unfinished = `${program}.${process.pid}`;
-    execFileSync('rustc', ['--edition', '2024', '-O', '-o', unfinished, SOURCE], { stdio: ['ignore', 2, 2] });
-    renameSync(unfinished, program);
-  }
-  return program;
-}
 
 /** A long-lived baseline process. All its commands have exactly the environment `env`. */
 export class Baseline {
@@ -28,7 +13,7 @@ export class Baseline {
   #lines;
 
   constructor(shell, env) {
-    this.#child = spawn(build(), [shell], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn(build(SOURCE, ['rustc', '--edition', '2024', '-O']), [shell], { env, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 

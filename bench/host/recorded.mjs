@@ -33,14 +33,14 @@ function directoryOf(name) {
   return directories.get(name);
 }
 
-const timed = async (act) => {
+export const timed = async (act) => {
   const started = performance.now();
   const result = await act();
   return [performance.now() - started, result];
 };
 
 /** Runs a command, and expects its record to be whole. Returns its time and result. */
-async function recorded(way, command, cwd) {
+export async function recorded(way, command, cwd) {
   const { bash } = await import('agent-bash');
   const [time, result] = await timed(() => bash(command, { cwd, warm: false, ...WAYS[way] }));
   const { exitCode, stderr, receipt, undo } = result;

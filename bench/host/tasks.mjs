@@ -6,6 +6,7 @@ import { background } from './background.mjs';
 import { confined } from './confined.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
+import { prices } from './priced.mjs';
 import { recordings } from './recorded.mjs';
 import { soak } from './soak.mjs';
 import { terminals } from './terminals.mjs';
@@ -135,6 +136,7 @@ export const tasks = {
   ...background,
   ...confined,
   ...recordings,
+  ...prices,
   paced,
   soak,
   ...terminals,
