@@ -13,7 +13,10 @@ export class Baseline {
   #lines;
 
   constructor(shell, env) {
-    this.#child = spawn(build(SOURCE, ['rustc', '--edition', '2024', '-O']), [shell], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn(build(SOURCE, ['rustc', '--edition', '2024', '-O']), [shell], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 

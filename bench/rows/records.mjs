@@ -44,4 +44,3 @@ export function measure({ short, ours, folder }) {
     return lines;
   });
 }
-

@@ -192,8 +192,8 @@ impl Reading<'_> {
         matches!((open.map(id), named.map(id)), (Ok(one), Ok(other)) if one == other && one.2)
     }
 
-    /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of the
-    /// run's own.
+    /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of
+    /// the run's own.
     fn named_by(&mut self, number: i32) -> Result<Option<Spot>, Skip> {
         let (Ok(link), Ok(caller)) = (text(format!("fd/{number}")), self.caller()) else { return Ok(None) };
         let (Ok(path), Ok(file)) = (
@@ -274,8 +274,8 @@ impl Reading<'_> {
         Err(Skip::Nothing)
     }
 
-    /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a directory
-    /// of the run's own.
+    /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a
+    /// directory of the run's own.
     fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
         let entry = self.remembered(descriptor, &text);
         if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
