@@ -4,7 +4,7 @@ import { type Check, probe } from './doctor/check.ts';
 import { confinement } from './doctor/confinement.ts';
 import { addon, node, shell, supervisor } from './doctor/core.ts';
 import { checkFlags, type DoctorFlags } from './doctor/fix/flags.ts';
-import { fix, unfix } from './doctor/fix/index.ts';
+import { fix } from './doctor/fix/index.ts';
 import { state, temporary } from './doctor/folders.ts';
 import { kernel } from './doctor/kernel.ts';
 import { limits } from './doctor/limits.ts';
@@ -17,8 +17,7 @@ const MARKS = { ok: ['✓', 'green'], missing: ['–', 'yellow'], failed: ['✗'
  */
 export async function doctor(flags: DoctorFlags, version: string): Promise<void> {
   checkFlags(flags);
-  if (flags.fix) return fix(flags, version);
-  if (flags.unfix) return unfix(flags, version);
+  if (flags.fix || flags.unfix) return fix(flags, version);
   const { json } = flags;
   const checks = await examine();
   const ok = checks.every(({ state }) => state !== 'failed');

@@ -2,7 +2,6 @@ import { EXIT, print, printJson, remark } from '../../console.ts';
 import type { Check } from '../check.ts';
 import { isBest, wayIn } from '../ways.ts';
 import { apply, type Hands } from './apply.ts';
-import type { Own } from './causes.ts';
 import type { Facts } from './facts.ts';
 import { checkedRoot, type DoctorFlags } from './flags.ts';
 import { type Machine, thisMachine } from './machine.ts';
@@ -11,47 +10,53 @@ import { printPlan } from './print.ts';
 import type { Step, Target } from './types.ts';
 
 /** What became of a plan. */
-interface Outcome {
+export interface Outcome {
   plan: Step[];
   applied: boolean;
+  /** Whether nothing is left to do. */
   isDone: boolean;
   /** Sentences for people. */
   remarks: string[];
 }
 
-/** `agent-bash doctor --fix`: shows what a machine needs, and changes it on consent. See docs/cli.md. */
-export async function fix(flags: DoctorFlags, version: string, machine: Machine = thisMachine()): Promise<void> {
-  const hands = handsOf(flags, machine);
-  const own = { version, supervisor: machine.supervisor };
-  await report(flags, await fixed(flags, own, hands, machine));
+/** `agent-bash doctor --fix` or `--unfix`: shows a plan, and applies it on consent. See docs/cli.md. */
+export async function fix(flags: DoctorFlags, version: string): Promise<void> {
+  const machine = thisMachine(version);
+  const { plan, applied, isDone, remarks } = await (flags.unfix ? unfixed : fixed)(flags, machine);
+  if (flags.json) await printJson({ plan: jsonOf(plan), applied });
+  for (const text of remarks) await (flags.json ? remark(text) : print(text));
+  process.exitCode = isDone ? EXIT.done : EXIT.failed;
 }
 
-/** `agent-bash doctor --unfix`: removes what `fix` has made. */
-export async function unfix(flags: DoctorFlags, version: string, machine: Machine = thisMachine()): Promise<void> {
+/** Plans what a machine needs, and changes it on consent. */
+export async function fixed(flags: DoctorFlags, machine: Machine): Promise<Outcome> {
   const hands = handsOf(flags, machine);
-  const { plan, left } = unplanOf({ version, supervisor: machine.supervisor }, hands);
-  const remarks = left.map((path) => `${path} stays: this version of agent-bash did not write it as it is`);
-  if (plan.length === 0) {
-    const nothing = left.length === 0 ? ['nothing to do: there is no file of agent-bash'] : [];
-    return report(flags, { plan, applied: false, isDone: left.length === 0, remarks: [...nothing, ...remarks] });
-  }
-  const refusal = await consent(flags, plan, machine);
-  if (refusal !== null) return report(flags, { plan, applied: false, isDone: false, remarks: [...remarks, refusal] });
-  applyAll(plan, hands);
-  await report(flags, { plan, applied: true, isDone: left.length === 0, remarks: [...remarks, 'removed'] });
-}
-
-async function fixed(flags: DoctorFlags, own: Own, hands: Hands, machine: Machine): Promise<Outcome> {
   const facts = flags.for ?? (await machine.facts());
   const obstacle = flags.root === undefined ? elsewhere(facts) : null;
-  const plan = planOf(own, facts, hands, obstacle === null);
+  const plan = planOf(machine.own, facts, hands, obstacle === null);
   if (plan.length === 0) return { plan, applied: false, ...empty(facts) };
-  const refusal = await consent(flags, plan, machine, obstacle);
+  const refusal = await refused(flags, plan, machine, obstacle);
   if (refusal !== null) return { plan, applied: false, isDone: false, remarks: [refusal] };
   applyAll(plan, hands);
   const checks = hands.runs ? await machine.retry() : [];
   const isDone = checks.every(({ state }) => state === 'ok');
   return { plan, applied: true, isDone, remarks: ['written', ...checks.map(sentence)] };
+}
+
+/** Removes what `fixed` has made. */
+export async function unfixed(flags: DoctorFlags, machine: Machine): Promise<Outcome> {
+  const hands = handsOf(flags, machine);
+  const { plan, left } = unplanOf(machine.own, hands);
+  const isDone = left.length === 0;
+  const remarks = left.map((path) => `${path} stays: this version of agent-bash did not write it as it is`);
+  if (plan.length === 0) {
+    const nothing = isDone ? ['nothing to do: there is no file of agent-bash'] : [];
+    return { plan, applied: false, isDone, remarks: [...nothing, ...remarks] };
+  }
+  const refusal = await refused(flags, plan, machine, null);
+  if (refusal !== null) return { plan, applied: false, isDone: false, remarks: [...remarks, refusal] };
+  applyAll(plan, hands);
+  return { plan, applied: true, isDone, remarks: ['removed', ...remarks] };
 }
 
 /** Returns why a plan cannot be applied here, or `null`. */
@@ -75,15 +80,14 @@ function empty(facts: Facts | Target): { isDone: boolean; remarks: string[] } {
 }
 
 /** Shows a plan and asks. Returns why it is not applied, or `null`. */
-async function consent(
+async function refused(
   { yes, json }: DoctorFlags,
   plan: Step[],
   { ask }: Machine,
-  obstacle: string | null = null,
+  obstacle: string | null,
 ): Promise<string | null> {
   if (!json) await printPlan(plan);
-  if (obstacle !== null) return obstacle;
-  if (yes) return null;
+  if (obstacle !== null || yes) return obstacle;
   if (json || ask === null) return 'not done: --yes applies this plan';
   return (await ask('Apply this plan? [y/N] ')) ? null : 'not done';
 }
@@ -97,9 +101,3 @@ function handsOf({ root }: DoctorFlags, { hands }: Machine): Hands {
 }
 
 const sentence = ({ name, state, found }: Check) => `${name}: ${state}, ${found}`;
-
-async function report({ json }: DoctorFlags, { plan, applied, isDone, remarks }: Outcome): Promise<void> {
-  if (json) await printJson({ plan: jsonOf(plan), applied });
-  for (const text of remarks) await (json ? remark(text) : print(text));
-  process.exitCode = isDone ? EXIT.done : EXIT.failed;
-}

@@ -5,13 +5,13 @@ import type { Check } from '../check.ts';
 import { hosts } from '../confinement.ts';
 import { supervisorFile } from '../core.ts';
 import type { Hands } from './apply.ts';
+import type { Own } from './causes.ts';
 import { type Facts, factsOf, type Trial } from './facts.ts';
 
 /** The parts of a fix that depend on the machine and its user. Tests replace them. */
 export interface Machine {
   hands: Hands;
-  /** The path of the supervisor. */
-  supervisor: string;
+  own: Own;
   facts(): Promise<Facts>;
   /** Tries the parts again, in another process: this one has started its supervisor. */
   retry(): Promise<Check[]>;
@@ -20,12 +20,12 @@ export interface Machine {
 }
 
 /** Returns this machine. */
-export function thisMachine(): Machine {
+export function thisMachine(version: string): Machine {
   // Loads the addon, beside which the supervisor is.
   safetyRules();
   return {
     hands: { top: '/', runs: true, sudo: process.geteuid?.() !== 0 },
-    supervisor: supervisorFile(),
+    own: { version, supervisor: supervisorFile() },
     facts: async () => factsOf(await trial()),
     retry,
     ask: process.stdin.isTTY && process.stdout.isTTY ? ask : null,
