@@ -1,14 +1,12 @@
 //! The copy of the supervisor that an AppArmor profile permits to make user namespaces.
 //!
-//! `agent-bash doctor --fix` makes it. The profile names a path to which only root can write: a profile for a path below
-//! a home would give namespaces to every program. `ts/cli/doctor/fix/causes.ts` has the same path.
+//! `agent-bash doctor --fix` makes it. The profile names a path that only root can write: a profile for a path below a
+//! home would give namespaces to every program. `ts/cli/doctor/fix/causes.ts` has the same path.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-use super::SUPERVISOR;
 
 /// The directory with a copy for each version.
 const COPIES: &str = "/usr/local/lib/agent-bash";
@@ -28,7 +26,7 @@ fn is_restricted(setting: &Path) -> bool {
 /// Returns the copy below `copies` if only `owner` can change it, and it has the bytes of this supervisor.
 fn trusted(own: &Path, copies: &Path, owner: u32) -> Option<PathBuf> {
     let folder = copies.join(env!("CARGO_PKG_VERSION"));
-    let copy = folder.join(SUPERVISOR);
+    let copy = folder.join(own.file_name()?);
     let belongs = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
         (found.uid() == owner && found.mode() & 0o022 == 0).then_some(found)
@@ -74,10 +72,10 @@ mod tests {
     impl Place {
         fn new() -> Self {
             let top = tempfile::tempdir().expect("a directory");
-            let own = top.path().join("own");
+            let own = top.path().join("supervisor");
             let folder = top.path().join("copies").join(env!("CARGO_PKG_VERSION"));
             fs::create_dir_all(&folder).expect("made");
-            let copy = folder.join(SUPERVISOR);
+            let copy = folder.join("supervisor");
             // More than a chunk.
             for path in [&own, &copy] {
                 fs::write(path, vec![7; 100_000]).expect("written");
