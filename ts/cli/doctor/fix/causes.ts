@@ -70,7 +70,7 @@ export const CAUSES: Cause[] = [
   },
   {
     target: 'sysctl',
-    why: `user namespaces are forbidden (${SYSCTLS.map(({ name }) => name).join(' or ')} is 0); this allows them to all programs`,
+    why: `user namespaces are forbidden (${SYSCTLS.map(({ name }) => name).join(' or ')} is 0), and are to be allowed for all programs`,
     isAt: (facts) => withoutNamespaces(facts) && SYSCTLS.some(({ name }) => facts.sysctl(name) === 0),
     changes: ({ version }, facts) => {
       const lines = SYSCTLS.filter(({ name }) => facts === null || facts.sysctl(name) === 0).map(({ line }) => line);
@@ -87,7 +87,7 @@ export const CAUSES: Cause[] = [
   },
   {
     target: 'docker',
-    why: 'the seccomp profile of the container refuses namespaces and mounts',
+    why: 'the container refuses namespaces and mounts, by its seccomp profile and by what covers /proc',
     isAt: (facts) => withoutNamespaces(facts) && facts.place === 'container',
     changes: ({ version }) => [file(DOCKER, seccompProfile(version))],
     undo: {},
@@ -95,7 +95,7 @@ export const CAUSES: Cause[] = [
   },
   {
     target: 'kubernetes',
-    why: 'the seccomp profile of the pod refuses namespaces and mounts',
+    why: 'the pod refuses namespaces and mounts, by its seccomp profile and by what covers /proc',
     isAt: (facts) => withoutNamespaces(facts) && facts.place === 'pod',
     changes: ({ version }) => [file(KUBERNETES, seccompProfile(version))],
     undo: {},

@@ -33,7 +33,7 @@ export function planOf(own: Own, facts: Facts | Target, { top, runs }: Place, is
   });
 }
 
-/** Returns the steps that remove what `planOf` has made, and the files that are left because they were changed since. */
+/** Returns the steps that remove what `planOf` has made, and the files that stay because they were changed since. */
 export function unplanOf(own: Own, { top, runs }: Place): { plan: Step[]; left: string[] } {
   const left: string[] = [];
   const plan = CAUSES.flatMap((cause) => {
