@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CAUSES } from '../../ts/cli/doctor/fix/causes.ts';
+import { CAUSES, COPIES } from '../../ts/cli/doctor/fix/causes.ts';
 import { factsOf, type Trial } from '../../ts/cli/doctor/fix/facts.ts';
 import { fixed, type Outcome, unfixed } from '../../ts/cli/doctor/fix/index.ts';
 import type { Machine } from '../../ts/cli/doctor/fix/machine.ts';
@@ -18,7 +18,7 @@ import { jsonOf } from '../../ts/cli/doctor/fix/plan.ts';
 import { OF_WORLDS, seccompProfile } from '../../ts/cli/doctor/fix/seccomp.ts';
 import { signed } from '../../ts/cli/doctor/fix/signed.ts';
 import type { Change, Target } from '../../ts/cli/doctor/fix/types.ts';
-import { blocks, page } from '../docs/examples.ts';
+import { blocks, page, source } from '../docs/examples.ts';
 import { folder, hostEnv, linuxTest } from '../support/index.ts';
 import { Program } from './support.ts';
 
@@ -172,13 +172,20 @@ describe('doctor --fix on a machine', () => {
     expect(blocks(await page('cli.md'))).toContainEqual({ kind: 'apparmor', text: rest.join('\n') });
   });
 
+  test('the addon looks for the copy where it is made', async () => {
+    const addon = await source('crates/runner/src/supervise/client/helpers/copy.rs');
+    expect(addon).toContain(`"${COPIES}"`);
+    const [, ofCrates] = /^version = "(.*)"$/m.exec(await source('Cargo.toml')) ?? [];
+    expect(ofCrates).toBe(JSON.parse(await source('package.json')).version);
+  });
+
   test('a sysctl: only what is 0 is set, for all programs', async () => {
     const machine = new Fake({
       'proc/sys/user/max_user_namespaces': '0\n',
       'proc/sys/kernel/unprivileged_userns_clone': '1\n',
     });
     const outcome = await machine.fix();
-    expect(outcome.plan[0]?.why).toContain('to all programs');
+    expect(outcome.plan[0]?.why).toContain('for all programs');
     expect(machine.read(SYSCTL).split('\n').slice(1)).toEqual(['user.max_user_namespaces = 10000', '']);
     expect(machine.calls).toEqual(['sysctl --system']);
   });
