@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { bash, safetyRules } from 'agent-bash';
 import type { Check } from '../check.ts';
@@ -53,7 +54,10 @@ async function ask(question: string): Promise<boolean> {
   const { stdin: input, stdout: output } = process;
   const terminal = createInterface({ input, output });
   try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+    // The end of the input is no answer, and neither is Ctrl-C.
+    const answer = terminal.question(question).catch(() => '');
+    const closed = once(terminal, 'close').then(() => '');
+    return /^y(es)?$/i.test((await Promise.race([answer, closed])).trim());
   } finally {
     terminal.close();
   }
