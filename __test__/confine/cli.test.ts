@@ -78,6 +78,7 @@ linuxTest('doctor tries each part', async () => {
   const { checks } = await new Program().json<{ checks: { name: string; state: string }[] }>('doctor');
   const parts = checks.filter(({ name }) => name.startsWith('confine-'));
   expect(parts.map(({ name }) => name)).toEqual([
+    'confine-way',
     'confine-files',
     'confine-network',
     'confine-processes',

@@ -21,7 +21,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
     ts: '__test__/stress/package/bundling.test.ts',
     js: '__test__/stress/package/bundling.test.ts',
   },
-  'docs/cli.md': { sh: COMMANDS },
+  'docs/cli.md': { apparmor: '__test__/cli/doctor-fix.test.ts', sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },
   'docs/containers.md': {

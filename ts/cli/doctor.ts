@@ -3,14 +3,22 @@ import { terminals, tree, waiting, warmStarts } from './doctor/behaviour.ts';
 import { type Check, probe } from './doctor/check.ts';
 import { confinement } from './doctor/confinement.ts';
 import { addon, node, shell, supervisor } from './doctor/core.ts';
+import { checkFlags, type DoctorFlags } from './doctor/fix/flags.ts';
+import { fix } from './doctor/fix/index.ts';
 import { state, temporary } from './doctor/folders.ts';
 import { kernel } from './doctor/kernel.ts';
 import { limits } from './doctor/limits.ts';
 
 const MARKS = { ok: ['✓', 'green'], missing: ['–', 'yellow'], failed: ['✗', 'red'] } as const;
 
-/** `agent-bash doctor`: checks by trial what this machine supports, and reports the cost of each missing part. */
-export async function doctor({ json }: { json?: boolean }, version: string): Promise<void> {
+/**
+ * `agent-bash doctor`: checks by trial what this machine supports, and reports the cost of each missing part. With
+ * `--fix` or `--unfix`, changes what confinement needs.
+ */
+export async function doctor(flags: DoctorFlags, version: string): Promise<void> {
+  checkFlags(flags);
+  if (flags.fix || flags.unfix) return fix(flags, version);
+  const { json } = flags;
   const checks = await examine();
   const ok = checks.every(({ state }) => state !== 'failed');
   const platform = `${process.platform} ${process.arch}`;

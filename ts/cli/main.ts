@@ -5,6 +5,7 @@ import { check } from './check.ts';
 import { completion } from './completion.ts';
 import { addConfineFlags, withProfiles } from './confine.ts';
 import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './console.ts';
+import { type DoctorFlags, parseTarget } from './doctor/fix/flags.ts';
 import { doctor } from './doctor.ts';
 import { teach } from './help.ts';
 import { kill } from './kill.ts';
@@ -148,9 +149,17 @@ function addDoctor(made: Command, version: string): void {
   made
     .command('doctor')
     .description('check what this machine offers, and what each missing feature costs')
+    .option('--fix', 'plan what full confinement needs here, and apply it on consent')
+    .option('--unfix', 'remove what --fix has made')
+    .option('--yes', 'with --fix or --unfix, apply the plan without a question')
+    .option('--for <machine>', 'with --fix, plan for another one: apparmor, sysctl, docker, kubernetes', parseTarget)
+    .option('--root <dir>', 'with --fix or --unfix, write below this directory in place of /, and run nothing')
     .option('--json', 'print JSON, for programs')
-    .addHelpText('after', '\nExit code: 0 when commands run, 1 when none does.')
-    .action((options: { json?: boolean }) => doctor(options, version));
+    .addHelpText(
+      'after',
+      '\nExit code: 0 when commands run, 1 when none does. With --fix and --unfix: 0 nothing to do or done, 1 not done.',
+    )
+    .action((flags: DoctorFlags) => doctor(flags, version));
 }
 
 /** Translates Commander's message about invalid arguments. */

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type BashResult, bash, type ConfinePart } from 'agent-bash';
 import { type Check, fine, missing } from './check.ts';
+import { wayOf } from './ways.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
 
@@ -58,10 +59,12 @@ export async function confinement(): Promise<Check[]> {
     // The last check takes long enough for a signal to arrive.
     const last = await hosts();
     const succeeded = [...stdout.split('\n'), ...(signalled ? ['processes'] : [])];
-    return [...NAMES.map((part) => judged(part, confinement, succeeded.includes(part))), last];
+    const parts = NAMES.map((part) => judged(part, confinement, succeeded.includes(part)));
+    return [...(confinement ? [wayOf(confinement)] : []), ...parts, last];
   } catch (error) {
     const { message } = error as Error;
     return [
+      missing('confine-way', message, 'commands cannot be confined'),
       ...NAMES.map((part) => missing(`confine-${part}`, message, PARTS[part].lost)),
       missing('confine-hosts', message, WITHOUT_HOSTS),
     ];
@@ -74,7 +77,7 @@ export async function confinement(): Promise<Check[]> {
 const WITHOUT_HOSTS = 'a confinement with network.allow or expose is refused';
 
 /** Checks that a world can have a gate to hosts, which needs devices that a kernel may lack (veth). */
-async function hosts(): Promise<Check> {
+export async function hosts(): Promise<Check> {
   const name = 'confine-hosts';
   try {
     // An address of documentation, which nothing connects to.

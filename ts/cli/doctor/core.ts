@@ -37,9 +37,14 @@ export function askKernel(): ReturnType<Inner['offers']> | null {
   }
 }
 
+/** Returns the path of the supervisor, beside the addon. */
+export function supervisorFile(): string {
+  return join(dirname(addonFile() ?? ''), 'agent-bash-supervisor');
+}
+
 /** Checks the supervisor, which lies beside the addon. */
 export function supervisor(): Check {
-  const file = join(dirname(addonFile() ?? ''), 'agent-bash-supervisor');
+  const file = supervisorFile();
   try {
     accessSync(file, constants.X_OK);
     return fine('supervisor', file);

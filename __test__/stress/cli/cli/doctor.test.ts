@@ -33,6 +33,7 @@ const EVERYWHERE = [
   'memory',
   'state-folder',
   'temporary-folder',
+  'confine-way',
   'confine-files',
   'confine-network',
   'confine-processes',

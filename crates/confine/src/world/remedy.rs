@@ -13,7 +13,7 @@ pub fn of(error: &io::Error) -> Option<String> {
     let remedy = match error.raw_os_error()? {
         libc::EPERM | libc::EACCES => of_permissions(),
         libc::ENOSPC | libc::EUSERS if number("user/max_user_namespaces") == Some(0) => {
-            "set the sysctl user.max_user_namespaces to 10000"
+            "run agent-bash doctor --fix, which sets the sysctl user.max_user_namespaces to 10000"
         }
         libc::ENOSPC | libc::EUSERS => "raise the limits below /proc/sys/user, or end other sandboxes",
         libc::ENOSYS | libc::EINVAL | libc::ENODEV | libc::EOPNOTSUPP => {
@@ -27,9 +27,10 @@ pub fn of(error: &io::Error) -> Option<String> {
 /// Returns the remedy for a failure, like [`of`].
 pub(super) fn of_failure(failure: &Failure) -> Option<String> {
     match failure.source.raw_os_error()? {
-        libc::ENODEV | libc::EOPNOTSUPP if failure.step == DEVICES => {
-            Some("load the kernel module veth, or use network 'none' without expose".to_owned())
-        }
+        libc::ENODEV | libc::EOPNOTSUPP if failure.step == DEVICES => Some(
+            "load the kernel module veth, as agent-bash doctor --fix does, or use network 'none' without expose"
+                .to_owned(),
+        ),
         _ => of(&failure.source),
     }
 }
@@ -37,13 +38,13 @@ pub(super) fn of_failure(failure: &Failure) -> Option<String> {
 fn of_permissions() -> &'static str {
     let is_container = ["/.dockerenv", "/run/.containerenv"].into_iter().any(|path| Path::new(path).exists());
     if number("kernel/unprivileged_userns_clone") == Some(0) {
-        "set the sysctl kernel.unprivileged_userns_clone to 1"
+        "run agent-bash doctor --fix, which sets the sysctl kernel.unprivileged_userns_clone to 1"
     } else if number("kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
-        "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0, or give this program an AppArmor profile \
-         with the permission userns"
+        "run agent-bash doctor --fix, which adds an AppArmor profile with the permission userns, or set the sysctl \
+         kernel.apparmor_restrict_unprivileged_userns to 0"
     } else if is_container {
         "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or with a \
-         seccomp profile that permits user namespaces and mounts"
+         seccomp profile that permits user namespaces and mounts, which agent-bash doctor --fix prints"
     } else {
         "permit this process to make user namespaces, and mounts in them"
     }

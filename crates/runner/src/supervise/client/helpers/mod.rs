@@ -2,6 +2,7 @@
 
 mod answers;
 mod confined;
+mod copy;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -295,10 +296,11 @@ impl Helpers {
     }
 }
 
-/// Returns the path of the supervisor, beside the shared object that contains this code.
+/// Returns the path of the supervisor: beside the shared object that contains this code, or its copy.
 fn supervisor_path() -> PathBuf {
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
-    addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR)
+    let own = addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR);
+    copy::of(&own).unwrap_or(own)
 }
 
 #[cfg(test)]
