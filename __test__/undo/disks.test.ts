@@ -65,6 +65,21 @@ describe('a disk', () => {
     expect(site.tree()).toEqual(before);
   });
 
+  asRoot('that the command mounts in a directory of its own: what is on it stays, and the record says so', () => {
+    const site = new Site();
+    const kept = `${site.cwd}/../kept`;
+    const mounts = `mkdir -p ${kept}; mount -t tmpfs x ${kept}; echo old > ${kept}/old; echo old > ${kept}/other`;
+    // By its name the program would not be recorded at all.
+    const bind = `python3 -c 'import ctypes; assert ctypes.CDLL(None).mount(b"${kept}", b"n/m", None, 4096, None) == 0'`;
+    const command = `mkdir n n/m; echo 1 > n/1; echo 2 > n/2; ${bind}; echo new > n/m/old; rm n/m/other`;
+    const { result, undone } = runMounted(site, mounts, command);
+    expect(result?.receipt).toMatchObject({ state: 'partial', why: expect.stringContaining('another file system') });
+    expect(result?.undo).toMatchObject({ covers: 'part', notCovered: [expect.stringContaining('n/m')] });
+    const removed = undone?.removed.map((path) => site.short(path)) ?? [];
+    expect(removed).toEqual(expect.arrayContaining(['n/1', 'n/2']));
+    expect(removed.some((path) => path.startsWith('n/m/'))).toBe(false);
+  });
+
   asRoot('that is read-only: changes fail as without a record', () => {
     const site = new Site();
     for (const name of ['d/a', 'd/b', 'c']) site.write(name);

@@ -1,9 +1,13 @@
 //! The end of a record: the state that the run left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
 use crate::look::{self, Plain, look, look_roughly};
@@ -52,7 +56,10 @@ impl Recorder {
         self.confirm()?;
         self.confirm_gone()?;
         let now = Time::now();
-        let left = self.left()?;
+        let (left, mounts) = self.left()?;
+        for path in mounts {
+            self.miss(&path, "another file system is mounted there")?;
+        }
         let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &left)).count();
         for (path, node) in left {
             let node = self.with_contents(&path, node, now);
@@ -85,9 +92,10 @@ impl Recorder {
         matches!(first, Some(Node::File(File { contents: Contents::Hash(_), .. })))
     }
 
-    /// Returns the current state of every touched place and of everything in new directories, by the current path.
-    fn left(&self) -> io::Result<BTreeMap<PathBuf, Node>> {
-        let mut left = BTreeMap::new();
+    /// Returns the current state of every touched place and of everything in new directories, by the current path, and
+    /// the new directories that are not read: the run has mounted something there.
+    fn left(&self) -> io::Result<(BTreeMap<PathBuf, Node>, Vec<PathBuf>)> {
+        let (mut left, mut mounts) = (BTreeMap::new(), Vec::new());
         let entries = self.before.keys().filter_map(|path| self.names.slot(path));
         let moved = self.names.moved().map(|(_, now)| now.to_owned());
         let places: BTreeSet<PathBuf> = entries.chain(moved).chain(self.names.made().map(Path::to_owned)).collect();
@@ -99,18 +107,23 @@ impl Recorder {
             }
             let node = plain.look(&path)?;
             if node.is_directory() && self.names.is_made(&path) {
-                self.walk(&path, &mut left)?;
+                mounts.extend(self.walk(&path, &mut left)?);
             }
             if !node.is_absent() {
                 left.insert(path, node);
             }
         }
-        Ok(left)
+        Ok((left, mounts))
     }
 
-    fn walk(&self, directory: &Path, left: &mut BTreeMap<PathBuf, Node>) -> io::Result<()> {
-        let mut directories = vec![directory.to_owned()];
+    /// Reads everything below a new directory. Returns the directories in which something is mounted.
+    fn walk(&self, directory: &Path, left: &mut BTreeMap<PathBuf, Node>) -> io::Result<Vec<PathBuf>> {
+        let (mut directories, mut mounts) = (vec![directory.to_owned()], Vec::new());
         while let Some(directory) = directories.pop() {
+            if is_mount(&directory) {
+                mounts.push(directory);
+                continue;
+            }
             let entries = match fs::read_dir(&directory) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries?,
@@ -126,7 +139,7 @@ impl Recorder {
                 }
             }
         }
-        Ok(())
+        Ok(mounts)
     }
 
     /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.
@@ -170,4 +183,10 @@ impl Recorder {
         }
         node
     }
+}
+
+/// Returns whether a mount begins at a path.
+fn is_mount(path: &Path) -> bool {
+    let path = CString::new(path.as_os_str().as_bytes());
+    path.is_ok_and(|path| sys::is_mount_point(AT_FDCWD, &path) == Ok(true))
 }
