@@ -58,7 +58,9 @@ describe('run', () => {
   test('refuses what the safety engine denies, and says why', async () => {
     const { code, stdout, stderr } = await new Program().run('run', 'echo started; git push --force');
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toMatch(/^agent-bash: permission denied: git push --force is not allowed\. .*\nagent-bash: instead: .*\n$/);
+    expect(stderr).toMatch(
+      /^agent-bash: permission denied: git push --force is not allowed\. .*\nagent-bash: instead: .*\n$/,
+    );
     expect(await new Program().run('run', '--background', 'git add -A')).toMatchObject({ code: 125, stdout: '' });
   });
 
