@@ -64,7 +64,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
     expect((await bash(made, { cwd, env })).exitCode).toBe(0);
     const { confinement } = await bash('git rm -q sub/f; rmdir sub', { cwd, env, confine: 'workspace' });
     expect(confinement?.denied).toEqual([]);
-    // Nothing is left but what is protected.
+    // Only protected entries are left.
     const clear = `python3 -c '
 import os, shutil
 for entry in os.scandir("sub/deep/.git"):

@@ -173,8 +173,8 @@ impl Reading<'_> {
         if self.is_new(number) {
             return Err(Skip::Nothing);
         }
-        if let Some(spot) = self.named_by(number)? {
-            return Ok(Change { spot, act });
+        if let Some(spot) = self.named_by(number) {
+            return Ok(Change { spot: spot?, act });
         }
         let thread = self.call.thread;
         let file = self.caller()?.place_of_descriptor(number).map_err(|errno| unreadable(thread, errno))?;
@@ -194,25 +194,20 @@ impl Reading<'_> {
 
     /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of
     /// the run's own.
-    fn named_by(&mut self, number: i32) -> Result<Option<Spot>, Skip> {
-        let (Ok(link), Ok(caller)) = (text(format!("fd/{number}")), self.caller()) else { return Ok(None) };
-        let (Ok(path), Ok(file)) = (
-            sys::link_text(caller.directory.as_fd(), &link),
-            fstatat(&caller.directory, link.as_c_str(), AtFlags::empty()),
-        ) else {
-            return Ok(None);
-        };
+    fn named_by(&mut self, number: i32) -> Option<Result<Spot, Skip>> {
+        let link = text(format!("fd/{number}")).ok()?;
+        let caller = self.caller().ok()?.directory.as_fd();
+        let path = sys::link_text(caller, &link).ok()?;
+        let file = fstatat(caller, link.as_c_str(), AtFlags::empty()).ok()?;
         let (begin, name) = last(&path);
-        let Some(name) = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/')) else {
-            return Ok(None);
-        };
-        let known = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin]);
-        let Some(Known { directory, is_own }) = known else { return Ok(None) };
-        let found = fstatat(&*directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
-        if !found.is_ok_and(|found| (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino)) {
-            return Ok(None);
+        let name = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/'))?;
+        let known = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
+        let found = fstatat(&*known.directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
+        match (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino) {
+            true if known.is_own => Some(Err(Skip::Nothing)),
+            true => Spot::new(known.directory, name).ok().map(Ok),
+            false => None,
         }
-        if is_own { Err(Skip::Nothing) } else { Ok(Spot::new(directory, name).ok()) }
     }
 
     fn linked(&mut self, from: (i32, usize), to: (i32, usize), flags: i32) -> Result<Change, Skip> {

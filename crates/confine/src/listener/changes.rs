@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::dir::Dir;
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
 use super::asked::Asked;
@@ -72,13 +72,14 @@ const NESTED: u32 = 64;
 /// of the directory then fails without confinement, too, as git's does that tries to remove what may be empty.
 fn holds_more(base: BorrowedFd<'_>, name: &CStr, nested: u32) -> bool {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let Ok(mut directory) = Dir::openat(base, name, flags, Mode::empty()) else { return false };
-    let names: Vec<CString> = directory.iter().flatten().map(|entry| entry.file_name().to_owned()).collect();
-    let names = names.iter().filter(|name| !matches!(name.to_bytes(), b"." | b".."));
-    let can_go = |name: &CString| sys::is_mount_point(directory.as_fd(), name) == Ok(false);
-    let is_read_only = sys::is_read_only(directory.as_fd()) == Ok(true);
-    !is_read_only
-        && names.into_iter().any(|name| can_go(name) || (nested > 0 && holds_more(directory.as_fd(), name, nested - 1)))
+    let Ok(directory) = openat(base, name, flags, Mode::empty()) else { return false };
+    let directory = directory.as_fd();
+    let Ok(entries) = Dir::openat(directory, c".", flags, Mode::empty()) else { return false };
+    let can_go = |name: &CStr| sys::is_mount_point(directory, name) == Ok(false);
+    let has_more = |name: &CStr| can_go(name) || (nested > 0 && holds_more(directory, name, nested - 1));
+    let is_entry = |name: &CStr| !matches!(name.to_bytes(), b"." | b"..");
+    sys::is_read_only(directory) != Ok(true)
+        && entries.into_iter().flatten().any(|entry| is_entry(entry.file_name()) && has_more(entry.file_name()))
 }
 
 /// Returns the path of a file or directory that the kernel will refuse to change.

@@ -26,8 +26,8 @@ pub(super) struct Directories {
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub directory: Arc<OwnedFd>,
-    /// Whether the run made the directory, and nothing of before is in it. What happens there needs no record: at the
-    /// end everything in it is new.
+    /// Whether the run made the directory, and nothing of before is in it. A change in it needs no record, since all of
+    /// its entries are new at the end.
     pub is_own: bool,
 }
 

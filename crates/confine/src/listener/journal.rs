@@ -28,9 +28,9 @@ pub trait Journal {
         self.before(change).map(|()| false)
     }
 
-    /// Returns whether the command made the directory of a spot of the last change. What it moved or linked into the
-    /// directory does not count here.
-    fn has_made(&self, _spot: &Spot) -> bool {
+    /// Returns whether the command made the directory with this path, whatever it has moved there since. Called after
+    /// [`Journal::before`] or [`Journal::make`].
+    fn has_made(&self, _directory: &Path) -> bool {
         false
     }
 

@@ -123,7 +123,8 @@ impl Watcher {
     /// which something of before may come is no longer marked.
     fn mark_own(&mut self, change: &Change, journal: &dyn Journal) {
         let directories = &mut self.callers.directories;
-        let is_own = |spot: &Spot, known: &Directories| journal.has_made(spot) && known.is_pure(&spot.directory);
+        let is_own =
+            |spot: &Spot, known: &Directories| journal.has_made(&spot.parent) && known.is_pure(&spot.directory);
         let one = is_own(&change.spot, directories);
         let (Act::Link(to) | Act::Rename(to) | Act::Swap(to)) = &change.act else {
             if one {

@@ -97,7 +97,7 @@ pub enum Caches {
 pub enum Git {
     /// Nothing.
     None,
-    /// What it needs of the repository of each write root.
+    /// The parts of each write root's repository that git writes.
     Repository {
         /// The homes of the user. A repository whose top is a home does not count below its top.
         homes: Vec<PathBuf>,

@@ -74,9 +74,9 @@ impl Repositories {
         let changed = match changes {
             Some(Ok(Watched::Nothing)) => false,
             Some(Ok(Watched::Changed(changes))) => {
-                for (directory, name) in changes {
-                    self.on_change(directory, &name);
-                }
+                let known: BTreeSet<PathBuf> =
+                    changes.into_iter().filter_map(|(directory, name)| self.on_change(directory, &name)).collect();
+                known.iter().for_each(|git| self.add_git(git));
                 true
             }
             // Some changes were lost, or there is no watch.
@@ -114,21 +114,19 @@ impl Repositories {
         was_behind
     }
 
-    fn on_change(&mut self, directory: WatchId, name: &OsStr) {
-        let Some(directory) = self.paths.get(&directory).cloned() else { return };
-        let path = directory.join(name);
-        let is_directory = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+    /// Handles a change. Returns the known repository that may have got a work tree or submodule by it.
+    fn on_change(&mut self, directory: WatchId, name: &OsStr) -> Option<PathBuf> {
+        let directory = self.paths.get(&directory).cloned()?;
         if name == ".git" || is_part_of_git(name) {
             self.forget_gone();
             self.scan(&directory, false);
         }
-        if is_directory {
-            // A new work tree or submodule of a known repository.
-            if let Some(git) = self.found.git.iter().find(|git| directory.starts_with(git)).cloned() {
-                self.add_git(&git);
-            }
-            self.queues[0].push_back(path);
+        let path = directory.join(name);
+        if !path.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            return None;
         }
+        self.queues[0].push_back(path);
+        self.found.git.iter().find(|git| directory.starts_with(git)).cloned()
     }
 
     /// Begins to scan everything.

@@ -1,10 +1,9 @@
 //! The paths that a policy protects, whether they exist or not.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::git::{Grants, path_in};
+use super::git::{Grants, work_tree_of};
 use super::repositories::Repositories;
 use crate::Policy;
 
@@ -12,8 +11,8 @@ use crate::Policy;
 const GIT: &str = ".git";
 /// Files in a git directory that lead git to another configuration or work tree.
 const LEADING: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
-/// Files in the git directory of a work tree that say what is checked out there.
-const STATE: [&str; 2] = ["HEAD", "index"];
+/// Files in the git directory of a work tree by which git knows the work tree and its checkout.
+const STATE: [&str; 4] = ["HEAD", "index", "gitdir", "commondir"];
 
 /// Protected names, and the places in which they are protected.
 #[derive(Debug)]
@@ -60,7 +59,7 @@ impl Targets {
     /// Returns every path that is protected.
     pub fn all(&self) -> BTreeSet<PathBuf> {
         let found = &self.repositories.found;
-        let bases = self.roots.iter().filter(|root| self.git.open(root).is_none()).chain(&found.worktrees);
+        let bases = self.plain_roots().chain(&found.worktrees);
         let plain = bases.flat_map(|base| self.names.iter().map(move |name| base.join(name)));
         let git = found.git.iter().flat_map(|git| self.git_names.iter().map(move |name| git.join(name)));
         let links = found.links.iter().filter(|_| !self.git_names.is_empty()).cloned();
@@ -75,11 +74,12 @@ impl Targets {
         let is_main = |granted: &Path| git == granted;
         let is_linked = |granted: &Path| git.parent().is_some_and(|all| all == granted.join("worktrees"));
         let shares = self.git.paths().any(|granted| is_main(granted) || is_linked(granted));
-        let leads_inside = || {
-            let back = fs::read(git.join("gitdir")).ok();
-            let back = back.and_then(|line| Some(git.join(path_in(&line)?)));
-            back.is_some_and(|back| self.roots.iter().any(|root| back.starts_with(root)))
-        };
-        shares && !self.git.is_own(git) && !leads_inside()
+        let is_in_root = |top: PathBuf| self.plain_roots().any(|root| top.starts_with(root));
+        shares && !self.git.is_own(git) && !work_tree_of(git).is_some_and(is_in_root)
+    }
+
+    /// Returns the write roots without the granted git directories.
+    fn plain_roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.roots.iter().filter(|root| self.git.open(root).is_none())
     }
 }

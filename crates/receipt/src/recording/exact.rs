@@ -32,10 +32,9 @@ pub struct Exact {
     run: String,
     /// The repositories, as they were before the run.
     git: Vec<Before>,
-    /// The servers before the run, with their processes.
+    /// The servers before the run, with their processes. A confined command can end no server of the host, so it has no
+    /// processes here.
     ports: Option<(Owners, Listeners)>,
-    /// Whether the command runs in a confinement, in which it can end no server of the host.
-    is_confined: bool,
 }
 
 /// A work tree before the run.
@@ -59,8 +58,9 @@ impl Exact {
     pub fn begin(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Result<Self, StoreError> {
         let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
         let git = tops.into_iter().map(Before::read).collect();
-        let ports = Listeners::read().ok().map(|listeners| (listeners.owners(), listeners));
-        Ok(Self { store: Store::open(store)?, run, git, ports, is_confined })
+        let owners = |listeners: &Listeners| if is_confined { Owners::new() } else { listeners.owners() };
+        let ports = Listeners::read().ok().map(|listeners| (owners(&listeners), listeners));
+        Ok(Self { store: Store::open(store)?, run, git, ports })
     }
 
     /// Returns a run of which only the record is known.
@@ -68,7 +68,7 @@ impl Exact {
     /// # Errors
     /// If the store cannot be used.
     pub fn alone(store: &Path, run: String) -> Result<Self, StoreError> {
-        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None, is_confined: false })
+        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None })
     }
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
@@ -118,7 +118,7 @@ impl Exact {
             (Some((owners, before)), Ok(now)) => {
                 receipt.ports = now.since(before, tree);
                 receipt.ports.keep_owned();
-                receipt.ports.closed.retain(|port| !self.is_confined && before.has_ended(port, owners));
+                receipt.ports.closed.retain(|port| before.has_ended(port, owners));
                 receipt.ports.add_own_network(tree);
             }
             _ => receipt.lower(Completeness::Partial, "the ports of before are not known"),

@@ -1,4 +1,4 @@
-//! Ports that another process has than the task that is waited for, such as the server of yesterday.
+//! The owner of a port that a wait has found, if it is not the task: a server that was left before, for example.
 
 use nix::unistd::Pid;
 
@@ -22,7 +22,7 @@ pub fn stranger_at(port: u16, task: &Task) -> Option<Stranger> {
     let listeners = sys::listeners().ok()?;
     let sockets: Vec<_> = listeners.iter().filter(|one| one.port == port).map(|one| one.socket).collect();
     let owners = sys::socket_owners(&sys::every_process(), &sockets);
-    // A socket that nobody is known to have may be the task's.
+    // A socket whose owner is unknown may be the task's.
     let is_known = sockets.iter().all(|socket| owners.iter().any(|(owned, _)| owned == socket));
     if sockets.is_empty() || !is_known || owners.iter().any(|(_, pid)| belongs(*pid, task)) {
         return None;

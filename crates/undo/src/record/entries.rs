@@ -8,15 +8,20 @@ impl Recorder {
     /// Returns the earlier path of an entry. `None` in a directory that the run made.
     pub(super) fn entry(&mut self, now: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
-        if self.directory.as_ref().is_none_or(|(directory, _)| directory != parent) {
-            self.directory = Some((parent.to_owned(), self.names.origin_of_directory(parent)));
-        }
-        self.directory.as_ref()?.1.as_ref().map(|directory| directory.join(name))
+        self.earlier_directory(parent).map(|directory| directory.join(name))
     }
 
-    /// Returns whether the run made the directory of this path, or nothing of before is at the path for another reason.
-    pub fn has_made_directory(&mut self, now: &Path) -> bool {
-        now.parent().is_some() && self.entry(now).is_none()
+    /// Returns the earlier path of a directory. `None`: the run made it, or nothing of before is there.
+    fn earlier_directory(&mut self, now: &Path) -> Option<&Path> {
+        if self.directory.as_ref().is_none_or(|(directory, _)| directory != now) {
+            self.directory = Some((now.to_owned(), self.names.origin_of_directory(now)));
+        }
+        self.directory.as_ref()?.1.as_deref()
+    }
+
+    /// Returns whether the run made the directory with this path, or nothing of before is there for another reason.
+    pub fn has_made(&mut self, directory: &Path) -> bool {
+        self.earlier_directory(directory).is_none()
     }
 
     /// Like [`Self::entry`], if the entry is not recorded yet.

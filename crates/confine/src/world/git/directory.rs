@@ -1,4 +1,4 @@
-//! Directories that stay open, so that what was examined is what is granted.
+//! Open directories: the directory that was examined is the one that is granted, whatever its path leads to later.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{File, Metadata};
@@ -125,7 +125,7 @@ fn kind(data: &Metadata) -> Entry {
 }
 
 /// Returns the path in a line, without the end of the line.
-pub fn path_in(line: &[u8]) -> Option<&Path> {
+pub(super) fn path_in(line: &[u8]) -> Option<&Path> {
     let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))? + 1;
     let path = &line[..end];
     (!path.contains(&0)).then(|| Path::new(OsStr::from_bytes(path)))

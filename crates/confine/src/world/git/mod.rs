@@ -6,7 +6,8 @@
 //! | `discovery.rs` | the repository that git would use in a write root |
 //! | `pointer.rs` | `.git` files, and the way back from a git directory |
 //! | `config.rs` | `core.worktree` in the configuration of a submodule |
-//! | `directory.rs`, `found.rs` | directories that stay open, and what was found |
+//! | `directory.rs` | open directories, so that no later directory of the same path is granted |
+//! | `found.rs` | the result of the search, and the notes on directories that are not granted |
 //!
 //! An earlier command may have made any file below a write root, so a `.git` file alone proves nothing. A git directory
 //! counts if it leads back to the very place that named it. It is granted by its inode, before the first command of the
@@ -21,10 +22,9 @@ mod pointer;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::directory::path_in;
-
 use self::directory::Directory;
 use self::found::{Found, note};
+pub(super) use self::pointer::work_tree_of;
 use crate::policy::{Git, outermost};
 use crate::{Policy, Profile};
 

@@ -3,6 +3,8 @@
 //! A linked work tree has `gitdir` in its git directory, which names the `.git` file. A submodule has `core.worktree`
 //! in its configuration, which names the work tree. A directory of `git init --separate-git-dir` has neither.
 
+use std::path::{Path, PathBuf};
+
 use super::config;
 use super::directory::{Directory, Entry, path_in};
 use super::found::{Found, note};
@@ -28,6 +30,13 @@ pub(super) fn follow(top: &Directory) -> Result<Found, String> {
         Ok(common) => Ok(Found { own, common }),
         Err(why) => Err(note(&own.path, &format!("{} names it, but {why}", file.display()))),
     }
+}
+
+/// Returns the work tree to which the git directory of a linked work tree leads back, if the work tree exists.
+pub fn work_tree_of(git: &Path) -> Option<PathBuf> {
+    let git = Directory::open(git).ok()?;
+    let back = git.read_path(c"gitdir")?;
+    Some(git.named(back.parent()?)?.path)
 }
 
 /// Checks the git directory of a linked work tree. Returns the one that it shares.

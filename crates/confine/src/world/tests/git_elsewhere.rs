@@ -194,7 +194,7 @@ const HOSTILE: [(&str, &str, &str); 33] = [
         (": > root/.git", "root", "does not begin with gitdir"),
         ("printf 'gitdir: %s\\0x' \"$V/.git/worktrees/tree\" > root/.git", "root", "does not begin with gitdir"),
         ("printf 'gitdir: %s\\nx' \"$V/.git/worktrees/tree\" > root/.git", "root", "no directory"),
-        // The git directory is the command's own, and only what it shares is not.
+        // The git directory lies in the write root, and its `commondir` leads out.
         ("mkdir root/g; echo \"gitdir: g\" > root/.git; echo \"$R/.git\" > root/g/gitdir; echo \"$V/.git\" > root/g/commondir;
             echo 'ref: refs/heads/main' > root/g/HEAD", "root", "worktrees of a repository"),
         ("mkdir -p root/f/worktrees/g; cd root/f/worktrees/g; echo \"gitdir: f/worktrees/g\" > $R/.git; echo \"$R/.git\" > gitdir;
@@ -315,7 +315,7 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
             &scene,
             "fresh; repository source; repository main; cd main; git submodule --quiet add ../source sub;
              git commit -qm sub; git worktree add -q ../root; git worktree add -q ../other;
-             rm -f .git/worktrees/other/index; cd ../root; git submodule --quiet update --init",
+             rm -f .git/worktrees/other/index; echo ../../../../other/.git > .git/worktrees/other/gitdir; cd ../root; git submodule --quiet update --init",
         );
         let base = scene.root.parent().expect("a directory").to_owned();
         let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
@@ -383,4 +383,20 @@ fn a_living_world_is_neither_widened_nor_moved() {
     });
     assert_eq!(outputs, ["done\n"; 3], "{script}");
     assert!(!base.join("victim/.git/x").exists());
+}
+
+#[test]
+fn files_of_commands_in_a_granted_repository_hold_nothing_up() {
+    let scene = Scene::new(None);
+    prepare(&scene, "fresh; repository main; git -C main worktree add -q ../root");
+    let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
+    let outputs = isolated(None, || {
+        let world = scene.world(&policy);
+        let script = "cd $(git rev-parse --git-common-dir)/worktrees && mkdir a b c && mkfifo a/gitdir &&
+            head -c 100000 /dev/zero > b/gitdir && ln -s /dev/zero c/gitdir && echo made";
+        let outputs = [run_in(&world, &scene.root, script).0, run_in(&world, &scene.root, "echo later").0];
+        end(world);
+        outputs
+    });
+    assert_eq!(outputs, ["made\n", "later\n"]);
 }

@@ -235,8 +235,8 @@ impl Journal for RunJournal<'_> {
         self.with(|current| current.take(&change.spot))
     }
 
-    fn has_made(&self, spot: &Spot) -> bool {
-        self.with(|current| Ok(current.recorder.has_made_directory(&spot.path()))).unwrap_or_default()
+    fn has_made(&self, directory: &Path) -> bool {
+        self.with(|current| Ok(current.recorder.has_made(directory))).unwrap_or_default()
     }
 
     fn run(&self) -> u64 {
