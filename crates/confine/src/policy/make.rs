@@ -10,7 +10,7 @@ use super::error::{Fault, PolicyError};
 use super::hosts::{address_of, name_of};
 use super::paths::{Entry, existing, expanded, outermost, settled, within};
 use super::raw::{RawConfine, RawNetwork, RawRead};
-use super::surroundings::{Remembering, Surroundings};
+use super::surroundings::Surroundings;
 use super::types::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp};
 use crate::parts::Part;
 
@@ -38,7 +38,6 @@ pub fn policy_beside(
     host: &impl Surroundings,
 ) -> Result<Policy, PolicyError> {
     check_lengths(raw)?;
-    let host = &Remembering::new(host);
     let homes = defaults::homes(host);
     let profile = profile(raw)?;
     let root = Root::of(root, host)?;

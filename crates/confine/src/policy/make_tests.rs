@@ -68,14 +68,6 @@ impl Surroundings for Fake {
         Ok(resolved)
     }
 
-    fn is_link(&self, path: &Path) -> io::Result<bool> {
-        let exists = self.directories.contains(path) || self.files.contains(path);
-        match self.links.contains_key(path) {
-            false if !exists => Err(io::Error::from_raw_os_error(libc::ENOENT)),
-            is_link => Ok(is_link),
-        }
-    }
-
     fn is_directory(&self, path: &Path) -> bool {
         self.directories.contains(path)
     }
