@@ -1,7 +1,7 @@
 import type { BackgroundCheck, BackgroundTask, Confinement, Truncation, View } from 'agent-bash';
 import { type BashToolOptions, type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
-import { type BashResult, RESULT } from './fixtures/call.ts';
+import { type BashResult, CHECK, RESULT } from './fixtures/call.ts';
 
 const MORE_TIME =
   'To give the command more time, use mode "slow" (15 min), a larger timeout_ms (up to 3600000), or mode "background".';
@@ -148,17 +148,8 @@ describe('formatResult', () => {
 describe('formatCheck', () => {
   const check = (task: Partial<BackgroundTask>, part: Partial<BackgroundCheck> = {}) =>
     formatCheck({
+      ...CHECK,
       task: { ...TASK, ...task },
-      output: '',
-      newLines: 0,
-      cursor: 0,
-      truncation: null,
-      matched: false,
-      stranger: null,
-      confinement: null,
-      runId: null,
-      receipt: null,
-      undo: null,
       ...part,
     });
   const nothing = 'No new output since last check.\n\nFull output: /logs/t0123456789ab.log]';
@@ -198,19 +189,7 @@ describe('formatCheck of a confined task', () => {
     deniedTotal: 2,
     tmp: null,
   };
-  const check = {
-    task: TASK,
-    output: 'a\n',
-    newLines: 1,
-    cursor: 2,
-    truncation: null,
-    matched: false,
-    stranger: null,
-    runId: null,
-    receipt: null,
-    undo: null,
-    confinement,
-  };
+  const check = { ...CHECK, task: TASK, output: 'a\n', newLines: 1, cursor: 2, confinement };
 
   it('has the line about denials behind the path of the log', () => {
     expect(formatCheck(check)).toContain(
@@ -265,16 +244,7 @@ describe('toModelOutput', () => {
 
   it('a check is an ordinary text, also of a process that failed', () => {
     const task: BackgroundTask = { ...TASK, state: 'exited', exitCode: 3 };
-    const none = {
-      truncation: null,
-      matched: false,
-      stranger: null,
-      confinement: null,
-      runId: null,
-      receipt: null,
-      undo: null,
-    };
-    const output = { task, output: 'a\n', newLines: 1, cursor: 2, ...none };
+    const output = { ...CHECK, task, output: 'a\n', newLines: 1, cursor: 2 };
     expect(model(output, true)).toEqual({ type: 'text', value: formatCheck(output) });
   });
 

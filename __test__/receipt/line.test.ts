@@ -1,7 +1,7 @@
 import type { BashResult, Receipt } from 'agent-bash';
 import { formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
-import { RESULT } from '../ai/fixtures/call.ts';
+import { CHECK, RESULT } from '../ai/fixtures/call.ts';
 import { change, receipt, recorded } from './fixture.ts';
 
 const CWD = '/srv/project';
@@ -120,16 +120,7 @@ describe('what a model reads of a receipt', () => {
       ...{ id: 't1', pid: 7, pgid: 7, command: 'make', cwd: CWD, logPath: '/l', startedAt: 1, endedAt: 2 },
       ...{ state: 'exited' as const, exitCode: 0, signal: null },
     };
-    const none = {
-      output: '',
-      newLines: 0,
-      cursor: 0,
-      truncation: null,
-      matched: false,
-      stranger: null,
-      confinement: null,
-    };
-    const check = { task, ...none, runId: 'run-1', receipt: receipt({ created: [change(`${CWD}/a`)] }), undo: null };
+    const check = { ...CHECK, task, runId: 'run-1', receipt: receipt({ created: [change(`${CWD}/a`)] }) };
     expect(formatCheck(check)).toContain('[changed: 1 created (a)]');
     expect(formatCheck({ ...check, receipt: null })).not.toContain('[changed');
   });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
+import { CHECK } from '../../ai/fixtures/call.ts';
 import { EXAMPLE } from './support.ts';
 
 // Plain JavaScript, with types of its own that `tsc -p examples/coding-agent` checks.
@@ -66,17 +67,8 @@ const checked = (state: 'running' | 'killed') => ({
   command: '',
   ok: true,
   text: formatCheck({
+    ...CHECK,
     task: { ...TASK, state, signal: state === 'killed' ? 'SIGTERM' : null },
-    output: '',
-    newLines: 0,
-    cursor: 0,
-    truncation: null,
-    matched: false,
-    stranger: null,
-    confinement: null,
-    runId: null,
-    receipt: null,
-    undo: null,
   }),
 });
 const address = done('until', 'http://127.0.0.1:99\n');
