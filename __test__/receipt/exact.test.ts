@@ -1,4 +1,6 @@
-import { symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -323,6 +325,18 @@ describe('ports', () => {
     const { receipt } = await exact(site, `kill ${server}; while kill -0 ${server} 2>&-; do sleep 0.02; done`);
     const port = Number(site.read('port'));
     expect(receipt?.ports.closed).toContainEqual({ port, address: '127.0.0.1', pid: null });
+  });
+
+  linuxTest('a port that a living process closes by itself is in none', async () => {
+    const site = new Site();
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const run = exact(site, 'echo > begun; until [ -e closed ]; do sleep 0.02; done');
+    await until(() => existsSync(join(site.cwd, 'begun')));
+    await new Promise((closed) => server.close(closed));
+    site.write('closed');
+    expect((await run).receipt?.ports.closed.some((one) => one.port === port)).toBe(false);
   });
 
   linuxTest('a server that has ended with the command has none', async () => {
