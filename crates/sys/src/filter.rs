@@ -106,6 +106,19 @@ pub struct PlaceId {
     pub inode: u64,
 }
 
+/// A file that exists, with the facts that tell it from later files with the same inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Being {
+    /// The device, as its major and its minor number.
+    pub device: (u32, u32),
+    /// The number of the inode.
+    pub inode: u64,
+    /// The time of its birth, as seconds and nanoseconds. `None`: the file system has none.
+    pub born: Option<(i64, u32)>,
+    /// Number of names.
+    pub links: u32,
+}
+
 /// The file that a descriptor is open for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {

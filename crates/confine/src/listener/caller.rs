@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
+use std::io::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use super::directories::{Directories, Known};
 use super::own::OwnMounts;
 use super::rights::Rights;
-use sys::{Follow, Process};
+use sys::{Being, Follow, Process};
 
 /// The most threads that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 256;
@@ -40,6 +41,8 @@ pub(super) struct Caller {
     sees_same: Option<bool>,
     /// The directory and the name of the last file that the thread was about to create, where nothing existed.
     pub created: Option<(Arc<OwnedFd>, CString)>,
+    /// A file that the thread has created and has had open since.
+    pub newest: Option<Being>,
     /// Whether the thread has the rights of this process. `None`: not checked yet.
     is_equal: Option<bool>,
 }
@@ -59,7 +62,18 @@ impl Caller {
         let umask = field("Umask:").and_then(|mask| u32::from_str_radix(mask, 8).ok()).ok_or(Errno::ESRCH)?;
         let pid = field("Tgid:").and_then(|pid| pid.parse().ok()).ok_or(Errno::ESRCH)?;
         let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
-        Ok(Self { directory, process, pid, umask, seen_at: call, own, sees_same: None, created: None, is_equal: None })
+        Ok(Self {
+            directory,
+            process,
+            pid,
+            umask,
+            seen_at: call,
+            own,
+            sees_same: None,
+            created: None,
+            newest: None,
+            is_equal: None,
+        })
     }
 
     /// Opens the current directory. Fails if it belongs to another world.
@@ -163,24 +177,39 @@ impl Callers {
         self.known.contains_key(&thread)
     }
 
-    /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`.
+    /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`. The
+    /// path begins at the thread's directory in `/proc`, so an answer means that the thread exists.
     pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Known> {
-        if self.own.is_some() {
+        if self.own.is_some() || self.directories.is_empty() {
             return None;
         }
-        if path.first() == Some(&b'/') {
-            return self.directories.find(AT_FDCWD, path);
-        }
-        let below = match descriptor {
-            libc::AT_FDCWD => "cwd/".to_owned(),
-            0.. => format!("fd/{descriptor}/"),
+        let caller = self.known.get_mut(&thread)?;
+        let mut full = Vec::with_capacity(path.len() + 16);
+        match (path.first(), descriptor) {
+            (Some(b'/'), _) => full.extend_from_slice(b"root"),
+            (_, libc::AT_FDCWD) => full.extend_from_slice(b"cwd/"),
+            (_, 0..) => write!(full, "fd/{descriptor}/").ok()?,
             _ => return None,
-        };
-        let path = [below.as_bytes(), path].concat();
-        let path = path.strip_suffix(b"/").unwrap_or(&path);
-        self.get(thread).ok()?;
-        let caller = self.known.get(&thread)?;
-        self.directories.find(caller.directory.as_fd(), path)
+        }
+        full.extend_from_slice(path);
+        let path = full.strip_suffix(b"/").unwrap_or(&full);
+        let id = sys::place_id(caller.directory.as_fd(), &CString::new(path).ok()?).ok()?;
+        caller.seen_at = self.call;
+        self.directories.get(id)
+    }
+
+    /// Returns a thread that asks, and the file that it has open as a descriptor. The file shows that the thread exists.
+    pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut Caller, Being)> {
+        let caller = self.known.get_mut(&thread)?;
+        let open = sys::being(caller.directory.as_fd(), &text(format!("fd/{number}")).ok()?, true).ok()?;
+        caller.seen_at = self.call;
+        Some((caller, open))
+    }
+
+    /// Returns whether a thread was last found to see the same files as this process. At the last call, another thread
+    /// may have had its number.
+    pub fn saw_same(&self, thread: i32) -> bool {
+        self.known.get(&thread).is_some_and(|caller| caller.sees_same == Some(true))
     }
 
     /// Records that a thread is about to create a file where nothing exists.

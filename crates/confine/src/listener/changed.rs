@@ -57,8 +57,8 @@ impl Reading<'_> {
             Question::MkdirAt => self.named(call.int(0), 1, Act::MakeDirectory),
             Question::Mknod => self.named(libc::AT_FDCWD, 0, Act::Create),
             Question::MknodAt => self.named(call.int(0), 1, Act::Create),
-            Question::Symlink => self.named(libc::AT_FDCWD, 1, Act::Create),
-            Question::SymlinkAt => self.named(call.int(1), 2, Act::Create),
+            Question::Symlink => self.symlinked(libc::AT_FDCWD, 1),
+            Question::SymlinkAt => self.symlinked(call.int(1), 2),
             Question::Link => self.linked((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
             Question::LinkAt => self.linked((call.int(0), 1), (call.int(2), 3), call.int(4)),
             Question::Rename => self.renamed((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
@@ -152,6 +152,21 @@ impl Reading<'_> {
         Ok(Change { spot: self.spot(descriptor, text, false)?, act })
     }
 
+    /// Returns the creation of a symbolic link.
+    fn symlinked(&mut self, descriptor: i32, at: usize) -> Result<Change, Skip> {
+        let text = self.text(at)?;
+        let entry = self.remembered(descriptor, &text);
+        if let Some((known, _)) = entry.as_ref().filter(|(known, _)| known.is_own) {
+            self.callers.directories.link(known.id);
+            return Err(Skip::Nothing);
+        }
+        let spot = self.spot_at(descriptor, text, false, entry)?;
+        if let Ok(id) = sys::place_id(spot.directory.as_fd(), c"") {
+            self.callers.directories.link(id);
+        }
+        Ok(Change { spot, act: Act::Create })
+    }
+
     /// Returns the removal of a name. With `plain`, the name cannot be a directory's.
     fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<Change, Skip> {
         let text = self.text(at)?;
@@ -184,12 +199,15 @@ impl Reading<'_> {
     /// Returns whether an open file of the caller is the file that it created last. The creation is recorded already,
     /// and nothing existed there before.
     fn is_new(&mut self, number: i32) -> bool {
-        let Ok(caller) = self.caller() else { return false };
-        let (Some((directory, name)), Ok(link)) = (&caller.created, text(format!("fd/{number}"))) else { return false };
-        let open = fstatat(&caller.directory, link.as_c_str(), AtFlags::empty());
-        let named = fstatat(&**directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
-        let id = |status: nix::sys::stat::FileStat| (status.st_dev, status.st_ino, status.st_nlink == 1);
-        matches!((open.map(id), named.map(id)), (Ok(one), Ok(other)) if one == other && one.2)
+        let Some((caller, open)) = self.callers.open_file(self.call.thread, number) else { return false };
+        if caller.newest == Some(open) {
+            return true;
+        }
+        let Some((directory, name)) = caller.created.take() else { return false };
+        let is_named = sys::being(directory.as_fd(), &name, false) == Ok(open) && open.links == 1;
+        caller.newest = Some(open).filter(|open| is_named && open.born.is_some());
+        caller.created = Some((directory, name));
+        is_named
     }
 
     /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of
@@ -261,7 +279,8 @@ impl Reading<'_> {
 
     /// Skips a change in a directory of the run's own, unless a symbolic link leads it elsewhere.
     fn in_own(&mut self, known: &Known, name: &CStr, follow: bool) -> Result<(), Skip> {
-        if follow && sys::link_text(known.directory.as_fd(), name).is_ok() {
+        let leads_on = || sys::link_text(known.directory.as_fd(), name).is_ok();
+        if follow && self.callers.directories.has_links(known.id) && leads_on() {
             return Ok(());
         }
         // Nothing of before has the name.

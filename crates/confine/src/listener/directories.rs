@@ -18,6 +18,9 @@ pub(super) struct Directories {
     /// The directories of this run that contain things of before it, by moves and links. An entry may outlive its
     /// directory, and then counts for another one, which is only slower.
     mixed: HashSet<PlaceId>,
+    /// The directories in which this run has made symbolic links, or into which it may have moved some. An entry may
+    /// outlive its directory, too.
+    linked: HashSet<PlaceId>,
     /// The run whose own directories are marked.
     run: u64,
 }
@@ -26,6 +29,8 @@ pub(super) struct Directories {
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub directory: Arc<OwnedFd>,
+    /// The identity of the directory.
+    pub id: PlaceId,
     /// Whether the run made the directory, and nothing of before is in it. A change in it needs no record, since all of
     /// its entries are new at the end.
     pub is_own: bool,
@@ -34,10 +39,16 @@ pub(super) struct Known {
 impl Directories {
     /// Returns the remembered directory that a path leads to. `None`: the path leads elsewhere, or nowhere.
     pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<Known> {
-        if self.known.is_empty() {
-            return None;
-        }
-        let id = sys::place_id(base, &CString::new(path).ok()?).ok()?;
+        self.get(sys::place_id(base, &CString::new(path).ok()?).ok()?)
+    }
+
+    /// Returns whether no directory is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Returns the remembered directory with this identity.
+    pub fn get(&self, id: PlaceId) -> Option<Known> {
         self.known.get(&id).cloned()
     }
 
@@ -47,7 +58,7 @@ impl Directories {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        let known = || Known { directory: Arc::new(directory), is_own: false };
+        let known = || Known { directory: Arc::new(directory), id, is_own: false };
         Arc::clone(&self.known.entry(id).or_insert_with(known).directory)
     }
 
@@ -73,11 +84,30 @@ impl Directories {
         }
     }
 
+    /// Records that the run makes a symbolic link in a directory.
+    pub fn link(&mut self, directory: PlaceId) {
+        self.linked.insert(directory);
+    }
+
+    /// Returns whether the run may have brought a symbolic link into a directory.
+    pub fn has_links(&self, id: PlaceId) -> bool {
+        self.linked.contains(&id)
+    }
+
+    /// Records a rename between two directories of the run. A symbolic link may be what moves.
+    pub fn moves(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
+        let id = |directory: &Arc<OwnedFd>| sys::place_id(directory.as_fd(), c"");
+        if !self.linked.is_empty() && id(from).is_ok_and(|from| self.has_links(from)) {
+            self.linked.extend(id(to));
+        }
+    }
+
     /// Takes all directories for those of before, if another run begins.
     pub fn begin(&mut self, run: u64) {
         if self.run != run {
             self.run = run;
             self.mixed.clear();
+            self.linked.clear();
             self.known.values_mut().for_each(|known| known.is_own = false);
         }
     }

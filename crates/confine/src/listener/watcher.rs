@@ -91,11 +91,13 @@ impl Watcher {
         if !self.callers.is_known(call.thread) && opens_device(call, entry) {
             return Ok(false);
         }
+        // A path that begins at the caller's directory in `/proc` shows that the caller is still the same thread.
+        let early = self.callers.saw_same(call.thread).then(|| self.read(call, entry));
         // An error means that the caller is gone or cannot be read, which shows again below.
         if let Ok(false) = self.callers.sees_same(call.thread, &self.mounts) {
             return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
         }
-        let change = Reading { call, callers: &mut self.callers }.change(entry);
+        let change = early.unwrap_or_else(|| self.read(call, entry));
         let may_make = change.as_ref().is_ok_and(|change| self.may_make(call, change));
         if self.callers.pid(call.thread).is_some_and(|pid| self.movers.contains(&pid)) {
             self.callers.forget_one(call.thread);
@@ -119,6 +121,10 @@ impl Watcher {
         }
     }
 
+    fn read(&mut self, call: Call, entry: &Entry) -> Result<Change, Skip> {
+        Reading { call, callers: &mut self.callers }.change(entry)
+    }
+
     /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
     /// which something of before may come is no longer marked.
     fn mark_own(&mut self, change: &Change, journal: &dyn Journal) {
@@ -132,12 +138,17 @@ impl Watcher {
             }
             return;
         };
-        let other = is_own(to, directories);
-        if other && !one {
-            directories.mix(&to.directory);
-        }
-        if one && !other && matches!(change.act, Act::Swap(_)) {
-            directories.mix(&change.spot.directory);
+        let (from, is_swap) = (&change.spot.directory, matches!(change.act, Act::Swap(_)));
+        match (one, is_own(to, directories)) {
+            (false, true) => directories.mix(&to.directory),
+            (true, false) if is_swap => directories.mix(from),
+            (true, true) => {
+                directories.moves(from, &to.directory);
+                if is_swap {
+                    directories.moves(&to.directory, from);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 
 use super::errno::errno;
-use crate::{FileStatus, Follow, PlaceId};
+use crate::{Being, FileStatus, Follow, PlaceId};
 
 /// The flags that openat2 accepts. openat ignores all others.
 const KNOWN: i32 = libc::O_ACCMODE
@@ -115,6 +115,17 @@ pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
     let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::MNT_ID).map_err(errno)?;
     let device = (data.stx_dev_major, data.stx_dev_minor);
     Ok(PlaceId { mount: data.stx_mnt_id, device, inode: data.stx_ino })
+}
+
+/// Returns the file that a path leads to, with `last` through a link at its end.
+pub fn being(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<Being> {
+    let follow = if last { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+    let flags = AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC | follow;
+    let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::NLINK | StatxFlags::BTIME).map_err(errno)?;
+    let has_birth = data.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let born = has_birth.then_some((data.stx_btime.tv_sec, data.stx_btime.tv_nsec));
+    let device = (data.stx_dev_major, data.stx_dev_minor);
+    Ok(Being { device, inode: data.stx_ino, born, links: data.stx_nlink })
 }
 
 /// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.

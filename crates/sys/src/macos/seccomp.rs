@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use crate::{Answer, Call, FileStatus, Filter, Follow, PlaceId};
+use crate::{Answer, Being, Call, FileStatus, Filter, Follow, PlaceId};
 
 pub fn install_filter(_: &Filter, _: Option<(RawFd, &[u8])>) -> Result<(), i32> {
     Err(libc::ENOSYS)
@@ -94,6 +94,10 @@ pub fn stand_in(_: &Arc<OwnedFd>) -> bool {
 }
 
 pub fn stand_nowhere() {}
+
+pub fn being(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<Being> {
+    Err(Errno::ENOSYS)
+}
 
 pub fn place_id(_: BorrowedFd<'_>, _: &CStr) -> nix::Result<PlaceId> {
     Err(Errno::ENOSYS)
