@@ -3,6 +3,7 @@
 //! | part | where | what |
 //! |---|---|---|
 //! | node, names | `node.rs`, `names.rs` | the thing at a path, and the directories that moved; pure |
+//! | path map | `path_map.rs` | maps from paths; pure |
 //! | manifest | `manifest/` | the record of one run, in a file |
 //! | images | `images.rs` | files as they were |
 //! | store | `store.rs` | the directory of all points, with its limits |
@@ -24,6 +25,7 @@ pub mod manifest;
 pub mod names;
 pub mod node;
 mod packed;
+pub mod path_map;
 pub mod plan;
 pub mod points;
 pub mod record;
@@ -35,6 +37,7 @@ pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
 pub use images::{Images, Keeping, Limits, NotKept};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
+pub use path_map::PathMap;
 pub use points::{UndoPoint, points};
 pub use record::{Change, Recorder, TouchError};
 pub use snapshot::Snapshot;

@@ -1,6 +1,5 @@
 //! Reads the thing at a path.
 
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
@@ -12,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
+use super::path_map::PathMap;
 use sys::Follow;
 
 /// The bits of a mode that give the kind of a file.
@@ -145,7 +145,7 @@ impl Reach {
 
 /// Reports whether the paths of directories have no links in them. Remembers the answers.
 #[derive(Debug, Default)]
-pub struct Plain(HashMap<PathBuf, Reach>);
+pub struct Plain(PathMap<Reach>);
 
 impl Plain {
     /// Returns whether the directory of this path has no links in its own path. A missing directory has no links.

@@ -1,8 +1,8 @@
 //! The directories that a command moved or made: the current path of each earlier path, and the reverse. Pure.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
+
+use crate::path_map::{PathMap, ancestors};
 
 /// The current places of the directories that existed before the command. Only moved and new directories are listed.
 ///
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// Origins, by the current path.
-    current: BTreeMap<PathBuf, Origin>,
+    current: PathMap<Origin>,
     /// The current paths of the moved directories, by the earlier path.
-    moved: BTreeMap<PathBuf, PathBuf>,
+    moved: PathMap<PathBuf>,
 }
 
 /// The origin of a listed directory.
@@ -31,7 +31,7 @@ impl Names {
         if self.current.is_empty() {
             return Some(now.to_owned());
         }
-        for above in now.ancestors() {
+        for above in ancestors(now) {
             match self.current.get(above) {
                 Some(Origin::Moved(before)) => return Some(joined(before, now, above)),
                 Some(Origin::Made) if above == now => {}
@@ -79,13 +79,13 @@ impl Names {
     /// Returns the current path of the thing with this earlier path, which differs if the thing or a directory above
     /// was moved.
     pub fn place(&self, before: &Path) -> PathBuf {
-        let found = before.ancestors().find_map(|above| Some((above, self.moved.get(above)?)));
+        let found = ancestors(before).find_map(|above| Some((above, self.moved.get(above)?)));
         found.map_or_else(|| before.to_owned(), |(above, now)| joined(now, before, above))
     }
 
     /// Returns the moved directories: the earlier path, and the current path.
     pub fn moved(&self) -> impl Iterator<Item = (&Path, &Path)> {
-        self.moved.iter().map(|(before, now)| (before.as_path(), now.as_path()))
+        self.moved.iter().map(|(before, now)| (before, now.as_path()))
     }
 
     /// Returns whether the directory with this earlier path was moved.
@@ -106,7 +106,7 @@ impl Names {
     /// Returns the current paths of the directories that the command made. Directories inside a new directory are not
     /// listed separately.
     pub fn made(&self) -> impl Iterator<Item = &Path> {
-        self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now.as_path())
+        self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now)
     }
 
     /// Records that a directory is made.
@@ -168,11 +168,7 @@ impl Names {
 
     /// Removes everything below a directory from the lists.
     fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, Origin)> {
-        // A path sorts right before the paths below it.
-        let behind = self.current.range::<Path, _>((Bound::Excluded(from), Bound::Unbounded));
-        let paths: Vec<PathBuf> =
-            behind.map(|(path, _)| path).take_while(|path| path.starts_with(from)).cloned().collect();
-        paths.into_iter().filter_map(|path| self.current.remove(&path).map(|origin| (path, origin))).collect()
+        self.current.take_below(from)
     }
 
     fn lowered(&mut self, entries: Vec<(PathBuf, Origin)>, from: &Path, to: &Path) {

@@ -273,9 +273,9 @@ impl Time {
 
     /// Returns whether the time may be in the same tick of the file clock as `now`.
     pub fn is_recent(self, now: Self) -> bool {
-        /// The coarsest tick, in nanoseconds.
-        const TICK: i64 = 20_000_000;
+        // A step of the clock more than is needed.
+        let tick = 2 * i64::try_from(sys::file_clock_step().as_nanos()).unwrap_or(0);
         let nanoseconds = |time: Self| time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds);
-        nanoseconds(self).saturating_add(TICK) > nanoseconds(now)
+        nanoseconds(self).saturating_add(tick) > nanoseconds(now)
     }
 }

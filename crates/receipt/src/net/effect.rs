@@ -99,6 +99,28 @@ impl Replay {
     }
 }
 
+impl Effect {
+    /// Compares the places of a run that has moved nothing: each path once, with the file that it named before and the
+    /// file that it names now.
+    pub fn of_places<'a>(
+        places: impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)>,
+        place: impl Fn(&Path) -> Listing,
+    ) -> Self {
+        let mut lists = Lists::new(place);
+        for (path, before, now) in places {
+            let path = path.as_os_str().as_bytes();
+            match (before, now) {
+                (Some(before), Some(now)) if before.kind == now.kind => lists.compared(path, &before, &now),
+                (before, now) => {
+                    before.iter().for_each(|before| lists.deleted(path, before));
+                    now.iter().for_each(|now| lists.created(path, now));
+                }
+            }
+        }
+        lists.finish()
+    }
+}
+
 fn path_of(path: Bytes) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }

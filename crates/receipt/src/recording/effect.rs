@@ -1,7 +1,10 @@
 //! From the record of a run to its net effect.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::contents::Kept;
@@ -16,12 +19,17 @@ const GIT: &str = ".git";
 /// Computes the net effect of a run. Files of its store are left out.
 pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     let point = kept.point;
-    let is_own = |path: &Path| point.is_own(store, path);
-    let numbers: BTreeMap<&Path, u128> =
-        point.before.keys().map(PathBuf::as_path).filter(|path| !is_own(path)).zip(1..).collect();
+    let after = After::new(kept, store);
+    let place = |path: &Path| {
+        let is_hidden = is_in_git(path) || point.is_own(store, path);
+        if is_hidden { Listing::Hidden } else { Listing::Listed }
+    };
+    if point.moved.is_empty() {
+        return Effect::of_places(places(point, &after), place);
+    }
     let mut replay = Replay::new();
-    for (path, number) in &numbers {
-        replay.before(path, point.before.get(*path).and_then(|node| shown(node, Contents::Hash(*number))).as_ref());
+    for (path, before) in after.earlier() {
+        replay.before(path, before.as_ref());
     }
     for path in moves(point, &mut replay) {
         replay.remove(&path);
@@ -30,14 +38,38 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
         }
     }
     // Files in new directories have no earlier entry.
+    let is_own = |path: &Path| point.is_own(store, path);
     let new = point.after.keys().filter(|path| !is_own(path) && point.names.origin_of_entry(path).is_none());
     new.for_each(|path| replay.before(path, None));
-    let after = After::new(kept, &numbers);
-    let place = |path: &Path| {
-        let is_hidden = is_own(path) || path.iter().any(|name| name == GIT);
-        if is_hidden { Listing::Hidden } else { Listing::Listed }
-    };
     replay.effect(|path| after.node(path), place)
+}
+
+/// Returns the places that a run has touched, which has moved nothing, with the files of before and of now.
+fn places<'a>(point: &'a Point, after: &'a After<'a>) -> impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)> {
+    let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
+    let mut made = Made::default();
+    let is_new = move |path: &&'a Path| !point.before.contains_key(path) && made.has(point, path);
+    there.chain(point.after.keys().filter(is_new).map(|path| (path, None, after.node(path))))
+}
+
+/// The directory that was asked about last, and whether the run made it. Neighbours are asked about one after another.
+#[derive(Default)]
+struct Made<'a>(Option<(&'a Path, bool)>);
+
+impl<'a> Made<'a> {
+    /// Returns whether the directory of a path has no earlier path.
+    fn has(&mut self, point: &Point, path: &'a Path) -> bool {
+        let Some(directory) = path.parent() else { return false };
+        let known = self.0.filter(|(known, _)| known.as_os_str() == directory.as_os_str());
+        let (_, is_made) = known.unwrap_or_else(|| (directory, point.names.origin_of_directory(directory).is_none()));
+        self.0 = Some((directory, is_made));
+        is_made
+    }
+}
+
+/// Returns whether a path lies in a `.git`, or is one.
+fn is_in_git(path: &Path) -> bool {
+    memchr::memmem::find(path.as_os_str().as_bytes(), b"/.git").is_some() && path.iter().any(|name| name == GIT)
 }
 
 /// Replays the renames. Returns the last paths of files that are gone.
@@ -72,18 +104,42 @@ fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
-/// The current files.
+/// The current files, and numbers for the contents of the earlier ones.
 struct After<'a> {
     kept: &'a Kept<'a>,
-    numbers: &'a BTreeMap<&'a Path, u128>,
+    store: &'a Path,
+    index: OnceCell<Index<'a>>,
+}
+
+/// The earlier files, once one of them is compared.
+struct Index<'a> {
+    numbers: HashMap<&'a OsStr, u128>,
     /// An earlier path of each file.
     by_id: HashMap<FileId, &'a Path>,
 }
 
 impl<'a> After<'a> {
-    fn new(kept: &'a Kept<'a>, numbers: &'a BTreeMap<&'a Path, u128>) -> Self {
-        let of = |path: &&'a Path| Some((kept.point.before.get(*path)?.id()?, *path));
-        Self { kept, numbers, by_id: numbers.keys().filter_map(of).collect() }
+    fn new(kept: &'a Kept<'a>, store: &'a Path) -> Self {
+        Self { kept, store, index: OnceCell::new() }
+    }
+
+    /// Returns the touched places of before without those of the store, with their numbers.
+    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::Node, u128)> {
+        let (point, store) = (self.kept.point, self.store);
+        let before = point.before.iter().filter(move |(path, _)| !point.is_own(store, path));
+        before.zip(1..).map(|((path, node), number)| (path, node, number))
+    }
+
+    /// Returns the touched places of before, with the files that were there.
+    fn earlier(&self) -> impl Iterator<Item = (&'a Path, Option<Node>)> {
+        self.numbered().map(|(path, node, number)| (path, shown(node, Contents::Hash(number))))
+    }
+
+    fn index(&self) -> &Index<'a> {
+        self.index.get_or_init(|| Index {
+            numbers: self.numbered().map(|(path, _, number)| (path.as_os_str(), number)).collect(),
+            by_id: self.numbered().filter_map(|(path, node, _)| Some((node.id()?, path))).collect(),
+        })
     }
 
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
@@ -105,14 +161,17 @@ impl<'a> After<'a> {
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
     fn partner(&self, path: &Path, id: FileId) -> Option<(u128, &'a node::File)> {
+        if self.kept.point.before.is_empty() {
+            return None;
+        }
         let own = self.kept.point.names.origin_of_entry(path);
         let own = own.and_then(|entry| self.file(&entry));
-        own.or_else(|| self.file(self.by_id.get(&id)?)).or_else(|| self.file(path))
+        own.or_else(|| self.file(self.index().by_id.get(&id)?)).or_else(|| self.file(path))
     }
 
     fn file(&self, entry: &Path) -> Option<(u128, &'a node::File)> {
         match self.kept.point.before.get(entry)? {
-            node::Node::File(file) => Some((*self.numbers.get(entry)?, file)),
+            node::Node::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
             _ => None,
         }
     }
@@ -162,10 +221,10 @@ fn hash(attributes: &[node::Attribute]) -> u64 {
 /// Returns the tops of the work trees whose `.git` a run touched.
 pub fn repositories(point: &Point) -> BTreeSet<PathBuf> {
     let moved = point.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
-    let paths = point.before.keys().chain(point.after.keys()).chain(moved);
-    let top = |path: &PathBuf| {
+    let paths = point.before.keys().chain(point.after.keys()).chain(moved.map(PathBuf::as_path));
+    let top = |path: &Path| {
         let outermost = path.ancestors().filter(|above| above.file_name().is_some_and(|name| name == GIT)).last();
         outermost.and_then(Path::parent).map(Path::to_owned)
     };
-    paths.filter_map(top).collect()
+    paths.filter(|path| is_in_git(path)).filter_map(top).collect()
 }

@@ -196,7 +196,7 @@ impl Before {
     /// Returns whether a run touched a file in its own directories, which may lie elsewhere.
     fn is_touched(&self, point: &Point) -> bool {
         let Some(repository) = &self.repository else { return false };
-        let is_in = |path: &PathBuf| path.starts_with(&repository.own) || path.starts_with(&repository.common);
+        let is_in = |path: &Path| path.starts_with(&repository.own) || path.starts_with(&repository.common);
         point.before.keys().chain(point.after.keys()).any(is_in)
     }
 }

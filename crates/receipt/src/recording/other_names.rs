@@ -58,7 +58,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
 /// Returns the files with several names that the run touched.
 fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
     let mut linked: HashMap<FileId, Linked<'a>> = HashMap::new();
-    for (path, node) in &kept.point.before {
+    for (path, node) in kept.point.before.iter() {
         if let Node::File(before) = node
             && node.has_names()
             && !kept.is_own(path)
@@ -70,13 +70,13 @@ fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
     if linked.is_empty() {
         return linked;
     }
-    for (path, node) in &kept.point.after {
+    for (path, node) in kept.point.after.iter() {
         if let Node::File(now) = node
             && let Some(file) = linked.get_mut(&now.meta.id)
             && !kept.is_own(path)
         {
             file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, now, path));
-            file.names.insert(path.clone());
+            file.names.insert(path.to_owned());
         }
     }
     linked

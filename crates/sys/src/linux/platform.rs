@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use nix::unistd::Pid;
 
@@ -77,4 +78,11 @@ pub fn boot_id() -> String {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim_end().to_owned())
         .clone()
+}
+
+/// Returns the step of the clock by which the kernel dates changes of files.
+pub fn file_clock_step() -> Duration {
+    static STEP: OnceLock<Duration> = OnceLock::new();
+    let coarse = nix::time::ClockId::from_raw(libc::CLOCK_REALTIME_COARSE);
+    *STEP.get_or_init(|| nix::time::clock_getres(coarse).map_or(Duration::from_millis(10), Duration::from))
 }

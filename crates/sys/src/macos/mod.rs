@@ -25,6 +25,7 @@ use std::ffi::CStr;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::unistd::Pid;
 
@@ -338,4 +339,9 @@ pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
 /// Returns a path of a name in an open directory. macOS has none, and nothing calls it.
 pub fn path_in(directory: &impl AsFd, name: &std::ffi::OsStr) -> PathBuf {
     PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
+}
+
+/// Returns the step of the clock by which the kernel dates changes of files.
+pub fn file_clock_step() -> Duration {
+    Duration::from_millis(10)
 }

@@ -45,11 +45,11 @@ impl<'a> Carrier<'a> {
         stops: &'a mut dyn FnMut(&str) -> bool,
     ) -> Self {
         let mut names_of: HashMap<FileId, Vec<PathBuf>> = HashMap::new();
-        for (path, node) in &point.before {
+        for (path, node) in point.before.iter() {
             if let Node::File(file) = node
                 && file.links > 1
             {
-                names_of.entry(file.meta.id).or_default().push(path.clone());
+                names_of.entry(file.meta.id).or_default().push(path.to_owned());
             }
         }
         Self {
@@ -69,7 +69,7 @@ impl<'a> Carrier<'a> {
     /// Removes the files that a killed undo has left beside the files that it was restoring.
     pub fn clean(&mut self, unfinished: &Point) {
         for path in unfinished.before.keys().chain(self.point.before.keys()) {
-            for now in [path.clone(), self.point.names.entry(path)] {
+            for now in [path.to_owned(), self.point.names.entry(path)] {
                 let Ok(way) = Route::to(&now) else { continue };
                 let _none = remove_if_there(&self.beside(way.at()));
                 let _none = remove_if_there(&self.beside_lock(way.at()));

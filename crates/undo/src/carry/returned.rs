@@ -1,11 +1,12 @@
 //! Kept files that undos have put back, and that later runs have kept again: by an undo of that undo, for example.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::image::{Image, image_at, leads, points};
 use crate::look;
 use crate::manifest::{Point, Purpose};
 use crate::node::{Contents, File, FileId, Node};
+use crate::path_map::PathMap;
 use crate::store::Store;
 use crate::traces::Traces;
 
@@ -36,7 +37,7 @@ impl Returned {
             for file in point.before.values().filter_map(Node::file).filter(is_wanted).filter(is_kept) {
                 returned.kept.entry(file.meta.id).or_default().push((returned.points.len(), file.clone()));
             }
-            returned.points.push(Point { before: BTreeMap::new(), after: BTreeMap::new(), ..point });
+            returned.points.push(Point { before: PathMap::new(), after: PathMap::new(), ..point });
         }
         returned
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::types::{End, Header, Move, Purpose, Record};
 use crate::names::Names;
 use crate::node::{FileId, Node};
+use crate::path_map::PathMap;
 
 /// Retention of a point.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -19,9 +20,9 @@ pub struct Point {
     /// The directories of kept files besides the store, by number.
     pub places: BTreeMap<u16, PathBuf>,
     /// The earlier things, by their earlier paths.
-    pub before: BTreeMap<PathBuf, Node>,
+    pub before: PathMap<Node>,
     /// The things that the command left, by their current paths.
-    pub after: BTreeMap<PathBuf, Node>,
+    pub after: PathMap<Node>,
     /// The renames that have happened, also of files.
     pub moved: Vec<Move>,
     /// Renames that may or may not have happened. Only a run without an end has any.
@@ -44,8 +45,8 @@ impl Point {
         Self {
             header,
             places: BTreeMap::new(),
-            before: BTreeMap::new(),
-            after: BTreeMap::new(),
+            before: PathMap::new(),
+            after: PathMap::new(),
             moved: Vec::new(),
             moving: Vec::new(),
             names: Names::default(),
@@ -75,7 +76,7 @@ impl Point {
                 self.places.insert(number, path);
             }
             Record::Before { path, node } => {
-                self.before.entry(path).or_insert(node);
+                self.before.add(path, node);
             }
             Record::Kept { path, contents } => {
                 if let Some(Node::File(file)) = self.before.get_mut(&path) {

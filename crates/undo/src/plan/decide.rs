@@ -18,9 +18,9 @@ impl Planner<'_> {
         }
         self.spare_used_repositories();
         let before = &self.point.before;
-        for (path, was) in before {
+        for (path, was) in before.iter() {
             let action = self.action(path, was);
-            self.actions.insert(path.clone(), action);
+            self.actions.insert(path.to_owned(), action);
         }
         self.hold_back_indexes();
         self.find_again();

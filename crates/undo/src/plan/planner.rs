@@ -71,7 +71,7 @@ fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
 /// Returns the other names, before the run, of files below these paths: a change through one name changes all.
 fn other_names<'a>(point: &'a Point, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked = |node: &Node| matches!(node, Node::File(file) if file.links > 1).then(|| node.id()).flatten();
-    let files = || point.before.iter().filter_map(|(path, node)| Some((path.as_path(), linked(node)?)));
+    let files = || point.before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
     let wanted: HashSet<FileId> = files().filter(|(path, _)| is_below(path, paths)).map(|(_, id)| id).collect();
     files().filter(|(_, id)| wanted.contains(id)).map(|(path, _)| path).collect()
 }
@@ -92,11 +92,11 @@ impl<'a> Planner<'a> {
             plan: Plan::default(),
             seen: RefCell::default(),
         };
-        let entries = point.before.keys().filter_map(|before| Some((planner.entry(before)?, before.clone())));
+        let entries = point.before.keys().filter_map(|before| Some((planner.entry(before)?, before.to_owned())));
         planner.entries = entries.collect();
         let homes: BTreeSet<&Path> = point.names.moved().map(|(_, now)| now).collect();
-        let is_made = |path: &&PathBuf| !homes.contains(path.as_path()) && planner.is_made(path);
-        planner.made = point.after.keys().filter(is_made).cloned().collect();
+        let is_made = |path: &&Path| !homes.contains(path) && planner.is_made(path);
+        planner.made = point.after.keys().filter(is_made).map(Path::to_owned).collect();
         planner.moved = find(&planner);
         planner.renamed = find_renamed(&planner);
         if !paths.is_empty() {
@@ -118,7 +118,7 @@ impl<'a> Planner<'a> {
                 return;
             }
             let earlier = wanted.into_iter().flatten().filter_map(|(path, _)| before.get_key_value(path));
-            self.along.extend(earlier.map(|(path, _)| path.as_path()));
+            self.along.extend(earlier.map(|(path, _)| path));
             ends = rest;
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Planner<'a> {
     fn add_directories(&mut self) {
         let before = &self.point.before;
         let is_gone = |path: &Path| match before.get_key_value(path) {
-            Some((path, was)) if was.is_directory() && !self.left(path).is_directory() => Some(path.as_path()),
+            Some((path, was)) if was.is_directory() && !self.left(path).is_directory() => Some(path),
             _ => None,
         };
         let wanted = before.iter().filter(|(path, was)| {
@@ -211,7 +211,7 @@ impl<'a> Planner<'a> {
     /// Returns whether something else is in the place of an earlier thing's directory, because the run has removed that
     /// directory.
     fn is_displaced(&self, before: &Path) -> bool {
-        let Some(parent) = before.parent().filter(|parent| self.point.before.contains_key(*parent)) else {
+        let Some(parent) = before.parent().filter(|parent| self.point.before.contains_key(parent)) else {
             return false;
         };
         if self.moved.of_before(parent).is_some() {
@@ -264,8 +264,8 @@ fn find(planner: &Planner<'_>) -> Moved {
 /// Finds the files that the run moved, and did not keep.
 fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let point = planner.point;
-    let mut places: HashMap<FileId, Vec<&PathBuf>> = HashMap::new();
-    for (path, node) in &point.after {
+    let mut places: HashMap<FileId, Vec<&Path>> = HashMap::new();
+    for (path, node) in point.after.iter() {
         let entry = planner.entries.get(path).and_then(|entry| point.before.get(entry));
         if let Node::File(file) = node
             && entry.and_then(Node::id) != Some(file.meta.id)
@@ -274,15 +274,15 @@ fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
         }
     }
     let mut found = BTreeMap::new();
-    for (path, was) in &point.before {
+    for (path, was) in point.before.iter() {
         let Node::File(file) = was else { continue };
         if matches!(file.contents, Contents::Image(_)) || planner.left(path).id() == was.id() {
             continue;
         }
-        let is_it = |after: &&PathBuf| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
+        let is_it = |after: &&Path| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
         let places = places.get_mut(&file.meta.id);
         if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(is_it)?))) {
-            found.insert(path.clone(), after.clone());
+            found.insert(path.to_owned(), after.to_owned());
         }
     }
     found

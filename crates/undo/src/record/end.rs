@@ -1,6 +1,5 @@
 //! The end of a record: the state that the run left.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::fs;
 use std::io;
@@ -13,6 +12,7 @@ use super::Recorder;
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
 use crate::node::{Contents, File, FileId, Node, Time};
+use crate::path_map::PathMap;
 use crate::store::StoreError;
 
 impl Recorder {
@@ -56,16 +56,9 @@ impl Recorder {
         self.confirm()?;
         self.confirm_gone()?;
         let now = Time::now();
-        let (left, mounts) = self.left()?;
-        for path in mounts {
-            self.miss(&path, "another file system is mounted there")?;
-        }
-        let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &left)).count();
-        for (path, node) in left {
-            let node = self.with_contents(&path, node, now);
-            // These records are worthless without an end.
-            self.writer.queue(&Record::After { path, node })?;
-        }
+        self.write_left(now)?;
+        let mut plain = Plain::default();
+        let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &mut plain)).count();
         not_covered.extend(self.header.beyond());
         let is_all = self.missed + lost == 0 && !self.header.is_snapshot();
         let extent = if is_all { Extent::All } else { Extent::Part };
@@ -76,13 +69,13 @@ impl Recorder {
     }
 
     /// Returns whether the contents of a file are not kept, and the file has changed. A refused change does not count.
-    fn is_lost(&self, path: &Path, node: &Node, left: &BTreeMap<PathBuf, Node>) -> bool {
+    fn is_lost(&self, path: &Path, node: &Node, plain: &mut Plain) -> bool {
         let Node::File(before) = node else { return false };
         if !matches!(before.contents, Contents::Nothing { .. }) {
             return false;
         }
-        let after = self.names.slot(path).and_then(|now| left.get(&now));
-        let is_same = matches!(after, Some(Node::File(after)) if before.is_untouched(after));
+        let after = self.names.slot(path).and_then(|now| plain.look(&now).ok());
+        let is_same = matches!(after, Some(Node::File(after)) if before.is_untouched(&after));
         !is_same
     }
 
@@ -92,36 +85,34 @@ impl Recorder {
         matches!(first, Some(Node::File(File { contents: Contents::Hash(_), .. })))
     }
 
-    /// Returns the current state of every touched place and of everything in new directories, by the current path, and
-    /// the new directories that are not read: the run has mounted something there.
-    fn left(&self) -> io::Result<(BTreeMap<PathBuf, Node>, Vec<PathBuf>)> {
-        let (mut left, mut mounts) = (BTreeMap::new(), Vec::new());
+    /// Records the current state of every touched place and of everything in new directories, by the current path.
+    fn write_left(&mut self, now: Time) -> io::Result<()> {
         let entries = self.before.keys().filter_map(|path| self.names.slot(path));
         let moved = self.names.moved().map(|(_, now)| now.to_owned());
-        let places: BTreeSet<PathBuf> = entries.chain(moved).chain(self.names.made().map(Path::to_owned)).collect();
-        let mut plain = Plain::default();
-        for path in places {
+        let places = entries.chain(moved).chain(self.names.made().map(Path::to_owned));
+        let places: PathMap<()> = places.map(|path| (path, ())).collect();
+        let (mut plain, mut walked) = (Plain::default(), PathMap::new());
+        for (path, ()) in places {
             // The walk through a new directory above has read it.
-            if left.contains_key(&path) {
+            if path.parent().is_some_and(|directory| walked.contains_key(directory)) {
                 continue;
             }
             let node = plain.look(&path)?;
             if node.is_directory() && self.names.is_made(&path) {
-                mounts.extend(self.walk(&path, &mut left)?);
+                self.write_below(&path, &mut walked, now)?;
             }
-            if !node.is_absent() {
-                left.insert(path, node);
-            }
+            self.write_after(path, node, now)?;
         }
-        Ok((left, mounts))
+        Ok(())
     }
 
-    /// Reads everything below a new directory. Returns the directories in which something is mounted.
-    fn walk(&self, directory: &Path, left: &mut BTreeMap<PathBuf, Node>) -> io::Result<Vec<PathBuf>> {
-        let (mut directories, mut mounts) = (vec![directory.to_owned()], Vec::new());
+    /// Records everything below a new directory, and adds the directories that were read to `walked`. Those in which
+    /// something is mounted are not read.
+    fn write_below(&mut self, directory: &Path, walked: &mut PathMap<()>, now: Time) -> io::Result<()> {
+        let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
             if is_mount(&directory) {
-                mounts.push(directory);
+                self.miss(&directory, "another file system is mounted there")?;
                 continue;
             }
             let entries = match fs::read_dir(&directory) {
@@ -134,12 +125,20 @@ impl Recorder {
                 if node.is_directory() && !self.names.is_moved(&path) {
                     directories.push(path.clone());
                 }
-                if !node.is_absent() {
-                    left.insert(path, node);
-                }
+                self.write_after(path, node, now)?;
             }
+            walked.insert(directory, ());
         }
-        Ok(mounts)
+        Ok(())
+    }
+
+    fn write_after(&mut self, path: PathBuf, node: Node, now: Time) -> io::Result<()> {
+        if node.is_absent() {
+            return Ok(());
+        }
+        let node = self.with_contents(&path, node, now);
+        // These records are worthless without an end.
+        self.writer.queue(&Record::After { path, node })
     }
 
     /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.

@@ -13,7 +13,7 @@ impl Recorder {
 
     /// Returns the earlier path of a directory. `None`: the run made it, or nothing of before is there.
     fn earlier_directory(&mut self, now: &Path) -> Option<&Path> {
-        if self.directory.as_ref().is_none_or(|(directory, _)| directory != now) {
+        if self.directory.as_ref().is_none_or(|(directory, _)| directory.as_os_str() != now.as_os_str()) {
             self.directory = Some((now.to_owned(), self.names.origin_of_directory(now)));
         }
         self.directory.as_ref()?.1.as_deref()

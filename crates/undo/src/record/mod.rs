@@ -7,7 +7,7 @@ mod known;
 mod renames;
 mod take;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use crate::look::{self, At};
 use crate::manifest::{Header, Move, Point, Purpose, Record, Writer};
 use crate::names::Names;
 use crate::node::{Contents, File, FileId, Node};
+use crate::path_map::PathMap;
 use crate::store::{Store, StoreError};
 
 /// A change that is about to happen.
@@ -92,7 +93,7 @@ pub struct Recorder {
     places: usize,
     names: Names,
     /// The earlier things, by the earlier path.
-    before: BTreeMap<PathBuf, Node>,
+    before: PathMap<Node>,
     /// The earlier paths of each earlier file.
     by_id: HashMap<FileId, Vec<PathBuf>>,
     /// The directory of the last change, and its earlier path, unless the run made it.
@@ -121,7 +122,7 @@ impl Recorder {
             images,
             places,
             names: Names::default(),
-            before: BTreeMap::new(),
+            before: PathMap::new(),
             by_id: HashMap::new(),
             directory: None,
             pending: Vec::new(),
@@ -139,11 +140,11 @@ impl Recorder {
         recorder.names = point.names.clone();
         recorder.missed = point.missing.len();
         recorder.pending = point.moving.clone();
-        for (path, node) in &point.before {
+        for (path, node) in point.before.iter() {
             if let Node::File(file) = node {
                 recorder.images.adopt(file);
             }
-            recorder.remember(path.clone(), node.clone());
+            recorder.remember(path.to_owned(), node.clone());
         }
         Ok(recorder)
     }

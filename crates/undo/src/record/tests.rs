@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::manifest::{self, Extent};
 use crate::testing::{Run, Scene};
@@ -8,8 +6,8 @@ fn read(scene: &Scene) -> Point {
     manifest::read(&scene.store.manifest("r").expect("an id")).expect("read")
 }
 
-fn names(scene: &Scene, nodes: &BTreeMap<PathBuf, Node>) -> Vec<String> {
-    let name = |path: &PathBuf| path.strip_prefix(&scene.root).expect("below").to_str().expect("text").to_owned();
+fn names(scene: &Scene, nodes: &PathMap<Node>) -> Vec<String> {
+    let name = |path: &Path| path.strip_prefix(&scene.root).expect("below").to_str().expect("text").to_owned();
     nodes.keys().map(name).collect()
 }
 
@@ -88,7 +86,7 @@ fn a_file_with_the_contents_of_before_is_recorded_as_such() {
         run.write("b", "two").expect("done");
     });
     let point = read(&scene);
-    let contents = |nodes: &BTreeMap<PathBuf, Node>, name: &str| match &nodes[&scene.path(name)] {
+    let contents = |nodes: &PathMap<Node>, name: &str| match &nodes[&scene.path(name)] {
         Node::File(file) => file.contents.clone(),
         other => panic!("{other:?}"),
     };
