@@ -50,6 +50,14 @@ pub struct WarmCommand {
     pub prestarts: bool,
 }
 
+impl WarmCommand {
+    /// Returns the command for a shell of the same kind, whose changes are recorded.
+    #[must_use]
+    pub fn recorded(self) -> Self {
+        Self { kind: Arc::new(ShellKind { recorded: true, ..(*self.kind).clone() }), ..self }
+    }
+}
+
 impl Order {
     /// Opens the pipes of the command. Returns the addon's ends, and the descriptors that travel with the plan.
     pub fn open_pipes(&self) -> io::Result<(Pipes, RunDescriptors)> {

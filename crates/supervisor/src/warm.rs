@@ -12,7 +12,7 @@ use crate::group::Group;
 use crate::launch::{Prepared, launch_in, mark_of, prepare};
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
-use sys::{Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+use sys::{Bounds, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 
 /// A warm shell, ready or still starting up.
 pub struct WarmShell {
@@ -66,13 +66,13 @@ impl WarmShell {
         kind: ShellKind,
         files: Vec<OwnedFd>,
         group: &mut Option<Rc<Group>>,
-        confined: Option<Rc<Confined>>,
+        bounds: Bounds,
     ) -> Result<Self, LaunchError> {
         let failed = |error: io::Error| LaunchError {
             step: LaunchStep::Stdio,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
         };
-        let ShellKind { mut plan, boot } = kind;
+        let ShellKind { mut plan, boot, recorded: _ } = kind;
         let (waits, resume) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&resume).map_err(failed)?;
         let (ready, reports) = sys::pipe().map_err(failed)?;
@@ -102,7 +102,7 @@ impl WarmShell {
             descriptors.outputs.push(OutputPipe { write, read });
         }
         let Prepared { mut launch, pipes, theirs, .. } = prepare(&plan, descriptors)?;
-        launch.bounds = confined.map_or(Bounds::None, Bounds::Confined);
+        launch.bounds = bounds;
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);

@@ -12,7 +12,7 @@ use super::task::FromTask;
 use super::task::ToTask;
 use crate::BlockedProcess;
 use crate::ExceededLimit;
-use crate::plan::{Plan, Recorded, ShellKind};
+use crate::plan::{Plan, Record, Recorded, ShellKind};
 use crate::task::TaskSpec;
 use confine::Denials;
 use sys::{Exit, FileId, LaunchError, Signal, Usage};
@@ -54,9 +54,9 @@ pub enum ToShim {
         #[serde(skip)]
         files: Vec<OwnedFd>,
     },
-    /// Asks to protect the paths that are new in the world of the shim since its last command, before the warm shell
-    /// gets its command. Answered by [`FromShim::Protected`].
-    Protect,
+    /// Asks to protect the paths that are new in the world of the shim since its last command, and to begin the record
+    /// of the next one, before the warm shell gets its command. Answered by [`FromShim::Protected`].
+    Protect(Option<Box<Record>>),
     /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
     /// just ended.
     Denials,
@@ -223,7 +223,7 @@ impl Message for ToShim {
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
-            | Self::Protect
+            | Self::Protect(_)
             | Self::Denials
             | Self::WarmStart(_)
             | Self::Dismiss
@@ -240,7 +240,7 @@ impl Message for ToShim {
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
-            | Self::Protect
+            | Self::Protect(_)
             | Self::Denials
             | Self::WarmStart(_)
             | Self::Dismiss

@@ -34,6 +34,8 @@ pub struct ShellKind {
     pub plan: Plan,
     /// The state that the shell restores before it waits for its command.
     pub boot: Boot,
+    /// Whether the changes of its commands are recorded. Its start is not.
+    pub recorded: bool,
 }
 
 impl ShellKind {
@@ -48,7 +50,7 @@ impl ShellKind {
         }
         plan.cwd = directory.to_vec();
         let boot = boot(&plan.env);
-        Self { plan, boot }
+        Self { plan, boot, recorded: self.recorded }
     }
 }
 

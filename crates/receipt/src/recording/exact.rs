@@ -29,7 +29,7 @@ static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::n
 #[derive(Debug)]
 pub struct Exact {
     store: Store,
-    run: String,
+    pub(super) run: String,
     /// The repositories, as they were before the run.
     git: Vec<Before>,
     /// The servers before the run, with their processes. A confined command can end no server of the host, so it has no

@@ -60,6 +60,13 @@ impl Recording {
         }
     }
 
+    /// Gives the recording the run that its command has: that of a warm shell.
+    pub fn is_of(&mut self, run: &str) {
+        if let Self::Exact(exact) | Self::Snapshot(_, exact) = self {
+            run.clone_into(&mut exact.run);
+        }
+    }
+
     /// Ends the recording of a command, right after its end. `failure` is the reason why the shim has no record.
     /// Blocks.
     pub fn finish(self, survivors: &[Survivor], failure: Option<&str>) -> RunRecord {

@@ -318,6 +318,9 @@ impl Launch {
     ) -> Result<Finished, AttemptError> {
         let Running { child, pipes, shell, files } = running;
         let pid = shell.map(|(pid, mark)| {
+            if let Some(recording) = &mut self.recording {
+                recording.is_of(&mark);
+            }
             self.request.mark = mark;
             pid
         });

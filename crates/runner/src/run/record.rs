@@ -5,30 +5,45 @@ use tokio::task::spawn_blocking;
 use super::Launch;
 use super::plan::{StartupFiles, plan_of};
 use crate::error::Error;
-use protocol::plan::next_mark;
-use receipt::recording::{Method, Recording, Subject, prepare};
+use crate::request::Request;
+use protocol::WarmCommand;
+use protocol::plan::{Record, next_mark};
+use receipt::recording::{Method, Prepared, Recording, Subject, prepare};
+
+/// Chooses how the command of a request is recorded.
+///
+/// # Errors
+/// [`Error::NotUndoable`]
+pub(super) async fn record_of(request: &mut Request) -> Result<Prepared, Error> {
+    let Some(wanted) = request.record.clone() else { return Ok(Prepared::default()) };
+    let home = request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
+    let subject = Subject {
+        command: request.command.clone(),
+        cwd: request.cwd.clone(),
+        home: home.map(Into::into),
+        risk: request.risk.take().map(|risk| *risk).unwrap_or_default(),
+    };
+    let prepared = spawn_blocking(move || prepare(&wanted, subject)).await;
+    let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &request.command))?;
+    prepared.map_err(|refused| Error::NotUndoable(refused.why))
+}
+
+/// Returns the form for a warm shell of a command that has this record. `None` if its changes cannot be listened to.
+pub(super) fn recorded(warm: WarmCommand, record: &Record) -> Option<WarmCommand> {
+    (!record.only_tree).then(|| warm.recorded())
+}
 
 impl Launch {
     /// Chooses how the command is recorded.
     ///
     /// # Errors
-    /// [`Error::NotUndoable`]
+    /// As [`record_of`].
     pub(super) async fn choose_record(&mut self) -> Result<(), Error> {
-        let Some(wanted) = self.request.record.clone() else { return Ok(()) };
-        let home = self.request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
-        let subject = Subject {
-            command: self.request.command.clone(),
-            cwd: self.request.cwd.clone(),
-            home: home.map(Into::into),
-            risk: self.request.risk.take().map(|risk| *risk).unwrap_or_default(),
-        };
-        let prepared = spawn_blocking(move || prepare(&wanted, subject)).await;
-        let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &self.request.command))?;
-        self.prepared = prepared.map_err(|refused| Error::NotUndoable(refused.why))?;
+        self.prepared = record_of(&mut self.request).await?;
         self.request.notes.append(&mut self.prepared.notes);
         let record = self.prepared.record.take();
-        if record.is_some() {
-            self.order.warm = None;
+        if let Some(record) = &record {
+            self.order.warm = self.order.warm.take().and_then(|warm| recorded(warm, record));
             // The record ends with the shell, so no early report is used.
             self.request.report = None;
         }

@@ -22,6 +22,6 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
         return None;
     }
     let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
-    let kind = Arc::new(ShellKind { plan: plan.kind(&request.mark), boot });
+    let kind = Arc::new(ShellKind { plan: plan.kind(&request.mark), boot, recorded: false });
     Some(WarmCommand { kind, command: text.into_owned().into_bytes(), prologue, prestarts: startup.is_some() })
 }

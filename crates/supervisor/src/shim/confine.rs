@@ -9,6 +9,7 @@ use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use confine::Denials;
 use protocol::FromShim;
+use protocol::plan::Record;
 use sys::{Confined, LaunchError, LaunchStep};
 
 impl Shim {
@@ -28,9 +29,10 @@ impl Shim {
         Err(io::Error::from_raw_os_error(failure.errno))
     }
 
-    /// Answers whether a warm shell may be given a command.
-    pub(super) fn protect(&mut self) {
-        let may = self.world.as_mut().is_none_or(|world| world.protect().is_ok());
+    /// Answers whether the warm shell may be given a command, whose changes are recorded with `record`.
+    pub(super) fn protect(&mut self, record: Option<&Record>) {
+        let is_protected = self.world.as_mut().is_none_or(|world| world.protect().is_ok());
+        let may = is_protected && record.is_none_or(|record| self.begin_warm_record(record));
         self.send(FromShim::Protected(may));
     }
 

@@ -95,7 +95,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         match message {
             ToShim::Run(run) => shim.run(*run)?,
             ToShim::Prepare { kind, files } => shim.prepare(*kind, files),
-            ToShim::Protect => shim.protect(),
+            ToShim::Protect(record) => shim.protect(record.as_deref()),
             ToShim::WarmStart(start) => shim.on_warm_start(start)?,
             ToShim::Dismiss => shim.dismiss(),
             // The addon sent these before it knew that their command had exited.
@@ -347,7 +347,7 @@ impl Shim {
             ToShim::Run(_)
             | ToShim::Release(_)
             | ToShim::Prepare { .. }
-            | ToShim::Protect
+            | ToShim::Protect(_)
             | ToShim::WarmStart(_)
             | ToShim::Dismiss => {}
         }

@@ -141,7 +141,7 @@ impl Shim {
                     | ToShim::Signal { .. }
                     | ToShim::HandOver { .. }
                     | ToShim::Prepare { .. }
-                    | ToShim::Protect
+                    | ToShim::Protect(_)
                     | ToShim::Denials
                     | ToShim::WarmStart(_)
                     | ToShim::Dismiss

@@ -108,7 +108,7 @@ impl TaskClient {
             | ToShim::Release(_)
             | ToShim::HandOver { .. }
             | ToShim::Prepare { .. }
-            | ToShim::Protect
+            | ToShim::Protect(_)
             | ToShim::Denials
             | ToShim::WarmStart(_)
             | ToShim::Dismiss

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::Shim;
+use super::record::{AnswerChannel, RecordError};
 use crate::group::Group;
 use crate::launch::mark_of;
 use crate::shim::running::Running;
@@ -12,7 +13,7 @@ use crate::shim::world::ShimWorld;
 use crate::warm::WarmShell;
 use protocol::plan::ShellKind;
 use protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
-use sys::{Reaped, Signal};
+use sys::{Bounds, LaunchError, LaunchStep, Reaped, Signal};
 
 impl Shim {
     /// Reaps survivors of earlier commands and the warm shell. A warm shell that another process has stopped is
@@ -49,11 +50,21 @@ impl Shim {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
         Group::begin(&mut self.group, kind.plan.limits);
-        let confined = self.confine(None);
-        match confined.and_then(|confined| WarmShell::start(kind, files, &mut self.group, confined)) {
+        match self.start_warm(kind, files) {
             Ok(warm) => self.warm = Some(warm),
             Err(_) => self.report(prepared(mark, None)),
         }
+    }
+
+    fn start_warm(&mut self, kind: ShellKind, files: Vec<OwnedFd>) -> Result<WarmShell, LaunchError> {
+        let failed = |error: RecordError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
+        let world = self.world.as_ref().map(ShimWorld::has_listener);
+        let way = kind.recorded.then(|| self.records.prepare(world)).transpose().map_err(failed)?;
+        // The socket stays open until the shell has sent its filter.
+        let (filter, _socket, journal) = way.map_or((None, None, None), AnswerChannel::parts);
+        let filter = filter.map_or(Bounds::None, Bounds::Filtered);
+        let bounds = self.confine(journal)?.map_or(filter, Bounds::Confined);
+        WarmShell::start(kind, files, &mut self.group, bounds)
     }
 
     /// Handles the report of the warm shell that it has started up.
@@ -107,8 +118,9 @@ impl Shim {
         running
     }
 
-    /// Kills the warm shell, if it exists.
+    /// Kills the warm shell, if it exists. A record that was begun for its command is removed.
     pub(super) fn dismiss(&mut self) {
+        self.records.discard();
         if let Some(shell) = self.warm.take().and_then(WarmShell::dismiss) {
             // Reaped at once, so that its usage does not count for the next command.
             let _ = nix::sys::wait::waitpid(shell, None);

@@ -92,13 +92,13 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
         any::<bool>().prop_map(|at_limit| ToShim::End { at_limit }),
         proptest::option::of(transfer()).prop_map(ToShim::Release),
         transfer().prop_map(|transfer| ToShim::HandOver { transfer, input: None }),
-        (plan(), any::<Vec<u8>>(), any::<Vec<u8>>()).prop_map(|(plan, early, late)| {
-            let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() } };
+        (plan(), any::<Vec<u8>>(), any::<Vec<u8>>(), any::<bool>()).prop_map(|(plan, early, late, recorded)| {
+            let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() }, recorded };
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
         (proptest::option::of(duration()), duration(), any::<u64>())
             .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at })),
-        LazyJust::new(|| ToShim::Protect),
+        proptest::option::of(record()).prop_map(|record| ToShim::Protect(record.map(Box::new))),
         LazyJust::new(|| ToShim::Dismiss),
         LazyJust::new(|| ToShim::Scan),
         LazyJust::new(|| ToShim::Acknowledged),

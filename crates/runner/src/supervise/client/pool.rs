@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::supervise::inheritance::Inheritance;
 use crate::supervise::ready::{ReadyShell, Stale};
-use protocol::plan::{ShellKind, WorldId};
+use protocol::plan::{Record, ShellKind, WorldId};
 use protocol::{FrameReader, FromShim, Received, ToShim};
 
 /// Shims kept while no command runs. Agents often call two tools at a time.
@@ -155,10 +155,10 @@ impl ShimHandle {
         self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
     }
 
-    /// Asks to protect the paths that are new in the shim's world, and waits for the answer. Returns whether a command
-    /// may start.
-    pub fn protect(&mut self) -> bool {
-        if protocol::send(&self.socket, ToShim::Protect).is_err() {
+    /// Asks to protect the paths that are new in the shim's world, and to begin a record for the warm shell's command,
+    /// and waits for the answer. Returns whether the command may start.
+    pub fn protect(&mut self, record: Option<&Record>) -> bool {
+        if protocol::send(&self.socket, ToShim::Protect(record.cloned().map(Box::new))).is_err() {
             return false;
         }
         let until = Instant::now() + PROTECTED;

@@ -74,7 +74,7 @@ fn kind(cwd: &str) -> Arc<ShellKind> {
         files: Vec::new(),
         record: None,
     };
-    Arc::new(ShellKind { plan, boot: Boot::default() })
+    Arc::new(ShellKind { plan, boot: Boot::default(), recorded: false })
 }
 
 #[test]

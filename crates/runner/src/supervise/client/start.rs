@@ -76,7 +76,9 @@ impl Launched {
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
-        if shim.world.is_some() && !ready.is_protected() && !shim.protect() {
+        let record = order.plan.record.as_ref();
+        let asks = record.is_some() || shim.world.is_some() && !ready.is_protected();
+        if asks && !shim.protect(record) {
             helpers.stale(shim.world, Stale::Gone);
             helpers.replace(shim.world);
             return WarmAttempt::Lost;

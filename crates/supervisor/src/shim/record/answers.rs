@@ -52,7 +52,7 @@ pub struct Answers {
 
 impl Answers {
     /// Starts the thread.
-    pub fn begin() -> io::Result<Self> {
+    fn begin() -> io::Result<Self> {
         let (read, wake) = sys::pipe()?;
         sys::set_nonblocking(&read)?;
         let shared = Arc::new(Shared::default());
@@ -63,10 +63,23 @@ impl Answers {
         Ok(Self { shared, news, wake, thread })
     }
 
+    /// Returns the thread, which is started if it was not yet.
+    pub fn of(answers: &mut Option<Self>) -> io::Result<&Self> {
+        match answers {
+            Some(answers) => Ok(answers),
+            none => Ok(none.insert(Self::begin()?)),
+        }
+    }
+
     /// Adds a source of calls.
     pub fn add(&self, source: Source) {
         lock(&self.news).push(source);
-        // The pipe has room: a byte for each command.
+        self.wake();
+    }
+
+    /// Lets the thread begin the record that is due.
+    pub fn wake(&self) {
+        // The pipe has room: two bytes for each command.
         let _ = nix::unistd::write(&self.wake, &[0]);
     }
 

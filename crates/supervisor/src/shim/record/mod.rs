@@ -135,7 +135,8 @@ impl Records {
         descriptors: &RunDescriptors,
         world: Option<bool>,
     ) -> Result<Option<AnswerChannel>, RecordError> {
-        (self.store, self.failure) = (None, None);
+        self.discard();
+        self.failure = None;
         let Some(record) = &plan.record else { return Ok(None) };
         match obstacle(record, world) {
             Some(_) if Compared::is_wanted(record) => {
@@ -155,30 +156,65 @@ impl Records {
         descriptors: &RunDescriptors,
         world: Option<bool>,
     ) -> Result<AnswerChannel, RecordError> {
-        let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
-        let header = header(record, plan)?;
-        let (ours, theirs) = sys::message_pair()?;
-        if self.answers.is_none() {
-            self.answers = Some(Answers::begin()?);
-        }
-        let answers = self.answers.as_ref().ok_or(RecordError::NoListener)?;
         self.run += 1;
-        answers.shared.put(Pending {
-            run: self.run,
-            store: record.store.clone(),
-            header,
-            limits: limits(record.limits),
-            beyond: record.beyond.clone(),
-            require: record.require,
-        });
-        self.store = Some((record.store.clone(), record.purpose));
-        touch_inherited(&RunJournal { shared: &answers.shared, run: self.run }, descriptors);
+        let run = self.run;
+        let answers = self.put(record, plan)?;
+        touch_inherited(&RunJournal { shared: &answers.shared, run }, descriptors);
         // Otherwise it begins while the program of the command starts.
         if record.require && !answers.shared.settle() {
             return Err(self.take_failure());
         }
+        self.channel(world)
+    }
+
+    /// Returns the way of the calls of a warm shell. They are let go on until [`Records::begin_warm`].
+    ///
+    /// # Errors
+    /// If the changes of its command could not be recorded.
+    pub fn prepare(&mut self, world: Option<bool>) -> Result<AnswerChannel, RecordError> {
+        if let Some(obstacle) = obstacle_here(world) {
+            return Err(obstacle);
+        }
+        self.run += 1;
+        self.channel(world)
+    }
+
+    /// Begins the record of the command that the shell of [`Records::prepare`] gets next.
+    ///
+    /// # Errors
+    /// If the record cannot begin.
+    pub fn begin_warm(&mut self, record: &Record, plan: &Plan) -> Result<(), RecordError> {
+        self.failure = None;
+        let answers = self.put(record, plan)?;
+        if record.require && !answers.shared.settle() {
+            return Err(self.take_failure());
+        }
+        answers.wake();
+        Ok(())
+    }
+
+    /// Gives the record of the current run to the thread that answers.
+    fn put(&mut self, record: &Record, plan: &Plan) -> Result<&Answers, RecordError> {
+        let pending = Pending {
+            run: self.run,
+            store: record.store.clone(),
+            header: header(record, plan)?,
+            limits: limits(record.limits),
+            beyond: record.beyond.clone(),
+            require: record.require,
+        };
+        self.store = Some((record.store.clone(), record.purpose));
+        let answers = Answers::of(&mut self.answers)?;
+        answers.shared.put(pending);
+        Ok(answers)
+    }
+
+    /// Makes the way of the calls of the current run.
+    fn channel(&mut self, world: Option<bool>) -> Result<AnswerChannel, RecordError> {
+        let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
+        let (ours, theirs) = sys::message_pair()?;
         let kind = if world.is_some() { SourceKind::World(ours) } else { SourceKind::Arrival(ours) };
-        answers.add(Source { run: self.run, kind });
+        Answers::of(&mut self.answers)?.add(Source { run: self.run, kind });
         if world.is_some() {
             return Ok(AnswerChannel::World(theirs));
         }
@@ -266,7 +302,12 @@ impl Records {
 
 /// Returns why the changes of a command cannot be recorded as it makes them.
 fn obstacle(record: &Record, world: Option<bool>) -> Option<RecordError> {
-    if record.only_tree || Machine::HERE.is_none() || !sys::has_listeners() {
+    if record.only_tree { Some(RecordError::NoListener) } else { obstacle_here(world) }
+}
+
+/// Returns why the changes of no command can be recorded as it makes them.
+fn obstacle_here(world: Option<bool>) -> Option<RecordError> {
+    if Machine::HERE.is_none() || !sys::has_listeners() {
         return Some(RecordError::NoListener);
     }
     // The listener of a world has a right of its own.
