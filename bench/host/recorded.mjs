@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const CREATE = fileURLToPath(new URL('create.mjs', import.meta.url));
 const NAME = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost'];
 
-/** The ways to record a command. A recorded one starts cold, and so does the one beside it. */
+/** The ways to record a command. */
 const WAYS = {
   off: {},
   watch: { receipt: 'watch' },
@@ -39,10 +39,10 @@ export const timed = async (act) => {
   return [performance.now() - started, result];
 };
 
-/** Runs a command, and expects its record to be whole. Returns its time and result. */
-export async function recorded(way, command, cwd) {
+/** Runs a command, cold unless told otherwise, and expects its record to be whole. Returns its time and result. */
+export async function recorded(way, command, cwd, warm = false) {
   const { bash } = await import('agent-bash');
-  const [time, result] = await timed(() => bash(command, { cwd, warm: false, ...WAYS[way] }));
+  const [time, result] = await timed(() => bash(command, { cwd, warm, ...WAYS[way] }));
   const { exitCode, stderr, receipt, undo } = result;
   if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}: ${stderr}`);
   if (way.includes('exact') && receipt?.state !== 'known') throw new Error(`${command}: ${receipt?.why}`);
@@ -53,12 +53,12 @@ export async function recorded(way, command, cwd) {
 /** Creates files from a Node process, as `npm ci` does, in a process of its own that no record knows. */
 const fill = (cwd, count) => execFileSync(process.execPath, [CREATE, 'files', count], { cwd });
 
-/** Runs a command `count` times with a pause before each. Returns the times. */
+/** Runs a command `count` times in warm shells, with a pause before each. Returns the times. */
 async function recordedStarts(way, command, count) {
   const times = [];
   for (let i = 0; i < count; i++) {
-    await sleep(5);
-    times.push((await recorded(way, command, directoryOf('starts')))[0]);
+    await sleep(10);
+    times.push((await recorded(way, command, directoryOf('starts'), true))[0]);
   }
   return times;
 }
