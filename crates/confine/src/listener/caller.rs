@@ -180,7 +180,7 @@ impl Callers {
     /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`. The
     /// path begins at the thread's directory in `/proc`, so an answer means that the thread exists.
     pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Known> {
-        if self.own.is_some() || self.directories.is_empty() {
+        if self.directories.is_empty() {
             return None;
         }
         let caller = self.known.get_mut(&thread)?;
@@ -219,14 +219,9 @@ impl Callers {
         }
     }
 
-    /// Returns whether directories are remembered.
-    pub fn remembers(&self) -> bool {
-        self.own.is_none()
-    }
-
     /// Remembers the directory of a change.
     pub fn remember(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
-        if self.own.is_some() { Arc::new(directory) } else { self.directories.remember(directory) }
+        self.directories.remember(directory)
     }
 
     /// Leaves and closes the directories of changes. Returns whether there were any.
@@ -237,8 +232,9 @@ impl Callers {
     }
 
     /// Forgets facts that may have changed before this command.
-    pub fn on_command(&self) {
+    pub fn on_command(&mut self) {
         self.own.iter().for_each(|own| own.forget());
+        self.leave();
     }
 
     /// Returns whether a thread sees the same files at the same paths as this process, whose mount namespace has this

@@ -135,7 +135,7 @@ impl Reading<'_> {
             return Err(Skip::Nothing);
         }
         let spot = self.spot(descriptor, text, !has(libc::O_NOFOLLOW) && !exclusive)?;
-        if spot.is_vacant && self.callers.remembers() {
+        if spot.is_vacant {
             self.callers.creates(self.call.thread, &spot.directory, &spot.name);
         }
         let act = match (has(libc::O_CREAT), writes && !exclusive) {

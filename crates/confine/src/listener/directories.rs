@@ -6,6 +6,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use super::journal::{Act, Change};
 use sys::PlaceId;
 
 /// The most directories that are remembered. Beyond that, all are forgotten.
@@ -63,7 +64,7 @@ impl Directories {
     }
 
     /// Marks a remembered directory that the run made.
-    pub fn own(&mut self, directory: &Arc<OwnedFd>) {
+    fn own(&mut self, directory: &Arc<OwnedFd>) {
         let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
         if let Some(known) = self.known.get_mut(&id).filter(|_| !self.mixed.contains(&id)) {
             known.is_own = true;
@@ -71,12 +72,12 @@ impl Directories {
     }
 
     /// Returns whether a directory that the run made has nothing of before in it.
-    pub fn is_pure(&self, directory: &Arc<OwnedFd>) -> bool {
+    fn is_pure(&self, directory: &Arc<OwnedFd>) -> bool {
         sys::place_id(directory.as_fd(), c"").is_ok_and(|id| !self.mixed.contains(&id))
     }
 
     /// Records that something of before comes into a directory.
-    pub fn mix(&mut self, directory: &Arc<OwnedFd>) {
+    fn mix(&mut self, directory: &Arc<OwnedFd>) {
         let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
         self.mixed.insert(id);
         if let Some(known) = self.known.get_mut(&id) {
@@ -95,10 +96,35 @@ impl Directories {
     }
 
     /// Records a rename between two directories of the run. A symbolic link may be what moves.
-    pub fn moves(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
+    fn moves(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
         let id = |directory: &Arc<OwnedFd>| sys::place_id(directory.as_fd(), c"");
         if !self.linked.is_empty() && id(from).is_ok_and(|from| self.has_links(from)) {
             self.linked.extend(id(to));
+        }
+    }
+
+    /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
+    /// which something of before may come is no longer marked.
+    pub fn mark(&mut self, change: &Change, own: [bool; 2]) {
+        let from = &change.spot.directory;
+        let one = own[0] && self.is_pure(from);
+        let (Act::Link(to) | Act::Rename(to) | Act::Swap(to)) = &change.act else {
+            if one {
+                self.own(from);
+            }
+            return;
+        };
+        let is_swap = matches!(change.act, Act::Swap(_));
+        match (one, own[1] && self.is_pure(&to.directory)) {
+            (false, true) => self.mix(&to.directory),
+            (true, false) if is_swap => self.mix(from),
+            (true, true) => {
+                self.moves(from, &to.directory);
+                if is_swap {
+                    self.moves(&to.directory, from);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -17,21 +17,15 @@ pub trait Journal {
     ///
     /// # Errors
     /// If the change must not be made.
-    fn before(&self, change: &Change) -> Result<(), Errno>;
+    fn before(&self, change: &Change) -> Result<Noted, Errno>;
 
     /// Records an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the change
-    /// itself, and returns whether it did.
+    /// itself.
     ///
     /// # Errors
     /// As [`Journal::before`].
-    fn make(&self, change: &Change) -> Result<bool, Errno> {
-        self.before(change).map(|()| false)
-    }
-
-    /// Returns whether the command made the directory with this path, whatever it has moved there since. Called after
-    /// [`Journal::before`] or [`Journal::make`].
-    fn has_made(&self, _directory: &Path) -> bool {
-        false
+    fn make(&self, change: &Change) -> Result<Noted, Errno> {
+        self.before(change)
     }
 
     /// Returns a number that no other run of this process has.
@@ -44,6 +38,15 @@ pub trait Journal {
     /// # Errors
     /// If the change must not be made.
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno>;
+}
+
+/// A change that a journal has recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// Whether the journal has made the change.
+    pub made: bool,
+    /// Whether the command made the directories of the file and of its new place, whatever it has moved there since.
+    pub own: [bool; 2],
 }
 
 /// A change that a call is about to make.

@@ -50,7 +50,7 @@ mod watcher;
 #[cfg(all(test, target_os = "linux"))]
 mod world_tests;
 
-pub use journal::{Act, Change, Journal, Spot};
+pub use journal::{Act, Change, Journal, Noted, Spot};
 pub use protocol::{Ends, Link, Report};
 pub use settings::Settings;
 pub use watcher::{Watcher, spot_of};

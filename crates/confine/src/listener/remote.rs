@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::caller::text;
 use super::directories::Directories;
-use super::journal::{Act, Change, Journal, Spot};
+use super::journal::{Act, Change, Journal, Noted, Spot};
 use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.
@@ -27,7 +27,7 @@ const MESSAGE: usize = 20 * 1024;
 /// The device and the inode of a file.
 type Id = (u64, u64);
 
-/// A message to a journal, which answers with an error number or 0.
+/// A message to a journal.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 enum Message {
     /// A change is about to be made.
@@ -39,6 +39,18 @@ enum Message {
         why: String,
     },
 }
+
+/// The answer of a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer {
+    /// An error number, or 0.
+    errno: i32,
+    /// See [`Noted::own`].
+    own: [bool; 2],
+}
+
+/// The largest answer, bytes.
+const ANSWER: usize = 16;
 
 /// See [`Act`].
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -191,18 +203,19 @@ impl Remote {
         Self(socket)
     }
 
-    fn ask(&self, message: &Message) -> Result<(), Errno> {
+    fn ask(&self, message: &Message) -> Result<Noted, Errno> {
         let asked = postcard::to_allocvec(message)
             .map_err(|_| io::ErrorKind::InvalidData.into())
             .and_then(|bytes| sys::send(self.0.as_fd(), &bytes, &[]))
             .and_then(|_| self.answer());
         match asked {
-            Ok(0) | Err(_) => Ok(()),
-            Ok(errno) => Err(Errno::from_raw(errno)),
+            Ok(Answer { errno: 0, own }) => Ok(Noted { made: false, own }),
+            Err(_) => Ok(Noted::default()),
+            Ok(Answer { errno, .. }) => Err(Errno::from_raw(errno)),
         }
     }
 
-    fn answer(&self) -> io::Result<i32> {
+    fn answer(&self) -> io::Result<Answer> {
         loop {
             match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
                 Ok(_) => break,
@@ -210,24 +223,22 @@ impl Remote {
                 Err(error) => return Err(error.into()),
             }
         }
-        let mut answer = [0; 4];
-        match sys::receive(self.0.as_fd(), &mut answer, &mut Vec::new())? {
-            4 => Ok(i32::from_ne_bytes(answer)),
-            _ => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        let mut answer = [0; ANSWER];
+        let length = sys::receive(self.0.as_fd(), &mut answer, &mut Vec::new())?;
+        postcard::from_bytes(&answer[..length]).map_err(|_| io::ErrorKind::UnexpectedEof.into())
     }
 }
 
 impl Journal for Remote {
-    fn before(&self, change: &Change) -> Result<(), Errno> {
+    fn before(&self, change: &Change) -> Result<Noted, Errno> {
         // A file that cannot be described is gone.
-        let Ok(spot) = Named::of(&change.spot) else { return Ok(()) };
-        let Ok(act) = Happening::of(&change.act) else { return Ok(()) };
+        let Ok(spot) = Named::of(&change.spot) else { return Ok(Noted::default()) };
+        let Ok(act) = Happening::of(&change.act) else { return Ok(Noted::default()) };
         self.ask(&Message::Change(spot, act))
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
-        self.ask(&Message::Miss { path: path.to_owned(), why: why.to_owned() })
+        self.ask(&Message::Miss { path: path.to_owned(), why: why.to_owned() }).map(drop)
     }
 }
 
@@ -241,19 +252,25 @@ pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, dire
         Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
     };
     let Ok(message) = message else { return false };
-    let result = journal.map_or(Ok(()), |journal| match message {
+    let none = Noted::default();
+    let result = journal.map_or(Ok(none), |journal| match message {
         Message::Change(spot, act) => {
             let change = spot.here(directories).and_then(|spot| Ok(Change { spot, act: act.here(directories)? }));
             match change {
                 Ok(change) => journal.before(&change),
-                Err(Elsewhere::Private) => Ok(()),
-                Err(Elsewhere::Changed(path)) => journal.miss(&path, "another process changed it at the same time"),
+                Err(Elsewhere::Private) => Ok(none),
+                Err(Elsewhere::Changed(path)) => {
+                    journal.miss(&path, "another process changed it at the same time").map(|()| none)
+                }
             }
         }
-        Message::Miss { path, why } => journal.miss(&path, &why),
+        Message::Miss { path, why } => journal.miss(&path, &why).map(|()| none),
     });
-    let errno = result.err().map_or(0, |errno| errno as i32);
-    sys::send(socket, &errno.to_ne_bytes(), &[]).is_ok()
+    let answer = match result {
+        Ok(noted) => Answer { errno: 0, own: noted.own },
+        Err(errno) => Answer { errno: errno as i32, own: none.own },
+    };
+    postcard::to_allocvec(&answer).is_ok_and(|bytes| sys::send(socket, &bytes, &[]).is_ok())
 }
 
 #[cfg(test)]

@@ -190,13 +190,13 @@ impl Service {
             |command: &&mut Command| command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener));
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
-        let Command { names, record, journal, ended, news, .. } = command;
+        let Command { id, names, record, journal, ended, news, .. } = command;
         let journal = journal.as_ref().filter(|_| !*ended);
         let before = record.size();
         let mut asked = Asked { call, listener, names, record, shared: &mut self.shared };
         let reply = match entry {
             Some(entry) => {
-                let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal));
+                let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal, *id));
                 noted.and_then(|()| reply(&mut asked, entry)).unwrap_or_else(Reply::fail)
             }
             None => Reply::fail(Errno::ENOSYS),
@@ -220,12 +220,15 @@ impl Service {
 }
 
 /// Reports the change that a call may make to the journal. Private directories have no journal.
-fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
+fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u64) -> Result<(), Errno> {
+    asked.shared.callers.directories.begin(command);
     let change = Reading { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
     match change {
         Ok(change) if asked.shared.paths.is_of_host(&change.spot.path()) => {
             asked.check()?;
-            journal.before(&change)
+            let noted = journal.before(&change)?;
+            asked.shared.callers.directories.mark(&change, noted.own);
+            Ok(())
         }
         Ok(_) | Err(Skip::Nothing) => Ok(()),
         Err(Skip::Missed(path, why)) => {

@@ -13,7 +13,6 @@ use nix::fcntl::AT_FDCWD;
 
 use super::caller::{Callers, link_of};
 use super::changed::{Reading, of_file};
-use super::directories::Directories;
 use super::journal::{Act, Change, Journal, Spot};
 use super::remote;
 use super::rights::{OWN_RULES, Rights};
@@ -104,15 +103,10 @@ impl Watcher {
         }
         match change {
             // If the caller is gone, the path may be another process's. Keeping an unchanged file does no harm.
-            Ok(change) if !may_make => {
-                let noted = journal.before(&change).map(|()| false);
-                self.mark_own(&change, journal);
-                noted
-            }
-            Ok(change) if sys::still_waits(listener, call.id) => {
-                let made = journal.make(&change);
-                self.mark_own(&change, journal);
-                made
+            Ok(change) if !may_make || sys::still_waits(listener, call.id) => {
+                let noted = if may_make { journal.make(&change) } else { journal.before(&change) }?;
+                self.callers.directories.mark(&change, noted.own);
+                Ok(noted.made)
             }
             Err(Skip::Missed(path, why)) if sys::still_waits(listener, call.id) => {
                 journal.miss(&path, why).map(|()| false)
@@ -123,33 +117,6 @@ impl Watcher {
 
     fn read(&mut self, call: Call, entry: &Entry) -> Result<Change, Skip> {
         Reading { call, callers: &mut self.callers }.change(entry)
-    }
-
-    /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
-    /// which something of before may come is no longer marked.
-    fn mark_own(&mut self, change: &Change, journal: &dyn Journal) {
-        let directories = &mut self.callers.directories;
-        let is_own =
-            |spot: &Spot, known: &Directories| journal.has_made(&spot.parent) && known.is_pure(&spot.directory);
-        let one = is_own(&change.spot, directories);
-        let (Act::Link(to) | Act::Rename(to) | Act::Swap(to)) = &change.act else {
-            if one {
-                directories.own(&change.spot.directory);
-            }
-            return;
-        };
-        let (from, is_swap) = (&change.spot.directory, matches!(change.act, Act::Swap(_)));
-        match (one, is_own(to, directories)) {
-            (false, true) => directories.mix(&to.directory),
-            (true, false) if is_swap => directories.mix(from),
-            (true, true) => {
-                directories.moves(from, &to.directory);
-                if is_swap {
-                    directories.moves(&to.directory, from);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// Returns whether this process may make a change in the place of its caller.

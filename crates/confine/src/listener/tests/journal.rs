@@ -19,7 +19,7 @@ struct Notes {
 }
 
 impl Journal for Notes {
-    fn before(&self, change: &Change) -> Result<(), Errno> {
+    fn before(&self, change: &Change) -> Result<Noted, Errno> {
         let (path, mut note) = (change.spot.path(), String::new());
         let name = path.file_name().expect("a name").to_str().expect("text").to_owned();
         let there = if path.symlink_metadata().is_ok() { "there" } else { "new" };
@@ -27,7 +27,7 @@ impl Journal for Notes {
         let act = act.split(|at: char| !at.is_alphabetic()).next().unwrap_or_default();
         write!(note, "{act} {name} {there}").expect("written");
         self.changes.borrow_mut().push(note);
-        if self.forbidden.contains(&*name) { Err(Errno::EDQUOT) } else { Ok(()) }
+        if self.forbidden.contains(&*name) { Err(Errno::EDQUOT) } else { Ok(Noted::default()) }
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
@@ -161,7 +161,7 @@ fn a_thing_that_is_another_one_here_is_missed() {
         poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE).unwrap();
         assert!(Watcher::new().answer_remote(ours.as_fd(), Some(&notes)));
     }
-    assert_eq!(asks.join().unwrap(), [Ok(()), Ok(()), Ok(())]);
+    assert_eq!(asks.join().unwrap(), [Ok(Noted::default()); 3]);
     let missed = |name: &str| {
         format!("missed {}: another process changed it at the same time", root.join(name).join("f").display())
     };

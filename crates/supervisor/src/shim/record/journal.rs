@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 
-use confine::listener::{Act, Change, Journal, Spot};
+use confine::listener::{Act, Change, Journal, Noted, Spot};
 use undo::look::At;
 use undo::{Header, Limits, Recorder, Store, StoreError, TouchError};
 
@@ -177,6 +177,15 @@ impl Current {
         taken.or_else(|error| self.on_error(&one.path, error).map(|()| false))
     }
 
+    /// Returns whether the run made the directories of a change.
+    fn has_made(&mut self, change: &Change) -> [bool; 2] {
+        let other = match &change.act {
+            Act::Link(to) | Act::Rename(to) | Act::Swap(to) => self.recorder.has_made(&to.parent),
+            _ => false,
+        };
+        [self.recorder.has_made(&change.spot.parent), other]
+    }
+
     fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
         match error {
             TouchError::NotKept(_) => self.unkept(),
@@ -227,16 +236,12 @@ impl RunJournal<'_> {
 }
 
 impl Journal for RunJournal<'_> {
-    fn before(&self, change: &Change) -> Result<(), Errno> {
-        self.with(|current| current.touch(change))
+    fn before(&self, change: &Change) -> Result<Noted, Errno> {
+        self.with(|current| current.touch(change).map(|()| Noted { made: false, own: current.has_made(change) }))
     }
 
-    fn make(&self, change: &Change) -> Result<bool, Errno> {
-        self.with(|current| current.take(&change.spot))
-    }
-
-    fn has_made(&self, directory: &Path) -> bool {
-        self.with(|current| Ok(current.recorder.has_made(directory))).unwrap_or_default()
+    fn make(&self, change: &Change) -> Result<Noted, Errno> {
+        self.with(|current| current.take(&change.spot).map(|made| Noted { made, own: current.has_made(change) }))
     }
 
     fn run(&self) -> u64 {
