@@ -2114,7 +2114,8 @@ type SessionResult = BashResult & {
 declare class BashSession {
   #private;
   /**
-   * Starts nothing. The options apply to each command; `cwd` is the directory in which the session begins.
+   * Starts no command. The options apply to each command; `cwd` is the directory in which the session begins. With
+   * `confine`, the namespaces of its commands are made in the background.
    *
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has the wrong type.
    *

@@ -17,6 +17,7 @@ mod facts;
 mod guard;
 mod listener;
 pub mod outcome;
+mod owner;
 mod plan;
 mod record;
 mod status;
@@ -30,10 +31,11 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use base::{Base, BaseState, request_of};
+pub use base::{Base, BaseState, known_request, request_of};
 pub use completion::ShellAfter;
 pub use facts::facts;
 pub use listener::{Allocation, Listener, LiveView, Prompt, Reply, aborted};
+pub use owner::Owner;
 pub use warm_up::warm_up;
 
 use crate::error::Error;
