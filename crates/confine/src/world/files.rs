@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::HostPaths;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
+use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
 use super::hidden::Hidden;
@@ -24,7 +25,7 @@ use sys::MountFlags;
 /// Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
-    git: Grants,
+    (git, devices): (Grants, Devices),
     (place, private): (&HostPaths<'_>, &Private),
     notes: &mut Vec<String>,
 ) -> Result<(Protection, Shown), Failure> {
@@ -36,14 +37,14 @@ pub(super) fn arrange(
     found.extend(caches::layers(policy, private, notes)?);
     let own = private_mounts(policy);
     found.extend(readable(policy, place)?);
-    let nodes = devices::nodes(policy.tmp)?;
+    let shared = devices::shared_memory(policy.tmp)?;
     let whole = policy.write.iter().any(|root| root == Path::new("/"));
     let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
     sys::restrict_path(Path::new("/"), flags, true).step(|| "read-only mounts".into())?;
     let blanks = Blanks::new()?;
     found.extend(resolver(policy, &blanks)?);
     attach_proc(&blanks)?;
-    devices::attach(nodes)?;
+    devices::attach(devices, shared)?;
     let hidden: Vec<_> =
         hidden(policy, place, &mounts).into_iter().filter(|path| is_there(path, policy, &found)).collect();
     found.extend(hidden.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));

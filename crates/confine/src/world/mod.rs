@@ -9,7 +9,7 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
+//! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
@@ -19,6 +19,7 @@
 //! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
 
 mod aliases;
+mod begun;
 mod blanks;
 mod caches;
 mod construct;
@@ -61,11 +62,12 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
+pub use begun::{Begun, rooms};
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
 pub use joined::{Joined, join};
-pub use make::{build, probe};
+pub use make::{build, finish, probe};
 pub use private::Leftovers;
 pub use published::Published;
 pub use remedy::of as remedy_of;

@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
 use confine::world::Door;
-use confine::{Confine, NoWorld, WorldFacts};
+use confine::{Confine, NoWorld, Way, WorldFacts};
 use protocol::WorldWays;
 use protocol::plan::WorldId;
 use sys::FileId;
@@ -92,6 +92,8 @@ struct World {
     /// the time at which a world is made.
     begun: Option<Vec<Option<FileId>>>,
     facts: Option<Arc<WorldFacts>>,
+    /// Whether a command of the world has ended.
+    has_run: bool,
     /// The directory with the world's pseudo-terminals. `None`: the host's.
     terminals: Option<Arc<OwnedFd>>,
     /// The way to the world's first process.
@@ -139,6 +141,7 @@ impl Worlds {
             roots,
             begun: None,
             facts: None,
+            has_run: false,
             terminals: None,
             door: None,
             // Messages and state files are text.
@@ -181,6 +184,13 @@ impl Worlds {
     /// Returns the facts of a world that is made.
     pub fn facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
         self.known.get(&id)?.facts.clone()
+    }
+
+    /// Records the end of a command. Returns whether it is the first one of a world of namespaces.
+    pub fn take_first_end(&mut self, id: WorldId) -> bool {
+        let Some(world) = self.known.get_mut(&id) else { return false };
+        let has_run = std::mem::replace(&mut world.has_run, true);
+        !has_run && world.facts.as_ref().is_some_and(|facts| facts.way == Way::Namespaces)
     }
 
     /// Returns the directory with the pseudo-terminals of a world that is made. `None`: the host's.

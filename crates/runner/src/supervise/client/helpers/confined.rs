@@ -99,6 +99,16 @@ impl Helpers {
         }
     }
 
+    /// Lets the supervisor keep a blank world for the next owner, once the first command of a world has ended.
+    pub fn keep_blank(&self, id: WorldId) {
+        let mut state = self.state();
+        if state.worlds.take_first_end(id)
+            && let Some(supervisor) = &state.supervisor
+        {
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::KeepBlank(state_of_worlds()));
+        }
+    }
+
     /// Ends the worlds of an owner. They live as long as a command or a task runs in them.
     pub fn end_worlds(&self, owner: u64) {
         let mut state = self.state();

@@ -1,0 +1,147 @@
+//! The blank world that a supervisor keeps for the next world.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use confine::Policy;
+use confine::gate::GateControl;
+use confine::world::{Begun, rooms};
+
+/// Time a blank world waits for its policy.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// The gate of a blank world, which knows no hosts and opens nothing.
+pub type BlankGate = (Pid, GateControl);
+
+/// A blank world with its gate. It ends when this value is dropped.
+pub struct Blank {
+    begun: Begun,
+    gate: Option<BlankGate>,
+    until: Instant,
+}
+
+/// The place for a blank world.
+#[derive(Default)]
+pub struct BlankPlace {
+    blank: Option<Blank>,
+    /// The number of caches of the last world.
+    rooms: usize,
+}
+
+impl BlankPlace {
+    /// Keeps the blank world for another minute, or begins one. `open_gate` starts the gate of a world without hosts and
+    /// ports. Returns the init of a world that was begun.
+    pub fn keep(
+        &mut self,
+        state: &Path,
+        now: Instant,
+        open_gate: impl FnOnce(&Begun) -> Option<BlankGate>,
+    ) -> Option<Pid> {
+        let until = now + KEPT;
+        if let Some(blank) = &mut self.blank {
+            blank.until = until;
+            return None;
+        }
+        let begun = Begun::ahead(state, self.rooms)?;
+        let init = begun.init;
+        let gate = open_gate(&begun);
+        self.blank = Some(Blank { begun, gate, until });
+        Some(init)
+    }
+
+    /// Takes the blank world, with its gate, if it can become a world with this policy.
+    pub fn claim(&mut self, policy: &Policy, state: &Path) -> Option<(Begun, Option<BlankGate>)> {
+        self.rooms = rooms(policy);
+        let Blank { begun, gate, .. } = self.blank.take_if(|blank| blank.begun.fits(policy, state))?;
+        Some((begun, gate))
+    }
+
+    /// Ends a blank world that has waited for too long.
+    pub fn expire(&mut self, now: Instant) {
+        self.blank.take_if(|blank| now >= blank.until);
+    }
+
+    /// Returns the time until [`BlankPlace::expire`] has to be called.
+    pub fn left(&self, now: Instant) -> Option<Duration> {
+        self.blank.as_ref().map(|blank| blank.until.saturating_duration_since(now))
+    }
+
+    /// Ends the blank world if this process belongs to it and has exited.
+    pub fn on_exit(&mut self, pid: Pid) {
+        self.blank.take_if(|blank| blank.begun.init == pid || blank.gate.as_ref().is_some_and(|gate| gate.0 == pid));
+    }
+
+    /// Returns whether this process is the init of the blank world.
+    pub fn has_init(&self, pid: Pid) -> bool {
+        self.blank.as_ref().is_some_and(|blank| blank.begun.init == pid)
+    }
+
+    /// Ends the blank world, or closes this process's copies of it.
+    pub fn clear(&mut self) {
+        self.blank = None;
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use nix::sys::wait::{WaitStatus, waitpid};
+
+    use super::*;
+    use confine::world::testing::{Scene, end, isolated, users};
+    use confine::world::{HostPaths, finish};
+
+    fn none(_: &Begun) -> Option<BlankGate> {
+        None
+    }
+
+    #[test]
+    fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
+        for user in users() {
+            let scene = Scene::new(user);
+            isolated(user, || {
+                let (mut place, began) = (BlankPlace::default(), Instant::now());
+                let later = |seconds| began + Duration::from_secs(seconds);
+                let init = place.keep(&scene.state, began, none).expect("begun");
+                assert_eq!(place.keep(&scene.state, later(30), none), None, "it is there");
+                place.expire(later(89));
+                assert_eq!(place.left(later(89)), Some(Duration::from_secs(1)));
+                place.expire(later(90));
+                assert_eq!(place.left(later(90)), None);
+                assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
+            });
+            assert_eq!(std::fs::read_dir(&scene.state).expect("listed").count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_blank_world_is_claimed_once() {
+        let scene = Scene::new(None);
+        isolated(None, || {
+            let (mut place, policy) = (BlankPlace::default(), scene.policy());
+            let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
+            assert!(place.claim(&policy, Path::new("/elsewhere")).is_none());
+            let (begun, _) = place.claim(&policy, &scene.state).expect("it fits");
+            assert!(place.claim(&policy, &scene.state).is_none());
+            let host = HostPaths { state: &scene.state, readable: &[], watches: false };
+            let world = finish(begun, &policy, &host).expect("made");
+            assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
+            end(world);
+        });
+    }
+
+    #[test]
+    fn a_blank_world_ends_with_its_processes() {
+        let scene = Scene::new(None);
+        isolated(None, || {
+            let mut place = BlankPlace::default();
+            let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
+            place.on_exit(Pid::from_raw(init.as_raw() + 1));
+            assert!(place.has_init(init));
+            place.on_exit(init);
+            assert!(!place.has_init(init));
+            waitpid(init, None).expect("reaped");
+        });
+    }
+}
