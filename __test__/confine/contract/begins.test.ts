@@ -1,98 +1,57 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { BashSession, bash, warmShells, warmUp } from 'agent-bash';
-import { createBashTool, createTerminalTool } from 'agent-bash/ai';
-import { registerBashTools } from 'agent-bash/mcp';
-import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { alive, folder, host, isRoot, rejection, until } from '../../support/index.ts';
-import { descendantsOf, helpersOf, INIT } from '../support/world.ts';
+import { stepped } from '../support/steps.ts';
+import { descendantsOf, helpersOf, isGone, LISTENER, SHIM, worldsOf } from '../support/world.ts';
 
-const inits = () => helpersOf(process.pid, INIT).map(({ pid }) => pid);
-
-/** The init of the one world that begins during a call. */
-async function begunBy(make: () => unknown): Promise<number> {
-  const before = new Set(inits());
-  make();
-  return until(() => inits().find((pid) => !before.has(pid)));
-}
-
-/** The inits below a host with the private directories that they have open. Only root sees the directories. */
-function worldsOf(host: number): { pid: number; places: string[] }[] {
-  return helpersOf(host, INIT).map(({ pid }) => ({ pid, places: isRoot ? placesOf(pid) : [] }));
-}
-
-function placesOf(pid: number): string[] {
-  try {
-    const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-    return fds.filter((path) => /\/world-[^/]+$/.test(path));
-  } catch {
-    // It has ended meanwhile.
-    return [];
-  }
-}
-
-const isGone = ({ pid, places }: { pid: number; places: string[] }) => !alive(pid) && !places.some(existsSync);
-
-const sessions = `
-  import { BashSession } from 'agent-bash';
+/** The imports of hosts, and their sessions. */
+const SESSIONS = `
+  import { BashSession, warmUp } from 'agent-bash';
   const session = (cwd) => new BashSession({ cwd, confine: 'workspace' });`;
+
+/** How an owner is made with `options`, and how it runs its first command. */
+const OWNERS = {
+  session: ['one = new BashSession(options);', "await one.run('true');"],
+  tool: [
+    'one = createBashTool(options);',
+    "for await (const _ of one.execute({ command: 'true' }, { toolCallId: 'a', messages: [] }));",
+  ],
+  'terminal tool': [
+    'one = createTerminalTool(options);',
+    "await one.execute({ action: 'start', command: 'true' }, { toolCallId: 'a', messages: [] });",
+  ],
+  sandbox: ['one = createLocalSandbox(options);', "await one.runCommand('true');"],
+  'sandbox session': ['one = createLocalSandboxSession(options);', "await one.run({ command: 'true' });"],
+  MCP: [
+    `const server = { getClientCapabilities: () => ({}), getClientVersion: () => undefined };
+    registerBashTools({ server, registerTool: (name, _, call) => { if (name === 'bash') one = call; } }, options);`,
+    "await one({ command: 'true' }, { signal: new AbortController().signal, requestId: 1 });",
+  ],
+};
 
 describe.runIf(process.platform === 'linux')('the world of an owner that is confined', () => {
   const confine = 'workspace';
-  const owners = {
-    session(cwd: string) {
-      const session = new BashSession({ cwd, confine });
-      onTestFinished(() => session.close());
-      return () => session.run('true');
-    },
-    tool(cwd: string) {
-      const tool = createBashTool({ cwd, confine });
-      return async () => {
-        for await (const _ of tool.execute({ command: 'true' }, { toolCallId: 'a', messages: [] }));
-      };
-    },
-    terminal(cwd: string) {
-      const tool = createTerminalTool({ cwd, confine });
-      onTestFinished(() => tool.close());
-      return () => tool.execute({ action: 'start', command: 'true' }, { toolCallId: 'a', messages: [] });
-    },
-    sandbox(cwd: string) {
-      const sandbox = createLocalSandbox({ cwd, confine });
-      onTestFinished(() => sandbox.stop());
-      return () => sandbox.runCommand('true');
-    },
-    'sandbox session'(cwd: string) {
-      const session = createLocalSandboxSession({ cwd, confine });
-      onTestFinished(() => session[Symbol.asyncDispose]());
-      return () => session.run({ command: 'true' });
-    },
-    MCP(cwd: string) {
-      const tools = new Map<string, (input: object, extra: object) => unknown>();
-      const server = {
-        registerTool: (name: string, _: object, call: (input: object, extra: object) => unknown) => {
-          tools.set(name, call);
-        },
-      };
-      Object.assign(server, { server: { getClientCapabilities: () => ({}), getClientVersion: () => undefined } });
-      registerBashTools(server as never, { cwd, confine });
-      return () => tools.get('bash')?.({ command: 'true' }, { signal: new AbortController().signal, requestId: 1 });
-    },
-  };
 
-  test.each(Object.entries(owners))('is begun when its owner is made: %s', async (_, own) => {
-    const cwd = folder();
-    let first = async (): Promise<unknown> => undefined;
-    const init = await begunBy(() => {
-      const run = own(cwd);
-      first = async () => run();
-    });
-    const all = inits();
-    await first();
-    expect(inits().filter((pid) => !all.includes(pid) && pid !== init)).toEqual([]);
-    expect(alive(init)).toBe(true);
+  test.each(Object.entries(OWNERS))('is begun when its owner is made: %s', async (_, [make = '', run = '']) => {
+    const imports = `
+      import { createBashTool, createTerminalTool } from 'agent-bash/ai';
+      import { registerBashTools } from 'agent-bash/mcp';
+      import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
+      const options = { cwd: ${JSON.stringify(folder())}, confine: 'workspace' };
+      let one;`;
+    const { host: at, step } = stepped(SESSIONS + imports, [make, run]);
+    await step();
+    await until(() => helpersOf(at.pid, LISTENER).length === 1);
+    const begun = worldsOf(at.pid);
+    expect(begun).toHaveLength(1);
+    await step();
+    // The world of the command, and a blank one.
+    await until(() => worldsOf(at.pid).length === 2);
+    expect(worldsOf(at.pid)).toEqual(expect.arrayContaining(begun));
   });
 
   test('has a warm shell for the first command', async () => {
@@ -105,57 +64,53 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
   });
 
   test('leaves nothing if its owner runs nothing', async () => {
-    const before = new Set(helpersOf().map(({ pid }) => pid));
-    const session = new BashSession({ cwd: folder(), confine });
-    const own = () => helpersOf().filter(({ pid }) => !before.has(pid));
-    // The gate, init, a listener and a shim.
-    await until(() => own().length === 4);
-    const worlds = worldsOf(process.pid).filter(({ pid }) => !before.has(pid));
+    const { host: at, step } = stepped(SESSIONS, ["const one = session('/usr/bin');", 'await one.close();']);
+    await step();
+    await until(() => helpersOf(at.pid, LISTENER).length === 1);
+    const worlds = worldsOf(at.pid);
     expect(worlds.flatMap(({ places }) => places)).toHaveLength(isRoot ? 1 : 0);
-    await session.close();
-    await until(() => own().length === 0 && worlds.every(isGone));
+    await step();
+    await until(() => worlds.every(isGone) && helpersOf(at.pid).length === helpersOf(at.pid, SHIM).length);
   });
 
   test('keeps no process alive', async () => {
-    const one = host(`${sessions} globalThis.kept = session('/usr/bin'); console.log('up.');`);
+    const one = host(`${SESSIONS} globalThis.kept = session('/usr/bin'); console.log('up.');`);
     expect(await one.ended()).toEqual({ code: 0, signal: null });
     expect(one.stdout()).toBe('up.\n');
   });
 
   test('leaves nothing if owners are made and ended in a loop', async () => {
-    const one = host(
-      `${sessions}
-      for (let n = 0; n < 200; n++) {
+    const { host: at, step } = stepped(SESSIONS, [
+      `for (let n = 0; n < 200; n++) {
         const one = session('/usr/bin');
         if (n % 10 === 0) await new Promise((next) => setTimeout(next, n % 7));
         await one.close();
       }
       const last = session('/usr/bin');
-      const { stdout } = await last.run('echo ok.');
-      await last.close();
-      console.log(stdout);
-      setInterval(() => {}, 1000);`,
-    );
-    await one.says(/ok\./);
-    await until(() => helpersOf(one.pid, INIT).length === 0);
+      if ((await last.run('echo ok')).stdout !== 'ok\\n') throw new Error('it did not run');
+      await last.close();`,
+    ]);
+    await step();
+    // The blank one is left.
+    await until(() => worldsOf(at.pid).length === 1 && helpersOf(at.pid, LISTENER).length === 0);
   });
 
   test('is one of few if owners are made and dropped', async () => {
-    const one = host(
-      `${sessions}
-      globalThis.kept = Array.from({ length: 20 }, (_, n) => session('/usr/bin'));
-      // Its world is made now, or was begun and leaves its place to another.
-      await kept[4].run('true');
-      console.log('up.');
-      setInterval(() => {}, 1000);`,
-    );
-    await one.says(/up\./);
-    await until(() => helpersOf(one.pid, INIT).length === 5);
+    const { host: at, step } = stepped(SESSIONS, [
+      "globalThis.kept = Array.from({ length: 20 }, () => session('/usr/bin'));",
+      "const last = session('/usr/bin'); await last.run('true');",
+    ]);
+    await step();
+    await until(() => worldsOf(at.pid).length === 4);
+    await step();
+    // That of the last one, and a blank one.
+    await until(() => worldsOf(at.pid).length === 6);
+    expect(worldsOf(at.pid)).toHaveLength(6);
   });
 
   test('leaves nothing if the host is killed at any moment of it', async () => {
     for (const ms of [0, 1, 2, 4, 6, 8, 12, 20]) {
-      const source = `${sessions} console.log('up.'); globalThis.kept = session('/usr/bin'); setInterval(() => {}, 9);`;
+      const source = `${SESSIONS} console.log('up.'); globalThis.kept = session('/usr/bin'); setInterval(() => {}, 9);`;
       const one = host(source);
       await one.says(/up\./);
       await new Promise((next) => setTimeout(next, ms));
@@ -202,27 +157,27 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
     const base = realpathSync(folder());
     const cwd = join(base, 'tree');
     mkdirSync(cwd);
-    let session: BashSession | undefined;
-    await begunBy(() => {
-      session = new BashSession({ cwd, confine });
-    });
-    onTestFinished(() => session?.close());
+    const before = warmShells().waiting;
+    const session = new BashSession({ cwd, confine });
+    onTestFinished(() => session.close());
+    await until(() => warmShells().waiting > before);
     const env = Object.fromEntries(
       ['AUTHOR', 'COMMITTER'].flatMap((who) => [`GIT_${who}_NAME`, `GIT_${who}_EMAIL`].map((name) => [name, 'n'])),
     );
     const made = 'git init -q main && cd main && git commit -q --allow-empty -m m && git worktree add -q ../tree';
     expect((await bash(made, { cwd: base, env })).exitCode).toBe(0);
-    const ran = await session?.run('git commit -q --allow-empty -m two', { env });
-    expect([ran?.exitCode, ran?.confinement?.write]).toEqual([0, [join(base, 'main/.git'), cwd]]);
+    const ran = await session.run('git commit -q --allow-empty -m two', { env });
+    expect([ran.exitCode, ran.confinement?.write]).toEqual([0, [join(base, 'main/.git'), cwd]]);
   });
 
   test('is made by warmUp, whose command finds it', async () => {
-    const options = { cwd: folder(), confine } as const;
-    const all = inits();
-    expect(await warmUp(options)).toBe(true);
-    const made = inits().filter((pid) => !all.includes(pid));
+    const options = `{ cwd: ${JSON.stringify(folder())}, confine: 'workspace' }`;
+    const { host: at, step } = stepped(SESSIONS, [`await warmUp(${options});`, `await bash('true', ${options});`]);
+    await step();
+    const made = worldsOf(at.pid);
     expect(made).toHaveLength(1);
-    await bash('true', options);
-    expect(inits().filter((pid) => !all.includes(pid))).toEqual(made);
+    await step();
+    await until(() => worldsOf(at.pid).length === 2);
+    expect(worldsOf(at.pid)).toEqual(expect.arrayContaining(made));
   });
 });
