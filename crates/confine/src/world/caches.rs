@@ -53,7 +53,8 @@ fn make_room(own: &Path) -> io::Result<[PathBuf; 2]> {
     Ok(places)
 }
 
-/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world.
+/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world. The changes end
+/// with the world, so its end does not write them to the disk.
 fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
     let [upper, work] = make_room(own)?;
     // The mount uses descriptors, because commas and colons in a path would have a meaning.
@@ -66,6 +67,9 @@ fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
         (c"upperdir", Some(upper.as_c_str())),
         (c"workdir", Some(work.as_c_str())),
         (c"userxattr", None),
+        (c"volatile", None),
     ];
-    sys::new_mount(c"overlay", &options, MountFlags::NO_DEVICES)
+    let mount = |options: &[_]| sys::new_mount(c"overlay", options, MountFlags::NO_DEVICES);
+    // Before Linux 5.10 the last option is unknown.
+    mount(&options).or_else(|_| mount(&options[..options.len() - 1]))
 }

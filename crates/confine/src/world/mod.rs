@@ -13,7 +13,7 @@
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
-//! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
+//! | hidden paths, and files that are shown in them | `hidden.rs`, `lookups.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
 //! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
@@ -36,6 +36,7 @@ mod ids;
 mod init;
 mod joined;
 mod layers;
+mod lookups;
 mod make;
 mod messages;
 mod network;

@@ -12,7 +12,7 @@ use confine::world::{Begun, rooms};
 /// Time a blank world waits for its policy.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// The gate of a blank world, which knows no hosts and opens nothing.
+/// The gate of a blank world. It knows no hosts and opens nothing, and its world can only have such a policy.
 pub type BlankGate = (Pid, GateControl);
 
 /// A blank world with its gate. It ends when this value is dropped.
@@ -26,13 +26,15 @@ pub struct Blank {
 #[derive(Default)]
 pub struct BlankPlace {
     blank: Option<Blank>,
-    /// The number of caches of the last world.
+    /// The needs of the last world, which are likely those of the next one: the number of its caches, and whether its
+    /// gate knows no hosts and opens nothing.
     rooms: usize,
+    is_isolated: bool,
 }
 
 impl BlankPlace {
-    /// Keeps the blank world for another minute, or begins one. `open_gate` starts the gate of a world without hosts and
-    /// ports. Returns the init of a world that was begun.
+    /// Keeps the blank world for another minute, or begins one. `open_gate` starts its gate, if it gets one. Returns the
+    /// init of a world that was begun.
     pub fn keep(
         &mut self,
         state: &Path,
@@ -46,15 +48,18 @@ impl BlankPlace {
         }
         let begun = Begun::ahead(state, self.rooms)?;
         let init = begun.init;
-        let gate = open_gate(&begun);
+        let gate = if self.is_isolated { open_gate(&begun) } else { None };
         self.blank = Some(Blank { begun, gate, until });
         Some(init)
     }
 
-    /// Takes the blank world, with its gate, if it can become a world with this policy.
-    pub fn claim(&mut self, policy: &Policy, state: &Path) -> Option<(Begun, Option<BlankGate>)> {
-        self.rooms = rooms(policy);
-        let Blank { begun, gate, .. } = self.blank.take_if(|blank| blank.begun.fits(policy, state))?;
+    /// Takes the blank world, with its gate, if it can become a world with this policy. `is_isolated`: whether the gate of
+    /// the policy knows no hosts and opens nothing.
+    pub fn claim(&mut self, policy: &Policy, state: &Path, is_isolated: bool) -> Option<(Begun, Option<BlankGate>)> {
+        (self.rooms, self.is_isolated) = (rooms(policy), is_isolated);
+        let has_gate = |blank: &Blank| blank.gate.is_none() || is_isolated;
+        let Blank { begun, gate, .. } =
+            self.blank.take_if(|blank| has_gate(blank) && blank.begun.fits(policy, state))?;
         Some((begun, gate))
     }
 
@@ -121,13 +126,34 @@ mod tests {
         isolated(None, || {
             let (mut place, policy) = (BlankPlace::default(), scene.policy());
             let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
-            assert!(place.claim(&policy, Path::new("/elsewhere")).is_none());
-            let (begun, _) = place.claim(&policy, &scene.state).expect("it fits");
-            assert!(place.claim(&policy, &scene.state).is_none());
+            assert!(place.claim(&policy, Path::new("/elsewhere"), true).is_none());
+            let (begun, _) = place.claim(&policy, &scene.state, true).expect("it fits");
+            assert!(place.claim(&policy, &scene.state, true).is_none());
             let host = HostPaths { state: &scene.state, readable: &[], watches: false };
             let world = finish(begun, &policy, &host).expect("made");
             assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
             end(world);
+        });
+    }
+
+    #[test]
+    fn a_blank_world_with_a_gate_is_for_policies_without_hosts_and_ports() {
+        let scene = Scene::new(None);
+        isolated(None, || {
+            let (mut place, policy) = (BlankPlace::default(), scene.policy());
+            assert!(place.claim(&policy, &scene.state, true).is_none());
+            let gate = |_: &Begun| {
+                let null = std::fs::File::open("/dev/null").expect("null");
+                Some((Pid::from_raw(i32::MAX), GateControl::from(std::os::fd::OwnedFd::from(null))))
+            };
+            let init = place.keep(&scene.state, Instant::now(), gate).expect("begun");
+            assert!(place.claim(&policy, &scene.state, false).is_none() && place.has_init(init));
+            let (begun, gate) = place.claim(&policy, &scene.state, true).expect("it fits");
+            assert!(begun.init == init && gate.is_some());
+            // The last world had hosts.
+            drop((begun, place.claim(&policy, &scene.state, false)));
+            place.keep(&scene.state, Instant::now(), |_| panic!("a gate")).expect("begun");
+            assert!(place.claim(&policy, &scene.state, false).is_some_and(|(_, gate)| gate.is_none()));
         });
     }
 

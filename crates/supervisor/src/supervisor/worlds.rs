@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::blank::{BlankGate, BlankPlace};
@@ -106,7 +105,7 @@ impl Worlds {
         }
         let watches = self.watching.len() < WATCHING;
         let place = HostPaths { state, readable: &[], watches };
-        let (mut world, gate) = match self.blank.claim(policy, state) {
+        let (mut world, gate) = match self.blank.claim(policy, state, opens_late(policy)) {
             Some((begun, gate)) => self.finish((begun, gate), policy, &place)?,
             None => (world::build(policy, &place)?, None),
         };
@@ -126,23 +125,13 @@ impl Worlds {
         Ok((world, gate))
     }
 
-    /// Makes a world of the blank one. The gate is returned if it is the one that the policy needs.
+    /// Makes a world of the blank one.
     fn finish(
         &mut self,
         (begun, gate): (Begun, Option<BlankGate>),
         policy: &Policy,
         place: &HostPaths<'_>,
     ) -> Result<(World, Option<BlankGate>), WorldError> {
-        let gate = gate.filter(|(pid, _)| {
-            let is_needed = opens_late(policy);
-            if !is_needed {
-                // The gate of the policy listens in its place.
-                sys::signal(*pid, Signal::SIGKILL);
-                let _ = waitpid(*pid, None);
-                self.gates.remove(pid);
-            }
-            is_needed
-        });
         let init = begun.init;
         let world = world::finish(begun, policy, place);
         let is_made = world.as_ref().is_ok_and(|world| world.namespaces.is_some());
