@@ -338,7 +338,7 @@ impl Launch {
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         if let Some(world) = self.order.plan.world {
-            self.helpers.keep_blank(world);
+            self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;
         }
         Ok(Finished { outcome, shell })
@@ -350,7 +350,7 @@ impl Launch {
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
                 registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
-                self.order.plan.world.iter().for_each(|world| self.helpers.keep_blank(*world));
+                self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
             }

@@ -70,6 +70,11 @@ impl Owner {
         let request = helpers.runtime().spawn_blocking(first).await.ok()?.ok()?;
         let world = helpers.begin_world(request.confine.as_ref()?, || self.has_ended())?;
         let plan = plan_in(&request, || Some(world)).ok()?;
+        let _ = helpers.world_made(world).await;
+        if !helpers.waits_for_command(world) {
+            // The command starts its shell itself, and needs the shim.
+            return None;
+        }
         warm_up_as(&request, &plan, helpers).await.map(drop).ok()
     }
 }

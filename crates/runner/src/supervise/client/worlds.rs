@@ -186,6 +186,11 @@ impl Worlds {
         self.known.get(&id)?.facts.clone()
     }
 
+    /// Returns whether a world waits for its first command.
+    pub fn is_begun(&self, id: WorldId) -> bool {
+        self.known.get(&id).is_some_and(|world| world.begun.is_some())
+    }
+
     /// Records the end of a command. Returns whether it is the first one of a world of namespaces.
     pub fn take_first_end(&mut self, id: WorldId) -> bool {
         let Some(world) = self.known.get_mut(&id) else { return false };

@@ -35,6 +35,8 @@ impl Helpers {
         self.begins.lock().await
     }
 
+    /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that command
+    /// is prepared.
     fn prepare_world(&'static self, state: &mut ClientState, found: WorldEntry) -> WorldId {
         match found {
             WorldEntry::Known(id) => {
@@ -44,7 +46,6 @@ impl Helpers {
             WorldEntry::New { id, ended } => {
                 state.pools.begin(id);
                 ended.into_iter().for_each(|ended| end(state, ended));
-                // The world gets a shim for the first command, which is forked while that command is prepared.
                 if HelperError::check_descriptors().is_ok() {
                     self.ask(state, Some(id), 1);
                 }
@@ -99,12 +100,22 @@ impl Helpers {
         }
     }
 
-    /// Lets the supervisor keep a blank world for the next owner, once the first command of a world has ended.
-    pub fn keep_blank(&self, id: WorldId) {
+    /// Returns whether a world still waits for its first command.
+    pub fn waits_for_command(&self, id: WorldId) -> bool {
+        self.state().worlds.is_begun(id)
+    }
+
+    /// Handles the end of a command. After the first one of a world, the world gets a second shim, in which a shell can
+    /// be warm while a command runs, and the supervisor keeps a blank world for the next owner.
+    pub fn ended_in(&'static self, id: WorldId) {
         let mut state = self.state();
-        if state.worlds.take_first_end(id)
-            && let Some(supervisor) = &state.supervisor
-        {
+        if !state.worlds.take_first_end(id) {
+            return;
+        }
+        if HelperError::check_descriptors().is_ok() {
+            self.ask(&mut state, Some(id), 1);
+        }
+        if let Some(supervisor) = &state.supervisor {
             let _ = protocol::send(&supervisor.socket, ToSupervisor::KeepBlank(state_of_worlds()));
         }
     }
