@@ -43,9 +43,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
     return { base: withHome(own, needed && made !== null ? made : home), env: { ...env, ...running.mark } };
   };
 
-  // The private home is a part of the confinement, so it is made now.
   if (isConfined(base) && !base.signal?.aborted) begin(current());
-
   return {
     description: describe(base, home ?? base.env?.HOME ?? null),
 
@@ -87,7 +85,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
   };
 }
 
-/** Begins the world of a session's commands. */
+/** Begins the world of a session's commands. The private home is a part of the confinement, so it exists by now. */
 function begin({ base, env }: { base: Base; env: Record<string, string> }): void {
   base[OWNER]?.begin({ ...base, env: { ...base.env, ...env } });
 }

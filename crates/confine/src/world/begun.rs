@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use super::construct::Ground;
 use super::failure::{Failure, Step};
 use super::ids;
-use super::init::{self, Ground};
+use super::init;
 use super::messages::{self, START};
 use super::private::Private;
 use crate::{Board, Caches, Network, Policy};

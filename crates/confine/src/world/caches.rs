@@ -53,8 +53,8 @@ fn make_room(own: &Path) -> io::Result<[PathBuf; 2]> {
     Ok(places)
 }
 
-/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world. The changes end
-/// with the world, so its end does not write them to the disk.
+/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world. The changes
+/// end with the world, so its end does not write them to the disk.
 fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
     let [upper, work] = make_room(own)?;
     // The mount uses descriptors, because commas and colons in a path would have a meaning.

@@ -6,7 +6,6 @@ use super::HostPaths;
 use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
-use super::init::Ground;
 use super::messages::Built;
 use super::private::Private;
 use super::protection::Protection;
@@ -25,6 +24,15 @@ pub(super) struct Construction {
     pub landlock: Option<OwnedFd>,
     pub protection: Protection,
     pub shown: Shown,
+}
+
+/// What is decided when a world begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ground {
+    /// Whether the world has a network of its own.
+    pub network: bool,
+    /// The number of caches for which directories are made ahead.
+    pub rooms: usize,
 }
 
 /// The parts of a world that no policy decides.

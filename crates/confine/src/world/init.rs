@@ -11,7 +11,7 @@ use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpid};
 
 use super::HostPaths;
-use super::construct::{Base, Construction, construct};
+use super::construct::{Base, Construction, Ground, construct};
 use super::failure::{Failure, Step};
 use super::joined;
 use super::messages::{
@@ -43,15 +43,6 @@ pub(super) struct Held {
     pub listener: UnixListener,
     /// The place for the number of the guards.
     pub board: Board,
-}
-
-/// What is decided when a world begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ground {
-    /// Whether the world has a network of its own.
-    pub network: bool,
-    /// The number of caches for which directories are made ahead.
-    pub rooms: usize,
 }
 
 /// Runs init in a process that was just forked into its namespaces. `state` is the directory of [`HostPaths`].

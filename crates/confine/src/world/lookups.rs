@@ -6,8 +6,8 @@ use std::path::Path;
 
 use sys::MountedFile;
 
-/// The directories that were looked up, with whether they exist. It is as old as its first lookup, so it serves one pass
-/// over the paths.
+/// The directories that were looked up, with whether they exist. It is as old as its first lookup, so it serves one
+/// pass over the paths.
 #[derive(Debug, Default)]
 pub(super) struct Lookups<'a>(HashMap<&'a Path, bool>);
 

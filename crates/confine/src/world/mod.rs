@@ -1,6 +1,9 @@
 //! Worlds: namespaces that the commands with one policy share.
 //!
 //! The supervisor makes a world. The world lives in one process of its own, its *init*: process 1 of its pid namespace.
+//! A world begins as a *blank* one, whose init waits for the policy, and the supervisor may keep such a world ahead of
+//! its owner. No other process enters a world before its policy is applied.
+//!
 //! Init makes the mounts and the network, hands out descriptors of all namespaces, and then waits. It protects new
 //! repositories when it is asked to, and covers hidden files again as soon as the host replaces them. It kills each
 //! process that is reparented to it, because the shim of that process is gone. Init ends once the supervisor has

@@ -2,6 +2,8 @@
 //! exited.
 
 mod blank;
+#[cfg(all(test, target_os = "linux"))]
+mod blank_tests;
 pub(super) mod worlds;
 
 use std::collections::HashMap;

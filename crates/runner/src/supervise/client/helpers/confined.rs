@@ -35,8 +35,8 @@ impl Helpers {
         self.begins.lock().await
     }
 
-    /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that command
-    /// is prepared.
+    /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that
+    /// command is prepared.
     fn prepare_world(&'static self, state: &mut ClientState, found: WorldEntry) -> WorldId {
         match found {
             WorldEntry::Known(id) => {
