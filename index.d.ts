@@ -2114,7 +2114,8 @@ type SessionResult = BashResult & {
 declare class BashSession {
   #private;
   /**
-   * Starts nothing. The options apply to each command; `cwd` is the directory in which the session begins.
+   * Starts no command. The options apply to each command; `cwd` is the directory in which the session begins. With
+   * `confine`, the namespaces of its commands are made in the background.
    *
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has the wrong type.
    *
@@ -2155,7 +2156,7 @@ declare class BashSession {
 /**
  * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options
  * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, whether there is a `stdin`, and whether changes
- * are recorded (`receipt`, `undo`).
+ * are recorded (`receipt`, `undo`). With `confine` it makes the namespaces of the command as well.
  *
  * It waits for a place among the commands that run at once. Resolves with true once the shell is warm. Resolves with
  * false if commands with these options always start cold: with `warm: false`, AGENT_BASH_WARM=0, a shell other than

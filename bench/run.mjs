@@ -10,6 +10,7 @@ import { OURS } from './contestants/index.mjs';
 import { withHost } from './host/index.mjs';
 import * as confine from './rows/confine.mjs';
 import * as crowd from './rows/crowd.mjs';
+import * as first from './rows/first.mjs';
 import * as heap from './rows/heap.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
@@ -36,6 +37,7 @@ const ROWS = {
   terminal,
   safety,
   confine,
+  first,
   receipts,
   records,
   tokens,

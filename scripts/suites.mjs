@@ -33,6 +33,7 @@ export const REPEATED = {
     'supervise',
     'undo/contract',
     'undo/cover',
+    'undo/own-directories',
     'undo/tool',
     'warm',
     'stress/attacks/session',

@@ -1,18 +1,19 @@
 //! Owners of worlds: tools, sessions and registries whose confined commands belong together.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 use napi_derive::napi;
 
-use runner::supervise::Helpers;
-
-/// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
-static NEXT: AtomicU32 = AtomicU32::new(1);
+use super::request::NativeRequest;
+use super::session::NativeSession;
+use runner::run::{Owner, known_request};
+use runner::session::first_request;
+use runner::snapshot::Wanted;
 
 /// An owner of worlds. Its worlds end with it: at a call of `end`, when it is collected, or when its thread ends.
 #[napi]
 pub struct NativeOwner {
-    number: u32,
+    owner: Arc<Owner>,
 }
 
 #[napi]
@@ -26,32 +27,46 @@ impl NativeOwner {
     /// Returns the owner's number, for the option `owner`.
     #[napi(getter)]
     pub fn number(&self) -> u32 {
-        self.number
+        u32::try_from(self.owner.number()).unwrap_or(u32::MAX)
+    }
+
+    /// Begins the world of the owner's first command in the background. The arguments are those of `Bridge.start` for a
+    /// command like it. With a session, it is a command of the session, and an empty `cwd` is the session's own. What
+    /// fails, the first command tries again.
+    #[napi]
+    pub fn begin(
+        &self,
+        cwd: String,
+        host_env: Option<String>,
+        umask: u32,
+        options: String,
+        session: Option<&NativeSession>,
+    ) {
+        let native = NativeRequest { command: ":".to_owned(), cwd, host_env, umask, options, stdin: None };
+        let Ok(raw) = native.read() else { return };
+        let session = session.map(|session| Arc::clone(&session.session));
+        self.owner.begin(move || match session {
+            Some(session) => first_request(&session, raw),
+            None => known_request::<Wanted>(raw),
+        });
     }
 
     /// Ends the owner's worlds: the remaining processes in them are killed, and their temporary files are removed.
     /// Tasks that outlive the host keep their worlds. May be called again.
     #[napi]
     pub fn end(&self) {
-        end(self.number.into());
+        self.owner.end();
     }
 }
 
 impl Default for NativeOwner {
     fn default() -> Self {
-        Self { number: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Self { owner: Owner::new() }
     }
 }
 
 impl Drop for NativeOwner {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-fn end(owner: u64) {
-    confine::forget(owner);
-    if let Some(helpers) = Helpers::if_made() {
-        helpers.end_worlds(owner);
     }
 }

@@ -17,7 +17,7 @@ use runner::session::{Session, SessionRun};
 #[napi]
 pub struct NativeSession {
     calls: Arc<Calls>,
-    session: Arc<Session>,
+    pub(super) session: Arc<Session>,
 }
 
 #[napi]

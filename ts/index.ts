@@ -1,7 +1,8 @@
 import type { Undone, UndoPoint } from '../native.cjs';
 import { run } from './bash.ts';
 import { checkAccess, reachOf } from './confine/access.ts';
-import { defaults, newOwner } from './confine/native.ts';
+import { defaults } from './confine/native.ts';
+import { newOwner } from './confine/owner.ts';
 import { facts, outlineOf } from './core/answers.ts';
 import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';

@@ -1,6 +1,6 @@
 import type { NativeSession } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
-import { newOwner } from './confine/native.ts';
+import { newOwner } from './confine/owner.ts';
 import { resolve } from './core/builtins.ts';
 import { type Call, settled, theBridge } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
@@ -43,7 +43,8 @@ export class BashSession {
   #closed = false;
 
   /**
-   * Starts nothing. The options apply to each command; `cwd` is the directory in which the session begins.
+   * Starts no command. The options apply to each command; `cwd` is the directory in which the session begins. With
+   * `confine`, the namespaces of its commands are made in the background.
    *
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has the wrong type.
    *
@@ -54,7 +55,8 @@ export class BashSession {
     this.#options = { ...options };
     const first = directoryOf(options.cwd);
     this.#native = new (loadNative().NativeSession)(theBridge(), first);
-    this.#owner = newOwner(first);
+    this.#owner = newOwner(first, this.#native);
+    this.#owner.begin(this.#options);
     // A tool with this session also runs other commands in the session's world, such as a command in a terminal.
     Object.defineProperty(this, OWNER, { value: this.#owner });
   }

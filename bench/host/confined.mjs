@@ -97,6 +97,39 @@ async function firstCommands(count, confine) {
   return times;
 }
 
+/**
+ * Runs the first command of `count` sessions, `wait` ms after each was made, and `later` more. Returns their times. The
+ * supervisor runs before, and all but a single session find what an earlier one has left.
+ */
+async function firstAndLater({ count, confine, wait, later }) {
+  const { bash, BashSession } = await import('agent-bash');
+  const timed = async (run) => {
+    const started = performance.now();
+    await run();
+    return performance.now() - started;
+  };
+  const cwd = directoryOf('first');
+  const live = async () => {
+    const session = new BashSession({ cwd, ...(confine && { confine }) });
+    await sleep(wait);
+    const times = { first: await timed(() => session.run('true')), later: [] };
+    for (let n = 0; n < later; n++) {
+      await sleep(20);
+      times.later.push(await timed(() => session.run('true')));
+    }
+    await session.close();
+    // The end of a world takes the processor for a while.
+    await sleep(100);
+    return times;
+  };
+  await bash('true', { cwd });
+  await sleep(100);
+  if (count > 1) await live();
+  const all = [];
+  for (let n = 0; n < count; n++) all.push(await live());
+  return all;
+}
+
 /** Creates `count` small files below the working directory, from a Node process. Returns the time without its start. */
 async function createFiles(way, count, folder) {
   const cwd = directoryOf(way);
@@ -150,4 +183,4 @@ function manyWorlds(count) {
   });
 }
 
-export const confined = { confinedStarts, firstCommands, createFiles, manyWorlds };
+export const confined = { confinedStarts, firstAndLater, firstCommands, createFiles, manyWorlds };

@@ -1,5 +1,4 @@
 import { resolve } from '../core/builtins.ts';
-import { loadNative } from '../core/native.ts';
 import { OWNER, type Owner } from '../core/world.ts';
 import type { BashOptions } from '../types.ts';
 import type { ConfineOptions } from './types.ts';
@@ -37,9 +36,3 @@ export function confinementOf(confine: BashOptions['confine']): ConfineOptions |
 
 /** The `confine` of options that have none. The tests of this package change it to run every command confined. */
 export const defaults: { confine: 'off' | 'read-only' | 'workspace' } = { confine: 'off' };
-
-/** Makes the owner of the worlds of commands that belong together. `root` is an absolute path. */
-export function newOwner(root: string): Owner {
-  const native = new (loadNative().NativeOwner)();
-  return { number: native.number, root, end: () => native.end() };
-}

@@ -4,10 +4,10 @@
  * symbol belongs to the whole process.
  *
  * A tool, session, registry or sandbox makes one owner, `innerOf(bash).newOwner(cwd)` (in the main entry `newOwner` of
- * `ts/confine/native.ts`), with the directory that it was itself made with. It then adds `[OWNER]: owner` to the
- * options of each command, whether the command is confined or not. A spread copies the option as it copies others;
- * `Object.entries` leaves it out. Commands of one owner with equal `confine` share a world. Without the option a
- * command belongs to the host, and its own `cwd` is the root.
+ * `ts/confine/owner.ts`), with the directory that it was itself made with, and begins its world. It then adds
+ * `[OWNER]: owner` to the options of each command, whether the command is confined or not. A spread copies the option
+ * as it copies others; `Object.entries` leaves it out. Commands of one owner with equal `confine` share a world.
+ * Without the option a command belongs to the host, and its own `cwd` is the root.
  */
 export const OWNER: unique symbol = Symbol.for('agent-bash.owner') as never;
 
@@ -46,6 +46,12 @@ export interface Owner {
   readonly joins?: boolean;
   /** The root of its commands' `confine`, an absolute path, whatever their `cwd` is. */
   readonly root: string;
+  /**
+   * Begins the world of commands with these options of `bash` in the background, with a warm shell, so that the first
+   * one need not wait for it. Without `confine` nothing begins. Never throws: what cannot be made is the error of that
+   * command.
+   */
+  begin(options: object): void;
   /**
    * Ends the owner's worlds: the processes that commands have left there, and their temporary files. Tasks that outlive
    * this process keep their worlds. May be called again.

@@ -3,6 +3,7 @@ import { bash, OutputStore } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
 import { innerOf } from '../core/inner.ts';
 import { OWNER, type Owned } from '../core/world.ts';
+import { beginningOwner } from '../tool/call-plan.ts';
 import { checkToolOptions, SHARED_OUTPUTS, type Sharing } from '../tool/options.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
@@ -38,7 +39,7 @@ export function registerBashTools(server: McpServer, options: BashToolOptions = 
   // Each call has a tool of its own; their commands share the worlds and the outputs.
   const owned: BashToolOptions & Owned & Sharing = {
     ...options,
-    [OWNER]: innerOf(bash).newOwner(folder),
+    [OWNER]: beginningOwner(options, folder),
     [SHARED_OUTPUTS]: new OutputStore(),
   };
   for (const tool of [bashTool(owned, folder), tasksTool(owned), analyzeTool(owned, folder)]) {

@@ -1,5 +1,5 @@
 import type { BackgroundCheck, BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
-import { newOwner } from '../confine/native.ts';
+import { newOwner } from '../confine/owner.ts';
 import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
 import { settled, theBridge } from '../core/calls.ts';
 import { loadNative } from '../core/native.ts';

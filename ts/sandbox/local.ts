@@ -13,13 +13,14 @@ import type { CommandFinished, DetachedCommand, LocalSandbox, LocalSessionOption
  * `experimental_context`. It replaces a remote sandbox without any other change to the agent. Programs start without a
  * shell in between. Their output comes back whole and unchanged, and there is no time limit.
  *
- * The call itself creates and starts nothing. It throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is not a
- * string, and for mode `'background'`.
+ * The call itself starts no command. With `confine` it begins the namespaces of the commands in the background. It
+ * throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is not a string, and for mode `'background'`.
  */
 export function createLocalSandbox(options: LocalSessionOptions = {}): LocalSandbox {
   const { base: own, home } = baseOf('createLocalSandbox', options);
   const base = withHome(own, home);
   const running = new Running(options.graceMs);
+  base[OWNER]?.begin({ ...base, env: { ...base.env, ...running.mark } });
 
   const launch = (params: RunParams, tellPid: boolean): StartedProgram =>
     running.add(startProgram(base, { ...params, env: { ...params.env, ...running.mark } }, tellPid));

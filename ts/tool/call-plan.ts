@@ -151,10 +151,18 @@ const NOT_REDUCING: Reducing = { level: 'off', recalls: false };
 /** Returns the setup of a new tool. Its directory is fixed here. */
 export function setupFor(options: BashToolOptions, { level, recalls }: Reducing = NOT_REDUCING): ToolSetup {
   const folder = toolFolder(options.cwd);
-  const owner = (options as Owned)[OWNER] ?? innerOf(bash).newOwner(folder);
+  const owner = (options as Owned)[OWNER] ?? beginningOwner(options, folder);
   const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
   const setup = { options, folder, owner, outputs, level };
   return { ...setup, recalls: recalls && (options.outputs !== undefined || ownLevel(setup) === 'salient') };
+}
+
+/** Makes the owner of a tool's worlds, and begins the world of its first call unless that has a place of its own. */
+export function beginningOwner(options: BashToolOptions, folder: string): Owner {
+  const owner = innerOf(bash).newOwner(folder);
+  const { session, sandbox, run } = options;
+  if ([session, sandbox, run].every((place) => place === undefined)) owner.begin(runOptions(options));
+  return owner;
 }
 
 /** Returns the level of a tool's calls, as long as `perCall` does not change it. */

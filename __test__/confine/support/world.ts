@@ -1,4 +1,5 @@
-import { childrenOf, type Process, processes, supervisorOf } from '../../support/index.ts';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { alive, childrenOf, isRoot, type Process, processes, supervisorOf } from '../../support/index.ts';
 
 /** The names of the helpers of a world, as `ps` shows them. The kernel keeps 15 characters. */
 export const INIT = 'agent-bash-init';
@@ -26,3 +27,27 @@ export function descendantsOf(pid: number): Process[] {
     all.filter(({ ppid }) => ppid === parent).flatMap((one) => [one, ...below(one.pid)]);
   return below(pid);
 }
+
+/** The init of a world, and the private directories that it has open. Only root sees the directories. */
+export interface WorldFiles {
+  pid: number;
+  places: string[];
+}
+
+/** The worlds below a host, the blank one included. */
+export function worldsOf(host = process.pid): WorldFiles[] {
+  return helpersOf(host, INIT).map(({ pid }) => ({ pid, places: isRoot ? placesOf(pid) : [] }));
+}
+
+function placesOf(pid: number): string[] {
+  try {
+    const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    return fds.filter((path) => /\/world-[^/]+$/.test(path));
+  } catch {
+    // It has ended meanwhile.
+    return [];
+  }
+}
+
+/** Whether nothing of a world is left. */
+export const isGone = ({ pid, places }: WorldFiles): boolean => !alive(pid) && !places.some(existsSync);

@@ -21,7 +21,8 @@ import type { LocalSandboxSession, SandboxSession } from './types.ts';
  *
  * Relative paths start at `cwd`, which is resolved now. `HOME` is a private directory, created when a command first
  * needs it and removed with the process, unless `home` (or `env.HOME`) sets another. Throws `ERR_BASH_INVALID_ARG` for
- * a `cwd` or `home` that is not a string, and for mode `'background'`. The call itself creates and starts nothing.
+ * a `cwd` or `home` that is not a string, and for mode `'background'`. The call itself starts no command. With
+ * `confine` it creates that directory, and begins the namespaces of the commands in the background.
  */
 export function createLocalSandboxSession(options: LocalSessionOptions = {}): LocalSandboxSession {
   const { base, home } = baseOf('createLocalSandboxSession', options);
@@ -42,6 +43,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
     return { base: withHome(own, needed && made !== null ? made : home), env: { ...env, ...running.mark } };
   };
 
+  if (isConfined(base) && !base.signal?.aborted) begin(current());
   return {
     description: describe(base, home ?? base.env?.HOME ?? null),
 
@@ -81,6 +83,11 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
       await ownHome?.remove();
     },
   };
+}
+
+/** Begins the world of a session's commands. The private home is a part of the confinement, so it exists by now. */
+function begin({ base, env }: { base: Base; env: Record<string, string> }): void {
+  base[OWNER]?.begin({ ...base, env: { ...base.env, ...env } });
 }
 
 /** Returns the files that the session's own methods reach: the files that its commands reach, if they are confined. */

@@ -3,15 +3,16 @@
 use std::os::fd::OwnedFd;
 
 use super::HostPaths;
+use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
 use super::messages::Built;
 use super::private::Private;
 use super::protection::Protection;
 use super::shown::Shown;
-use super::{files, network, remedy, rules};
+use super::{caches, devices, files, network, remedy, rules};
 use crate::{Missing, Network, Part, Policy};
-use sys::Namespace;
+use sys::{Namespace, NetworkSettings};
 
 /// A world as init has built it.
 pub(super) struct Construction {
@@ -25,32 +26,67 @@ pub(super) struct Construction {
     pub shown: Shown,
 }
 
-/// Builds the world in this process, which is alone in its namespaces.
+/// What is decided when a world begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ground {
+    /// Whether the world has a network of its own.
+    pub network: bool,
+    /// The number of caches for which directories are made ahead.
+    pub rooms: usize,
+}
+
+/// The parts of a world that no policy decides.
+pub(super) struct Base {
+    /// The network namespace, unless it is the host's.
+    network: Option<OwnedFd>,
+    /// The settings of the network, whose loopback is started.
+    settings: Option<Result<NetworkSettings, Failure>>,
+    proc: OwnedFd,
+    devices: Devices,
+}
+
+impl Base {
+    /// Makes the parts in this process, which is alone in its namespaces.
+    pub fn lay(ground: Ground, private: &Private) -> Result<Self, Failure> {
+        let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
+        let network = network.step(|| "the network namespace".into())?;
+        let settings = ground.network.then(network::start);
+        caches::prepare(private, ground.rooms).step(|| "directories for caches".into())?;
+        Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copies()? })
+    }
+}
+
+/// Builds the world in this process, on its base.
 ///
 /// # Errors
 /// If a step fails that every world needs. A step that belongs to one part only makes that part missing.
-pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Private) -> Result<Construction, Failure> {
+pub(super) fn construct(
+    policy: &Policy,
+    place: &HostPaths<'_>,
+    private: &Private,
+    base: Base,
+) -> Result<Construction, Failure> {
+    let Base { network, settings, proc, devices } = base;
     let git = Grants::of(policy, place.state);
     let policy = &git.added_to(policy);
     let mut built = Built { write: policy.write.clone(), notes: git.notes.clone(), ..Built::default() };
     let own_network = policy.network != Network::Full;
-    let network = own_network.then(|| sys::own_namespace(Namespace::Network)).transpose();
-    let network = network.step(|| "the network namespace".into())?;
-    let gate = match network.as_ref().map(|own| network::connect(policy, own)).transpose() {
+    let linked = settings.zip(network.as_ref()).map(|(settings, own)| network::connect(policy, &settings?, own));
+    let gate = match linked.transpose() {
         Ok(gate) => gate.flatten(),
         Err(failure) => {
             built.missing.push(missing(Part::Network, failure)?);
             None
         }
     };
-    let proc = files::new_proc()?;
-    let (protection, shown, terminals) = match files::arrange(policy, git, (place, private), &mut built.notes) {
-        Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
-        Err(failure) => {
-            built.missing.push(missing(Part::Files, failure)?);
-            (Protection::none(), Shown::none(), None)
-        }
-    };
+    let (protection, shown, terminals) =
+        match files::arrange(policy, (git, devices), (place, private), &mut built.notes) {
+            Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
+            Err(failure) => {
+                built.missing.push(missing(Part::Files, failure)?);
+                (Protection::none(), Shown::none(), None)
+            }
+        };
     let landlock = rules::ruleset(policy, place, own_network)?;
     (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());

@@ -22,14 +22,11 @@ const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd/1", "stdout"),
 ];
 
-/// Copies of the host's devices, and of its shared memory if it is shared.
-pub(super) struct Nodes {
-    devices: Vec<(&'static str, OwnedFd)>,
-    shm: Option<OwnedFd>,
-}
+/// Copies of the host's devices, by their names.
+pub(super) type Devices = Vec<(&'static str, OwnedFd)>;
 
 /// Copies the host's devices before they are covered.
-pub(super) fn nodes(tmp: Tmp) -> Result<Nodes, Failure> {
+pub(super) fn copies() -> Result<Devices, Failure> {
     let copy = |name: &'static str| -> Option<io::Result<(&str, OwnedFd)>> {
         let path = Path::new("/dev").join(name);
         let copied = || {
@@ -40,22 +37,25 @@ pub(super) fn nodes(tmp: Tmp) -> Result<Nodes, Failure> {
         };
         path.exists().then(copied)
     };
-    let devices = DEVICES.into_iter().filter_map(copy).collect::<io::Result<_>>().step(|| "the devices".into())?;
-    let shm = Path::new("/dev/shm");
-    let shared = tmp == Tmp::Shared && shm.is_dir();
-    let shm = shared.then(|| sys::copy_tree(shm)).transpose().step(|| "the shared memory".into())?;
-    Ok(Nodes { devices, shm })
+    DEVICES.into_iter().filter_map(copy).collect::<io::Result<_>>().step(|| "the devices".into())
 }
 
-/// Mounts `/dev`.
-pub(super) fn attach(nodes: Nodes) -> Result<(), Failure> {
+/// Copies the host's shared memory, if it is shared.
+pub(super) fn shared_memory(tmp: Tmp) -> Result<Option<OwnedFd>, Failure> {
+    let shm = Path::new("/dev/shm");
+    let shared = tmp == Tmp::Shared && shm.is_dir();
+    shared.then(|| sys::copy_tree(shm)).transpose().step(|| "the shared memory".into())
+}
+
+/// Mounts `/dev`, with these devices and this shared memory, or an own one.
+pub(super) fn attach(devices: Devices, shared: Option<OwnedFd>) -> Result<(), Failure> {
     let dev = Path::new("/dev");
     let new = |kind: &CStr, options: &[(&CStr, Option<&CStr>)], at: &Path| -> io::Result<()> {
         sys::attach_tree(&sys::new_mount(kind, options, MountFlags::PLAIN)?, at)
     };
     let attached = || -> io::Result<()> {
         new(c"tmpfs", &[(c"mode", Some(c"0755"))], dev)?;
-        for (name, node) in &nodes.devices {
+        for (name, node) in &devices {
             let at = dev.join(name);
             File::create_new(&at)?;
             sys::attach_tree(node, &at)?;
@@ -67,7 +67,7 @@ pub(super) fn attach(nodes: Nodes) -> Result<(), Failure> {
         fs::create_dir(&pts)?;
         fs::create_dir(&shm)?;
         new(c"devpts", &[(c"ptmxmode", Some(c"0666")), (c"mode", Some(c"0620"))], &pts)?;
-        match &nodes.shm {
+        match &shared {
             Some(shared) => sys::attach_tree(shared, &shm)?,
             None => new(c"tmpfs", &[(c"mode", Some(c"1777"))], &shm)?,
         }

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use super::HostPaths;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
+use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
 use super::hidden::Hidden;
 use super::layers::{Layer, What};
+use super::lookups::Lookups;
 use super::private::Private;
 use super::protection::Protection;
 use super::shown::Shown;
@@ -24,7 +26,7 @@ use sys::MountFlags;
 /// Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
-    git: Grants,
+    (git, devices): (Grants, Devices),
     (place, private): (&HostPaths<'_>, &Private),
     notes: &mut Vec<String>,
 ) -> Result<(Protection, Shown), Failure> {
@@ -36,21 +38,21 @@ pub(super) fn arrange(
     found.extend(caches::layers(policy, private, notes)?);
     let own = private_mounts(policy);
     found.extend(readable(policy, place)?);
-    let nodes = devices::nodes(policy.tmp)?;
+    let shared = devices::shared_memory(policy.tmp)?;
     let whole = policy.write.iter().any(|root| root == Path::new("/"));
     let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
     sys::restrict_path(Path::new("/"), flags, true).step(|| "read-only mounts".into())?;
     let blanks = Blanks::new()?;
     found.extend(resolver(policy, &blanks)?);
     attach_proc(&blanks)?;
-    devices::attach(nodes)?;
-    let hidden: Vec<_> =
-        hidden(policy, place, &mounts).into_iter().filter(|path| is_there(path, policy, &found)).collect();
-    found.extend(hidden.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
+    devices::attach(devices, shared)?;
+    let (mut hidden, mut present) = hidden(policy, place, &mounts);
+    [&mut hidden, &mut present].into_iter().for_each(|paths| paths.retain(|path| is_there(path, policy, &found)));
+    found.extend(present.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
     found.extend(visible::veils(policy, &found)?);
     let shown = Shown::before(policy, &found);
     layers::attach(found, &blanks)?;
-    let protection = Protection::new(policy, git, (own, Hidden::new(hidden, blanks)), place.watches);
+    let protection = Protection::new(policy, git, (own, Hidden::new(hidden, &present, blanks)), place.watches);
     let protection = protection.step(|| "the protected files".into())?;
     Ok((protection, shown))
 }
@@ -103,14 +105,16 @@ fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failur
     all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
-/// Returns the existing hidden paths under every name that they have, and the processes of the host. Paths inside write
-/// roots are hidden there.
-fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> Vec<PathBuf> {
+/// Returns the hidden paths, those that exist under every name that they have, and the processes of the host. Paths
+/// inside write roots are hidden there. The second list has those that exist.
+fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let state = fs::canonicalize(place.state).ok();
     let paths = policy.hide.iter().chain(state.as_ref());
-    let aliases = |path: &Path| if path.exists() { mounts.aliases(path) } else { Vec::new() };
-    let hidden = paths.flat_map(|path| std::iter::once(path.clone()).chain(aliases(path)));
-    hidden.chain(mounts.processes().cloned()).collect()
+    let mut lookups = Lookups::default();
+    let (present, missing): (Vec<_>, Vec<_>) = paths.partition(|path| lookups.mount_of(path).is_ok());
+    let aliases = present.iter().flat_map(|path| mounts.aliases(path));
+    let present: Vec<_> = aliases.chain(mounts.processes().cloned()).chain(present.iter().copied().cloned()).collect();
+    (missing.into_iter().chain(&present).cloned().collect(), present)
 }
 
 /// Returns whether a path of the host can lead to the same file in the world. A private directory covers the path

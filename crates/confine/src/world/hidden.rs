@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::blanks::Blanks;
+use super::lookups::Lookups;
 use sys::{DirectoryWatch, MountFlags};
 
 /// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once.
@@ -17,17 +18,13 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Takes over paths. Existing paths have their covers already.
-    pub fn new(paths: Vec<PathBuf>, blanks: Blanks) -> Self {
-        let mut hidden = Self { paths, blanks, covers: HashMap::new() };
-        for path in &hidden.paths {
-            if let Ok(file) = sys::mount_of(path)
-                && file.is_mount
-            {
-                hidden.covers.insert(path.clone(), file.mount);
-            }
-        }
-        hidden
+    /// Takes over paths. Those that were `present` have their covers already.
+    pub fn new(paths: Vec<PathBuf>, present: &[PathBuf], blanks: Blanks) -> Self {
+        let cover = |path: &PathBuf| {
+            let file = sys::mount_of(path).ok().filter(|file| file.is_mount)?;
+            Some((path.clone(), file.mount))
+        };
+        Self { paths, blanks, covers: present.iter().filter_map(cover).collect() }
     }
 
     /// Returns the hidden paths, whether they exist or not.
@@ -44,8 +41,9 @@ impl Hidden {
 
     /// Covers new hidden paths, and paths that have lost their cover.
     pub fn cover(&mut self) {
+        let mut lookups = Lookups::default();
         for path in &self.paths {
-            let Ok(file) = sys::mount_of(path) else { continue };
+            let Ok(file) = lookups.mount_of(path) else { continue };
             if file.is_mount && self.covers.get(path) == Some(&file.mount) {
                 continue;
             }
@@ -61,8 +59,8 @@ impl Hidden {
     /// Watches the directory of each path, or the nearest existing directory above it. Returns `false` if the kernel
     /// permits no more watches.
     pub fn watch(&self, watch: &DirectoryWatch) -> bool {
-        let parents = self.paths.iter().filter_map(|path| path.ancestors().skip(1).find(|parent| parent.is_dir()));
-        let mut seen: Vec<&Path> = parents.collect();
+        let mut lookups = Lookups::default();
+        let mut seen: Vec<&Path> = self.paths.iter().filter_map(|path| lookups.above(path)).collect();
         seen.sort_unstable();
         seen.dedup();
         let is_full = |error: std::io::Error| error.raw_os_error() == Some(libc::ENOSPC);

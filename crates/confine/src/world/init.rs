@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -11,11 +11,14 @@ use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpid};
 
 use super::HostPaths;
-use super::construct::{Construction, construct};
+use super::construct::{Base, Construction, Ground, construct};
+use super::failure::{Failure, Step};
 use super::joined;
-use super::messages::{self, BUILT, DOOR, GUARDS, JOIN, KEEP, PUBLISH, REFRESH, Report, SHOW, SHOWN, START};
+use super::messages::{
+    self, BUILT, DOOR, GUARDS, JOIN, KEEP, Order, POLICY, PUBLISH, REFRESH, Report, SHOW, SHOWN, START,
+};
 use super::private::Private;
-use crate::{Board, Policy, Post};
+use crate::{Board, Post};
 use sys::{Namespace, Signal};
 
 /// Time the maker may take to map ids, ms.
@@ -42,15 +45,15 @@ pub(super) struct Held {
     pub board: Board,
 }
 
-/// Runs init in a process that was just forked into its namespaces.
-pub(super) fn run(policy: &Policy, place: &HostPaths<'_>, held: Held) -> ! {
+/// Runs init in a process that was just forked into its namespaces. `state` is the directory of [`HostPaths`].
+pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
     let kept = [held.control.as_fd(), held.ends.as_fd(), held.listener.as_fd(), held.board.as_fd()];
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.extend(held.private.descriptors());
     sys::close_all_but(&kept);
-    let built = prepare(&held.control).is_ok().then(|| construct(policy, place, &held.private));
+    let built = prepare(&held.control).is_ok().then(|| build(ground, state, &held));
     match built {
-        Some(Ok(made)) if hand_out(&held.control, &made).is_ok() => {
+        Some(Ok(Some(made))) if hand_out(&held.control, &made).is_ok() => {
             let Held { control, private, listener, ends, board } = held;
             let (owners, doors, kept) = (vec![control], Vec::new(), Vec::new());
             let (published, ends) = (Vec::new(), vec![ends]);
@@ -70,6 +73,15 @@ pub(super) fn run(policy: &Policy, place: &HostPaths<'_>, held: Held) -> ! {
     }
     held.private.remove();
     sys::exit_now(1)
+}
+
+/// Builds the world. `None`: its maker has dropped it before it had a policy.
+fn build(ground: Ground, state: &Path, held: &Held) -> Result<Option<Construction>, Failure> {
+    let base = Base::lay(ground, &held.private)?;
+    let received = messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
+    let Ok(Some(order)) = received else { return Ok(None) };
+    let Order { policy, readable, watches } = messages::unpack(order).step(|| "the policy of a world".into())?;
+    construct(&policy, &HostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
 }
 
 /// Leaves the maker's session and output, and waits until ids are mapped.

@@ -6,14 +6,11 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use nix::unistd::Pid;
-
+use super::begun::{Begun, NotBegun};
 use super::failure::{Failure, Step};
-use super::messages::{self, BUILT, Built, Report, START};
-use super::private::Private;
-use super::{Door, Freshness, HostPaths, Namespaces, World, fallback, ids, init};
-use crate::{AllowEntry, Board, Caches, Git, Network, Policy, Profile, Read, Tmp, Way, WorldError, WorldFacts};
-use sys::{Fork, Signal};
+use super::messages::{self, BUILT, Built, Order, POLICY, Report};
+use super::{Door, Freshness, HostPaths, Namespaces, World, fallback};
+use crate::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp, Way, WorldError, WorldFacts};
 
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
 const PATIENCE: u16 = 60_000;
@@ -26,54 +23,57 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
     if sys::HAS_SEATBELT {
         return fallback::with_seatbelt(policy, place);
     }
-    let private = Private::create(place.state);
-    let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
-    let listener = private.listen().inspect_err(|_| private.remove()).step(|| "the socket of init".into())?;
-    let tmp = (policy.tmp == Tmp::Private).then(|| private.tmp());
-    let home = Some(private.path.clone());
-    let (ours, inits) = sys::socket_pair().step(|| "a socket pair".into())?;
-    let board = Board::new().step(|| "a file without a name".into())?;
-    let inits_board = board.another().step(|| "a descriptor".into())?;
-    let (ended, ends) = sys::pipe().step(|| "a pipe".into())?;
-    let init = match sys::fork_world(policy.network != Network::Full) {
-        Ok(Fork::Child) => {
-            let held = init::Held { control: inits, ends, private, listener, board: inits_board };
-            init::run(policy, place, held)
-        }
-        Ok(Fork::Parent(init)) => init,
-        Err(error) => {
-            private.remove();
-            return fallback::without_namespaces(
-                policy,
-                Failure { step: "a user namespace".to_owned(), source: error },
-            );
-        }
-    };
-    drop((inits, ends, private, listener, inits_board));
-    let built = begin(init, &ours).and_then(|()| receive(init, &ours, ended));
+    match Begun::now(place.state, policy.network != Network::Full, 0) {
+        Ok(begun) => finish(begun, policy, place),
+        Err(NotBegun::NoNamespaces(failure)) => fallback::without_namespaces(policy, failure),
+        Err(NotBegun::Step(failure)) => Err(failure.into()),
+    }
+}
+
+/// Makes a world of a blank one that [`Begun::fits`].
+///
+/// # Errors
+/// As [`build`].
+pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
+    let built = apply(&begun, policy, place).and_then(|()| receive(&begun));
     match built {
         Ok((_, built)) if built.missing.iter().any(|missing| policy.require.contains(&missing.part)) => {
-            abandon(init, ours);
+            begun.abandon();
             Err(WorldError::Missing(built.missing))
         }
         Ok((received, Built { missing, mut notes, write, .. })) => {
+            let Begun { init, board, ended, control, private: [home, tmp], .. } = begun;
+            let tmp = (policy.tmp == Tmp::Private).then_some(tmp);
             notes.extend(own_loopback(policy));
             let watched = received.watches.map(|watches| board.another().map(|board| Freshness::new(board, watches)));
             let freshness = watched.transpose().step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
             let inside = |_: &PathBuf| ("TMPDIR".to_owned(), Some("/tmp".to_owned()));
             let environment = tmp.iter().map(inside).collect();
+            let (way, home) = (Way::Namespaces, Some(home));
+            let Received {
+                spaces: [user, mounts, processes, ipc, names],
+                proc,
+                terminals,
+                network,
+                gate,
+                landlock,
+                ..
+            } = received;
+            let init = Some(init);
+            let namespaces =
+                Namespaces { init, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
             Ok(World {
-                namespaces: Some(received.namespaces),
-                landlock: received.landlock,
+                namespaces: Some(namespaces),
+                landlock,
                 seatbelt: None,
-                facts: WorldFacts { held, missing, way: Way::Namespaces, write, tmp, home, environment, notes },
+                facts: WorldFacts { held, missing, way, write, tmp, home, environment, notes },
                 board,
-                door: Some(RefCell::new(Door::with(ours, freshness))),
+                door: Some(RefCell::new(Door::with(control, freshness))),
             })
         }
         Err(failure) => {
-            abandon(init, ours);
+            begun.abandon();
             fallback::without_namespaces(policy, failure)
         }
     }
@@ -119,29 +119,35 @@ fn own_loopback(policy: &Policy) -> Vec<String> {
     loopback.map(note).collect()
 }
 
-/// Lets init begin.
-fn begin(init: Pid, control: &OwnedFd) -> Result<(), Failure> {
-    ids::map_ids(init).step(|| "the map of user ids".into())?;
-    messages::send(control, START, 0, &[]).step(|| "the start of init".into())
+/// Gives init the policy. If init has failed before, its report says why.
+fn apply(begun: &Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<(), Failure> {
+    let order = Order { policy: policy.clone(), readable: place.readable.to_vec(), watches: place.watches };
+    let order = messages::pack(&order).step(|| "the policy of a world".into())?;
+    let _ = messages::send(&begun.control, POLICY, 0, &[order.as_fd()]);
+    Ok(())
 }
 
 /// Descriptors that init sends.
 struct Received {
-    namespaces: Namespaces,
+    spaces: [OwnedFd; 5],
+    proc: OwnedFd,
+    terminals: Option<OwnedFd>,
+    network: Option<OwnedFd>,
+    gate: Option<OwnedFd>,
     landlock: Option<OwnedFd>,
     watches: Option<[OwnedFd; 2]>,
 }
 
-fn receive(init: Pid, control: &OwnedFd, ended: OwnedFd) -> Result<(Received, Built), Failure> {
+fn receive(begun: &Begun) -> Result<(Received, Built), Failure> {
     let received = || -> io::Result<_> {
-        let mut first = messages::expect(control, BUILT, PATIENCE)?.fds.into_iter();
+        let mut first = messages::expect(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || first.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
         let built = match messages::unpack(next()?)? {
             Report::Built(built) => built,
             Report::Failed { step, errno } => return Ok(Err((step, errno))),
         };
-        let [user, mounts, processes, ipc, names] = [next()?, next()?, next()?, next()?, next()?];
-        let mut second = messages::expect(control, BUILT, PATIENCE)?.fds.into_iter();
+        let spaces = [next()?, next()?, next()?, next()?, next()?];
+        let mut second = messages::expect(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || second.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
         let proc = next()?;
         let terminals = built.terminals.then(&mut next).transpose()?;
@@ -149,23 +155,10 @@ fn receive(init: Pid, control: &OwnedFd, ended: OwnedFd) -> Result<(Received, Bu
         let gate = built.gate.then(&mut next).transpose()?;
         let landlock = built.landlock.then(&mut next).transpose()?;
         let watches = if built.watches { Some([next()?, next()?]) } else { None };
-        let namespaces =
-            Namespaces { init: Some(init), user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
-        Ok(Ok((Received { namespaces, landlock, watches }, built)))
+        Ok(Ok((Received { spaces, proc, terminals, network, gate, landlock, watches }, built)))
     };
     match received().step(|| "the answer of init".into())? {
         Ok(received) => Ok(received),
         Err((step, errno)) => Err(Failure { step, source: io::Error::from_raw_os_error(errno) }),
     }
-}
-
-/// Ends an init whose world cannot be used. Init removes its files.
-fn abandon(init: Pid, control: OwnedFd) {
-    // Init ends when this is closed. If init is stuck, the kernel ends it, and its files are swept later.
-    drop(control);
-    let ended = sys::open_pid(init).is_ok_and(|process| messages::is_readable(process.as_fd(), 1_000).unwrap_or(false));
-    if !ended {
-        sys::signal(init, Signal::SIGKILL);
-    }
-    let _ = nix::sys::wait::waitpid(init, None);
 }

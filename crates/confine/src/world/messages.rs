@@ -8,13 +8,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::Missing;
+use crate::{Missing, Policy};
 
 /// The size of a message, in either direction.
 const SIZE: usize = 9;
 
 /// Starts init once its ids are mapped.
 pub(super) const START: u8 = b's';
+/// Brings the policy ([`Order`]) to an init that has begun.
+pub(super) const POLICY: u8 = b'c';
 /// Asks for [`Guards`], unless the number is current.
 pub(super) const REFRESH: u8 = b'r';
 /// Answers [`REFRESH`], with the guards ([`super::Guards`]) if their number differs.
@@ -34,6 +36,16 @@ pub(super) const PUBLISH: u8 = b'i';
 pub(super) const JOIN: u8 = b'j';
 /// Brings descriptors of the world that was built.
 pub(super) const BUILT: u8 = b'b';
+
+/// The policy of a world, and what else init did not know when it began.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub policy: Policy,
+    /// As in [`super::HostPaths`].
+    pub readable: Vec<PathBuf>,
+    /// As in [`super::HostPaths`].
+    pub watches: bool,
+}
 
 /// The result of init's first part.
 #[derive(Debug, Serialize, Deserialize)]
@@ -94,6 +106,12 @@ pub(super) fn receive(socket: &impl AsFd) -> io::Result<Option<Message>> {
         0 => Ok(None),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
+}
+
+/// Waits for a message of this kind as long as the other side is there.
+pub(super) fn wait_for(socket: &impl AsFd, kind: u8) -> io::Result<Message> {
+    while !is_readable(socket.as_fd(), u16::MAX)? {}
+    expect(socket, kind, 0)
 }
 
 /// Receives a message of this kind, for which it waits this many milliseconds.

@@ -1,6 +1,9 @@
 //! Worlds: namespaces that the commands with one policy share.
 //!
 //! The supervisor makes a world. The world lives in one process of its own, its *init*: process 1 of its pid namespace.
+//! A world begins as a *blank* one, whose init waits for the policy, and the supervisor may keep such a world ahead of
+//! its owner. No other process enters a world before its policy is applied.
+//!
 //! Init makes the mounts and the network, hands out descriptors of all namespaces, and then waits. It protects new
 //! repositories when it is asked to, and covers hidden files again as soon as the host replaces them. It kills each
 //! process that is reparented to it, because the shim of that process is gone. Init ends once the supervisor has
@@ -9,16 +12,17 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
+//! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
-//! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
+//! | hidden paths, and files that are shown in them | `hidden.rs`, `lookups.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
 //! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
 
 mod aliases;
+mod begun;
 mod blanks;
 mod caches;
 mod construct;
@@ -35,6 +39,7 @@ mod ids;
 mod init;
 mod joined;
 mod layers;
+mod lookups;
 mod make;
 mod messages;
 mod network;
@@ -61,11 +66,12 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
+pub use begun::{Begun, rooms};
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
 pub use joined::{Joined, join};
-pub use make::{build, probe};
+pub use make::{build, finish, probe};
 pub use private::Leftovers;
 pub use published::Published;
 pub use remedy::of as remedy_of;

@@ -19,17 +19,21 @@ const INDEX: u32 = 1000;
 /// The step that needs a kernel with such devices.
 pub(super) const DEVICES: &str = "a pair of network devices (veth)";
 
-/// Starts the loopback of this process's network namespace, which is `own`. Returns the namespace of the gate, if the
-/// policy needs one.
-pub(super) fn connect(policy: &Policy, own: &OwnedFd) -> Result<Option<OwnedFd>, Failure> {
+/// Starts the loopback of this process's network namespace. Returns the settings of the namespace.
+pub(super) fn start() -> Result<NetworkSettings, Failure> {
     let settings = NetworkSettings::open().step(|| "rtnetlink".into())?;
     settings.start(LOOPBACK).step(|| "the start of the loopback".into())?;
+    Ok(settings)
+}
+
+/// Returns the namespace of the gate, if the policy needs one. This process's network namespace is `own`.
+pub(super) fn connect(policy: &Policy, settings: &NetworkSettings, own: &OwnedFd) -> Result<Option<OwnedFd>, Failure> {
     if !matches!(policy.network, Network::Allow { .. }) {
         return Ok(None);
     }
     sys::new_network().step(|| "the network of the gate".into())?;
     let gate = sys::own_namespace(Namespace::Network).step(|| "the network of the gate".into())?;
-    let linked = link(&settings, own);
+    let linked = link(settings, own);
     sys::enter_namespace(own.as_fd()).step(|| "the network namespace".into())?;
     linked.map(|()| Some(gate))
 }

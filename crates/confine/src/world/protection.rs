@@ -17,6 +17,9 @@ use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
 /// The most symbolic links that are followed on the way to a path, as the kernel does.
 const LINKS: usize = 40;
 
+/// Devices and inodes of directories, each looked up once in a pass over the protected paths.
+type Ids = HashMap<PathBuf, (u64, u64)>;
+
 /// The protected paths of a world.
 #[derive(Debug)]
 pub(super) struct Protection {
@@ -178,9 +181,9 @@ impl Protection {
 
     /// Protects all paths again that need protection.
     fn protect(&mut self) -> io::Result<()> {
-        let mut guards = Guards::default();
+        let (mut guards, mut ids) = (Guards::default(), HashMap::new());
         for target in self.targets.all() {
-            self.keep(&target, Some(&mut guards)).or_else(unless_gone)?;
+            self.keep(&target, Some((&mut guards, &mut ids))).or_else(unless_gone)?;
         }
         if guards != self.guards || self.number == 0 {
             self.guards = guards;
@@ -190,8 +193,8 @@ impl Protection {
     }
 
     /// Protects a path, and the targets of symbolic links on the way. Places outside of the write roots are read-only
-    /// already. Without `guards` the path is only kept in its place.
-    fn keep(&mut self, target: &Path, mut guards: Option<&mut Guards>) -> io::Result<()> {
+    /// already. Without `guards`, with the directories that they have, the path is only kept in its place.
+    fn keep(&mut self, target: &Path, mut guards: Option<(&mut Guards, &mut Ids)>) -> io::Result<()> {
         let (mut path, mut left) = self.begin(target);
         let mut links = 0;
         while let Some(name) = left.pop_front() {
@@ -223,8 +226,12 @@ impl Protection {
                 Ok(_) => return Ok(()),
                 Err(_) if !is_inside => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    if let Some(guards) = &mut guards {
-                        guards.add(sys::mount_of(&directory)?.id, directory, name);
+                    if let Some((guards, ids)) = &mut guards {
+                        let id = match ids.get(&directory) {
+                            Some(id) => *id,
+                            None => *ids.entry(directory.clone()).or_insert(sys::mount_of(&directory)?.id),
+                        };
+                        guards.add(id, directory, name);
                     }
                     return Ok(());
                 }

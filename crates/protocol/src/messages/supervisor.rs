@@ -31,6 +31,8 @@ pub enum ToSupervisor {
         /// The directory of a registry. If a running task of the registry has an equal world, that world is joined.
         registry: Option<PathBuf>,
     },
+    /// Keeps a blank world for a minute, for the next world with its private files in this directory.
+    KeepBlank(#[serde(with = "crate::plan::bytes::path")] PathBuf),
     /// Ends a world as soon as its shims have exited.
     EndWorld(WorldId),
     /// Kills the shim with this pid, which no longer answers.

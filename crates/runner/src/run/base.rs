@@ -77,6 +77,19 @@ pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
     request::<B>(raw, state)
 }
 
+/// Returns the request of a command, as far as the state that it begins with is known. A state is not read, and no warm
+/// shell can have it then.
+///
+/// # Errors
+/// As [`request_of`].
+pub fn known_request<B: Base>(raw: RawOptions) -> Result<Request, Error> {
+    let state = B::of(&raw)?.known();
+    let is_known = state.is_ok();
+    let mut request = request::<B>(raw, state.ok().flatten())?;
+    request.warm &= is_known;
+    Ok(request)
+}
+
 /// Returns the request of a command that begins with this state.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ mod facts;
 mod guard;
 mod listener;
 pub mod outcome;
+mod owner;
 mod plan;
 mod record;
 mod status;
@@ -30,10 +31,11 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use base::{Base, BaseState, request_of};
+pub use base::{Base, BaseState, known_request, request_of};
 pub use completion::ShellAfter;
 pub use facts::facts;
 pub use listener::{Allocation, Listener, LiveView, Prompt, Reply, aborted};
+pub use owner::Owner;
 pub use warm_up::warm_up;
 
 use crate::error::Error;
@@ -339,6 +341,7 @@ impl Launch {
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         if let Some(world) = self.order.plan.world {
+            self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;
         }
         Ok(Finished { outcome, shell })
@@ -350,6 +353,7 @@ impl Launch {
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
                 registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
+                self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
             }

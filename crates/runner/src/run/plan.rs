@@ -14,7 +14,7 @@ use crate::request::{MAX_ARGUMENT, Request, RequestError};
 use crate::supervise::{Failure, Helpers, WorldFailure};
 use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
 use protocol::Order;
-use protocol::plan::{self, Inherited, Plan, Startup, Stdin};
+use protocol::plan::{self, Inherited, Plan, Startup, Stdin, WorldId};
 use protocol::task::TaskSpec;
 use sys::LaunchStep;
 
@@ -43,11 +43,19 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
 /// # Errors
 /// [`Error::ShellNotFound`]
 pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Error> {
+    let registry = request.registry.as_ref().filter(|_| request.joins).map(|registry| registry.store().path());
+    plan_in(request, || request.confine.as_ref().map(|confine| helpers.world(confine, registry)))
+}
+
+/// Returns the plan of a command in a world.
+///
+/// # Errors
+/// [`Error::ShellNotFound`]
+pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, Error> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
-    let registry = request.registry.as_ref().filter(|_| request.joins).map(|registry| registry.store().path());
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
@@ -61,7 +69,7 @@ pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Err
         limit: request.shim_limit(),
         grace: request.grace,
         limits: request.limits,
-        world: request.confine.as_ref().map(|confine| helpers.world(confine, registry)),
+        world: world(),
         files: request.files.iter().map(|(file, _)| *file).collect(),
         record: None,
     };

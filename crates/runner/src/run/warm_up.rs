@@ -1,33 +1,42 @@
-//! Starts a warm shell before any command needs it.
+//! Starts a warm shell before any command needs it, and makes its world.
 
-use super::plan::plan_of;
+use super::plan::{no_world, plan_of};
 use super::record::{record_of, recorded};
 use super::warm;
 use crate::error::Error;
 use crate::request::Request;
 use crate::supervise::{self, Admission, HelperError, Helpers};
+use protocol::plan::Plan;
 
-/// Starts a warm shell for commands like this, unless one is there. Returns whether one is there now.
+/// Makes the world of commands like this, and starts a warm shell for them, unless they are there. Returns whether a
+/// shell is there now.
 ///
 /// # Errors
-/// If there is no shell, no directory or no helper process.
+/// If there is no shell, no directory or no helper process, or if the world cannot be made.
 pub async fn warm_up(mut request: Request) -> Result<bool, Error> {
-    let command = request.command.clone();
-    let failed = |error: HelperError| Error::helper(error, &command);
-    let helpers = Helpers::shared().map_err(failed)?;
+    let helpers = Helpers::shared().map_err(|error| Error::helper(error, &request.command))?;
     let plan = plan_of(&request, helpers)?;
     match std::fs::metadata(&request.cwd) {
         Ok(metadata) if metadata.is_dir() => {}
         Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
         Err(_) => return Err(Error::CwdNotFound(request.cwd)),
     }
-    let Some(warm) = warm::of(&request, &plan, helpers) else { return Ok(false) };
-    let warm = match record_of(&mut request).await?.record {
+    warm_up_as(&mut request, &plan, helpers).await
+}
+
+/// Does the same with the plan of the request.
+pub(super) async fn warm_up_as(request: &mut Request, plan: &Plan, helpers: &'static Helpers) -> Result<bool, Error> {
+    if let Some(world) = plan.world {
+        helpers.world_made(world).await.map_err(|failure| no_world(failure, request))?;
+    }
+    let Some(warm) = warm::of(request, plan, helpers) else { return Ok(false) };
+    let warm = match record_of(request).await?.record {
         Some(record) => recorded(warm, &record),
         None => Some(warm),
     };
     let Some(warm) = warm else { return Ok(false) };
     // The shim and the pipes of the shell take the descriptors of a command.
     let _slot = Admission::shared().enter().await;
+    let failed = |error: HelperError| Error::helper(error, &request.command);
     supervise::warm_up(helpers, warm.kind).await.map_err(failed)
 }

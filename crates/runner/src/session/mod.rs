@@ -21,5 +21,5 @@ mod save;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod session;
 
-pub use run::SessionRun;
+pub use run::{SessionRun, first_request};
 pub use session::Session;

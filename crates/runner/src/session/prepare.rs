@@ -55,12 +55,33 @@ impl Prepared {
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(
-        session: &Session,
-        mut raw: RawOptions,
-        snapshot: Option<Snapshot>,
-        slot: Slot,
-    ) -> Result<Self, Error> {
+    pub fn start(session: &Session, raw: RawOptions, snapshot: Option<Snapshot>, slot: Slot) -> Result<Self, Error> {
+        let Begins { request, exchange, env, before } = Begins::of(session, raw, snapshot)?;
+        Ok(Self { run: Launch::start(request)?, exchange, env, before, slot })
+    }
+
+    /// Returns the run, and the saver of its state.
+    pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
+        let Self { run, exchange, env, before, slot } = self;
+        let kind = run.kind();
+        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, _slot: slot })
+    }
+}
+
+/// The request of a command, and what its end needs.
+pub(super) struct Begins {
+    pub request: Request,
+    exchange: Exchange,
+    env: Vec<(String, Option<String>)>,
+    before: Option<Arc<ShellState>>,
+}
+
+impl Begins {
+    /// Describes a command. An empty `cwd` is the session's directory.
+    ///
+    /// # Errors
+    /// If no command could be run.
+    pub fn of(session: &Session, mut raw: RawOptions, snapshot: Option<Snapshot>) -> Result<Self, Error> {
         let env = std::mem::take(&mut raw.own_env);
         let mut notes = Vec::new();
         let own_directory = !raw.cwd.is_empty();
@@ -103,14 +124,7 @@ impl Prepared {
             }
         }
         request.report = (saving == Saving::AtExit { early: true }).then_some(report);
-        Ok(Self { run: Launch::start(request)?, exchange, env, before, slot })
-    }
-
-    /// Returns the run, and the saver of its state.
-    pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
-        let Self { run, exchange, env, before, slot } = self;
-        let kind = run.kind();
-        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, _slot: slot })
+        Ok(Self { request, exchange, env, before })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::exchange::Exchange;
-use super::prepare::Prepared;
+use super::prepare::{Begins, Prepared};
 use super::session::{Session, Turn};
 use crate::error::Error;
 use crate::request::{RawOptions, Request};
@@ -120,6 +120,19 @@ async fn wait_for_turn(
         }
         slot = ready => slot,
     }
+}
+
+/// Returns the request of a session's first command, as far as the snapshot that it begins with is known. A snapshot is
+/// not read, and no warm shell can have it then.
+///
+/// # Errors
+/// If no command could be run.
+pub fn first_request(session: &Session, raw: RawOptions) -> Result<Request, Error> {
+    let snapshot = snapshot_of(session, &raw)?.known();
+    let is_known = snapshot.is_ok();
+    let mut request = Begins::of(session, raw, snapshot.ok().flatten())?.request;
+    request.warm &= is_known;
+    Ok(request)
 }
 
 /// Returns the snapshot that a session begins with. Afterwards its own state holds the snapshot.

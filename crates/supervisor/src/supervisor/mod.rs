@@ -1,6 +1,9 @@
 //! The supervisor, one per host process: forks shims, hands them over to the addon, and cleans up after shims that have
 //! exited.
 
+mod blank;
+#[cfg(all(test, target_os = "linux"))]
+mod blank_tests;
 pub(super) mod worlds;
 
 use std::collections::HashMap;
@@ -96,12 +99,16 @@ impl Supervisor {
         let mut tries = 0;
         loop {
             let received = self.reader.has_frame();
+            let blank_left = self.worlds.expire_blank(Instant::now());
             let timeout = if received {
                 PollTimeout::ZERO
             } else if orphans {
                 PollTimeout::from(ORPHAN_INTERVAL)
             } else if self.remove_at.is_some() {
                 PollTimeout::from(DIRECTORY_INTERVAL)
+            } else if let Some(left) = blank_left {
+                // Rounded up, so that the time is over then.
+                PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
             } else {
                 PollTimeout::NONE
             };
@@ -219,6 +226,7 @@ impl Supervisor {
                 let ways = self.worlds.ways(id);
                 self.send(FromSupervisor::World { id, made, ways });
             }
+            ToSupervisor::KeepBlank(state) => self.worlds.keep_blank(&state, Instant::now()),
             ToSupervisor::EndWorld(id) => self.worlds.end(id),
             ToSupervisor::EndShim(pid) => {
                 let pid = Pid::from_raw(pid);

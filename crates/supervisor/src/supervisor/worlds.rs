@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use super::blank::{BlankGate, BlankPlace};
 use crate::shim::world::{ShimWorld, Ways};
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
 use confine::listener::{self, Link, Settings};
-use confine::world::{self, Door, HostPaths, Joined, Leftovers, Published, World};
+use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
 use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
 use protocol::task::Store;
@@ -38,6 +39,8 @@ pub struct Worlds {
     inits: HashMap<Pid, Option<WorldId>>,
     /// The first processes of worlds that watch files.
     watching: HashSet<Pid>,
+    /// The blank world for the next world. Its processes are in these lists without a world.
+    blank: BlankPlace,
     /// The gates. A world without its gate ends.
     gates: HashMap<Pid, Option<WorldId>>,
     /// The listeners of shims.
@@ -101,15 +104,59 @@ impl Worlds {
             self.sweep(state);
         }
         let watches = self.watching.len() < WATCHING;
-        let mut world = world::build(policy, &HostPaths { state, readable: &[], watches })?;
+        let place = HostPaths { state, readable: &[], watches };
+        let (mut world, gate) = match self.blank.claim(policy, state, opens_late(policy)) {
+            Some((begun, gate)) => self.finish((begun, gate), policy, &place)?,
+            None => (world::build(policy, &place)?, None),
+        };
         if let Some(init) = world.namespaces.as_ref().and_then(|spaces| spaces.init) {
             self.inits.insert(init, Some(id));
             self.watching.extend(watches.then_some(init));
         }
-        let gate = self.open_gate(id, policy, &mut world)?;
+        let gate = match gate {
+            Some((pid, gate)) => {
+                self.gates.insert(pid, Some(id));
+                Some(gate)
+            }
+            None => self.open_gate(id, policy, &mut world)?,
+        };
         let published = Published::now(policy, &world.facts);
         world.publish(&published, gate.as_ref().map(AsFd::as_fd)).map_err(|error| failed("its description", error))?;
         Ok((world, gate))
+    }
+
+    /// Makes a world of the blank one.
+    fn finish(
+        &mut self,
+        (begun, gate): (Begun, Option<BlankGate>),
+        policy: &Policy,
+        place: &HostPaths<'_>,
+    ) -> Result<(World, Option<BlankGate>), WorldError> {
+        let init = begun.init;
+        let world = world::finish(begun, policy, place);
+        let is_made = world.as_ref().is_ok_and(|world| world.namespaces.is_some());
+        if !is_made {
+            // It was reaped, and the gate ends with it.
+            self.inits.remove(&init);
+        }
+        Ok((world?, gate.filter(|_| is_made)))
+    }
+
+    /// Keeps a blank world for the next world.
+    pub fn keep_blank(&mut self, state: &Path, now: Instant) {
+        let gates = &mut self.gates;
+        let init = self.blank.keep(state, now, |begun| {
+            let (pid, gate) = open_blank_gate(begun).ok()?;
+            gates.insert(pid, None);
+            Some((pid, gate))
+        });
+        self.inits.extend(init.map(|init| (init, None)));
+    }
+
+    /// Ends a blank world that has waited for too long. Returns the time until the next call.
+    pub fn expire_blank(&mut self, now: Instant) -> Option<Duration> {
+        self.blank.expire(now);
+        self.blank.left(now)
     }
 
     fn keep(
@@ -180,7 +227,11 @@ impl Worlds {
 
     /// Returns whether the processes of a world are ending, which may still hold its ports.
     fn is_one_ending(&self) -> bool {
-        self.inits.values().any(|id| id.is_none_or(|id| !self.known.contains_key(&id)))
+        let is_ending = |(init, id): (&Pid, &Option<WorldId>)| match id {
+            Some(id) => !self.known.contains_key(id),
+            None => !self.blank.has_init(*init),
+        };
+        self.inits.iter().any(is_ending)
     }
 
     /// Ends a world as soon as its shims have exited.
@@ -198,6 +249,7 @@ impl Worlds {
     /// Ends all worlds as soon as their shims have exited, or closes this process's copies of them.
     pub fn clear(&mut self) {
         self.known.clear();
+        self.blank.clear();
     }
 
     /// Returns whether a child of the supervisor belongs to a world and is no shim.
@@ -211,6 +263,7 @@ impl Worlds {
         self.listeners.remove(&pid);
         self.sweepers.remove(&pid);
         self.watching.remove(&pid);
+        self.blank.on_exit(pid);
         let id = self.inits.remove(&pid).or_else(|| self.gates.remove(&pid))??;
         self.known.remove(&id).map(|_| id)
     }
@@ -290,6 +343,21 @@ impl Made {
                 listener::serve(ends, self.settings.clone())
             }
         }
+    }
+}
+
+/// Starts the gate of a blank world, which knows no hosts and opens nothing.
+fn open_blank_gate(begun: &Begun) -> Result<(Pid, GateControl), NoWorld> {
+    let Some([user, network]) = &begun.network else { return Err(failed("a network", io::ErrorKind::NotFound.into())) };
+    let copied = || {
+        let namespaces = GateNamespaces { user: Some(user.try_clone()?), gate: None, world: network.try_clone()? };
+        io::Result::Ok((namespaces, begun.ended.try_clone()?, begun.board.another()?))
+    };
+    let (namespaces, lifeline, board) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
+    let (setup, control) = GateSetup::new(&Network::None, &[], namespaces, lifeline, MARK).map_err(no_gate)?;
+    match sys::fork().map_err(|error| failed("the process of its gate", error))? {
+        Fork::Child => gate::serve(setup.posting_on(board)),
+        Fork::Parent(pid) => Ok((pid, control)),
     }
 }
 

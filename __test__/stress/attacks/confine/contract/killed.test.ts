@@ -48,6 +48,8 @@ describe.runIf(process.platform === 'linux')('a process of a world that is kille
       await works(cwd);
       // A command that starts before their end may still be in the old world, and ends with it. So does one that a warm
       // shell gets before its shim has noticed the end of its listener.
+      // Until it has its name, a process that is just forked looks like a shim.
+      if (name === LISTENER) await until(() => helpers(SHIM).length === helpers(LISTENER).length);
       const shims = name === LISTENER ? helpers(SHIM) : [];
       await end(helpers(name));
       await until(() => !shims.some(alive), 'the shims have noticed it');

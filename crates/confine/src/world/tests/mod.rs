@@ -1,5 +1,6 @@
 //! Tests of commands in worlds.
 
+mod begun;
 mod files;
 mod git;
 mod git_elsewhere;

@@ -12,10 +12,14 @@ use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
 use confine::world::Door;
-use confine::{Confine, NoWorld, WorldFacts};
+use confine::{Confine, NoWorld, Way, WorldFacts};
 use protocol::WorldWays;
 use protocol::plan::WorldId;
 use sys::FileId;
+
+/// The most worlds that wait for their first command. Each of them has a few processes, and owners that JavaScript has
+/// dropped end only when they are collected.
+const MOST_BEGUN: usize = 4;
 
 /// Returns the directory in which worlds keep their private files: the first of several that this user can have.
 /// Policies hide all of them.
@@ -84,7 +88,12 @@ struct World {
     /// The write roots at that time. If a write root was replaced by another directory, that directory is not in the
     /// world.
     roots: Vec<Option<FileId>>,
+    /// The repositories at that time, as long as the world waits for its first command. The grants for git are those of
+    /// the time at which a world is made.
+    begun: Option<Vec<Option<FileId>>>,
     facts: Option<Arc<WorldFacts>>,
+    /// Whether a command of the world has ended.
+    has_run: bool,
     /// The directory with the world's pseudo-terminals. `None`: the host's.
     terminals: Option<Arc<OwnedFd>>,
     /// The way to the world's first process.
@@ -98,18 +107,30 @@ struct World {
     waiting: Vec<oneshot::Sender<Answer>>,
 }
 
+/// Returns the `.git` entries in and above the write roots of a confinement as they are now.
+fn repositories(confine: &Confine) -> Vec<Option<FileId>> {
+    let places = confine.policy.write.iter().flat_map(|root| root.ancestors());
+    places.map(|place| FileId::of(&place.join(".git")).ok()).collect()
+}
+
 /// Returns the write roots of a confinement as they are now.
 fn roots(confine: &Confine) -> Vec<Option<FileId>> {
     confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }
 
 impl Worlds {
-    /// Returns the world of this confinement. `registry` is the directory of the registry that owns the world, if a
-    /// registry does.
+    /// Returns the world of this confinement for a command. `registry` is the directory of the registry that owns the
+    /// world, if a registry does.
     pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
-        if let Some(id) = before.filter(|id| self.known.get(id).is_some_and(|world| world.roots == roots)) {
+        let is_usable = |world: &World| {
+            world.roots == roots && world.begun.as_ref().is_none_or(|seen| *seen == repositories(&world.confine))
+        };
+        if let Some(id) = before
+            && let Some(world) = self.known.get_mut(&id).filter(|world| is_usable(world))
+        {
+            world.begun = None;
             return WorldEntry::Known(id);
         }
         self.next += 1;
@@ -118,7 +139,9 @@ impl Worlds {
         let world = World {
             confine: Arc::clone(confine),
             roots,
+            begun: None,
             facts: None,
+            has_run: false,
             terminals: None,
             door: None,
             // Messages and state files are text.
@@ -127,16 +150,30 @@ impl Worlds {
             lost: false,
             waiting: Vec::new(),
         };
-        let ended = self.end_closed();
+        let ended = self.end_closed(before);
         self.known.insert(id, world);
         WorldEntry::New { id, ended }
     }
 
-    /// Ends the worlds that no command can enter, and returns them. A host may confine each command to a directory of
-    /// its own, and remove the directory afterwards.
-    fn end_closed(&mut self) -> Vec<WorldId> {
-        let is_closed = |world: &World| world.roots != roots(&world.confine);
-        let closed: Vec<_> = self.known.iter().filter(|(_, world)| is_closed(world)).map(|(id, _)| *id).collect();
+    /// Returns a new world of this confinement, which waits for its first command. `None`: the world exists, or too
+    /// many worlds wait already.
+    pub fn begin(&mut self, confine: &Arc<Confine>) -> Option<WorldEntry> {
+        let waiting = self.known.values().filter(|world| world.begun.is_some()).count();
+        if waiting >= MOST_BEGUN || self.ids.contains_key(confine) {
+            return None;
+        }
+        let begun = repositories(confine);
+        let entry = self.of(confine, None);
+        let world = self.ids.get(confine).and_then(|id| self.known.get_mut(id))?;
+        world.begun = Some(begun);
+        Some(entry)
+    }
+
+    /// Ends the worlds that no command can enter, and the world that is replaced. Returns them. A host may confine each
+    /// command to a directory of its own, and remove the directory afterwards.
+    fn end_closed(&mut self, replaced: Option<WorldId>) -> Vec<WorldId> {
+        let is_closed = |id: &WorldId, world: &World| Some(*id) == replaced || world.roots != roots(&world.confine);
+        let closed: Vec<_> = self.known.iter().filter(|(id, world)| is_closed(id, world)).map(|(id, _)| *id).collect();
         for id in &closed {
             self.known.remove(id);
         }
@@ -147,6 +184,18 @@ impl Worlds {
     /// Returns the facts of a world that is made.
     pub fn facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
         self.known.get(&id)?.facts.clone()
+    }
+
+    /// Returns whether a world waits for its first command.
+    pub fn is_begun(&self, id: WorldId) -> bool {
+        self.known.get(&id).is_some_and(|world| world.begun.is_some())
+    }
+
+    /// Records the end of a command. Returns whether it is the first one of a world of namespaces.
+    pub fn take_first_end(&mut self, id: WorldId) -> bool {
+        let Some(world) = self.known.get_mut(&id) else { return false };
+        let has_run = std::mem::replace(&mut world.has_run, true);
+        !has_run && world.facts.as_ref().is_some_and(|facts| facts.way == Way::Namespaces)
     }
 
     /// Returns the directory with the pseudo-terminals of a world that is made. `None`: the host's.
@@ -284,6 +333,42 @@ mod tests {
         let next = worlds.of(&confine(Path::new("/"), 1), None);
         assert!(matches!(&next, WorldEntry::New { ended, .. } if *ended == [gone]), "{next:?}");
         assert_eq!(worlds.of(&confine(second.path(), 2), None), WorldEntry::Known(stays));
+    }
+
+    #[test]
+    fn a_world_that_was_begun_is_that_of_the_first_command() {
+        let mut worlds = Worlds::default();
+        let root = tempfile::tempdir().expect("a directory");
+        let confine = confine(root.path(), 1);
+        let begun = id(worlds.begin(&confine).expect("begun"));
+        assert_eq!(worlds.begin(&confine), None, "it exists");
+        assert_eq!(worlds.of(&confine, None), WorldEntry::Known(begun));
+        fs::create_dir(root.path().join(".git")).expect("made");
+        assert_eq!(worlds.of(&confine, None), WorldEntry::Known(begun), "it has a command");
+    }
+
+    #[test]
+    fn a_world_that_was_begun_before_a_repository_was_there_is_made_again() {
+        let mut worlds = Worlds::default();
+        let top = tempfile::tempdir().expect("a directory");
+        let root = top.path().join("below");
+        fs::create_dir(&root).expect("made");
+        let confine = confine(&root, 1);
+        let begun = id(worlds.begin(&confine).expect("begun"));
+        fs::create_dir(top.path().join(".git")).expect("made");
+        let found = worlds.of(&confine, None);
+        assert!(matches!(&found, WorldEntry::New { ended, .. } if *ended == [begun]), "{found:?}");
+        assert_eq!(worlds.end_of(1), [id(found)]);
+    }
+
+    #[test]
+    fn only_a_few_worlds_wait_for_their_first_command() {
+        let mut worlds = Worlds::default();
+        let all: Vec<_> = (1..=MOST_BEGUN as u64 + 1).map(|owner| confine(Path::new("/"), owner)).collect();
+        let begun: Vec<_> = all.iter().map(|confine| worlds.begin(confine).is_some()).collect();
+        assert_eq!(begun.iter().filter(|begun| **begun).count(), MOST_BEGUN);
+        assert!(matches!(worlds.of(&all[0], None), WorldEntry::Known(_)));
+        assert!(worlds.begin(&all[MOST_BEGUN]).is_some(), "one of them has a command by now");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::MutexGuard;
+
 use super::super::error::HelperError;
 use super::super::worlds::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{ClientState, Helpers};
@@ -16,17 +18,36 @@ impl Helpers {
     /// be the world of a running task in its directory.
     pub fn world(&'static self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldId {
         let mut state = self.state();
-        match state.worlds.of(confine, registry) {
+        let found = state.worlds.of(confine, registry);
+        self.prepare_world(&mut state, found)
+    }
+
+    /// Begins the world of an owner before its first command. `None`: a command has asked for the world already, the
+    /// owner has ended, or too many worlds wait for a command. `has_ended` is asked while no owner can end.
+    pub fn begin_world(&'static self, confine: &Arc<Confine>, has_ended: impl FnOnce() -> bool) -> Option<WorldId> {
+        let mut state = self.state();
+        let begun = if has_ended() { None } else { state.worlds.begin(confine) };
+        begun.map(|found| self.prepare_world(&mut state, found))
+    }
+
+    /// Waits until no other owner begins its world.
+    pub async fn turn_to_begin(&'static self) -> MutexGuard<'static, ()> {
+        self.begins.lock().await
+    }
+
+    /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that
+    /// command is prepared.
+    fn prepare_world(&'static self, state: &mut ClientState, found: WorldEntry) -> WorldId {
+        match found {
             WorldEntry::Known(id) => {
-                self.ask_for_world(&mut state, id);
+                self.ask_for_world(state, id);
                 id
             }
             WorldEntry::New { id, ended } => {
                 state.pools.begin(id);
-                ended.into_iter().for_each(|ended| end(&mut state, ended));
-                // The world gets a shim for the first command, which is forked while that command is prepared.
+                ended.into_iter().for_each(|ended| end(state, ended));
                 if HelperError::check_descriptors().is_ok() {
-                    self.ask(&mut state, Some(id), 1);
+                    self.ask(state, Some(id), 1);
                 }
                 id
             }
@@ -76,6 +97,26 @@ impl Helpers {
         state.worlds.on_answer(id, made, ways);
         if state.worlds.is_lost(id) {
             state.pools.renew(id);
+        }
+    }
+
+    /// Returns whether a world still waits for its first command.
+    pub fn waits_for_command(&self, id: WorldId) -> bool {
+        self.state().worlds.is_begun(id)
+    }
+
+    /// Handles the end of a command. After the first one of a world, the world gets a second shim, in which a shell can
+    /// be warm while a command runs, and the supervisor keeps a blank world for the next owner.
+    pub fn ended_in(&'static self, id: WorldId) {
+        let mut state = self.state();
+        if !state.worlds.take_first_end(id) {
+            return;
+        }
+        if HelperError::check_descriptors().is_ok() {
+            self.ask(&mut state, Some(id), 1);
+        }
+        if let Some(supervisor) = &state.supervisor {
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::KeepBlank(state_of_worlds()));
         }
     }
 

@@ -33,6 +33,8 @@ pub const SUPERVISOR: &str = "agent-bash-supervisor";
 pub struct Helpers {
     runtime: Runtime,
     state: Mutex<ClientState>,
+    /// The turn of an owner whose world is being begun.
+    begins: tokio::sync::Mutex<()>,
 }
 
 static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
@@ -72,7 +74,7 @@ impl Helpers {
                     .map_err(HelperError::from)?;
                 // The variable is read on a thread of the host, because only the host changes the environment.
                 group::switch();
-                Ok(Self { runtime, state: Mutex::default() })
+                Ok(Self { runtime, state: Mutex::default(), begins: tokio::sync::Mutex::default() })
             })
             .as_ref()
             .map_err(Clone::clone)

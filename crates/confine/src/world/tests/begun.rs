@@ -1,0 +1,100 @@
+//! Worlds that begin before they have a policy.
+
+use std::fs;
+use std::path::Path;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::geteuid;
+
+use super::super::testing::{Scene, end, isolated, run_in, users_and_watches};
+use super::super::{Begun, HostPaths, finish, rooms};
+use crate::{Caches, Network, Part, Policy};
+use sys::{MountFlags, Signal};
+
+#[test]
+fn a_blank_world_becomes_a_world_like_any_other() {
+    for (user, watches) in users_and_watches() {
+        let scene = Scene::new(user).with_watches(watches);
+        let cache = scene.outside.join("cache");
+        fs::create_dir(&cache).expect("made");
+        fs::write(cache.join("kept"), "").expect("written");
+        let caches = (Caches::Overlay, vec![cache.clone()]);
+        let policy = Policy { hide: vec![scene.outside.join("hidden")], caches, ..scene.policy() };
+        fs::write(scene.outside.join("hidden"), "secret").expect("written");
+        let (facts, output) = isolated(user, || {
+            let begun = Begun::ahead(&scene.state, rooms(&policy)).expect("begun");
+            assert!(begun.fits(&policy, &scene.state));
+            let (init, home) = (begun.init, begun.private[0].clone());
+            let place = HostPaths { state: &scene.state, readable: &[], watches };
+            let world = finish(begun, &policy, &place).expect("a world");
+            assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
+            assert_eq!(world.facts.home.as_ref(), Some(&home));
+            let script = format!(
+                "echo in > own; echo t > /tmp/t && cat own /tmp/t; cat {0}/hidden; echo x > {0}/x; mkdir .vscode; \
+                 touch {1}/new && ls {1}; ls /proc/self/fd >/dev/null && echo proc; : > /dev/null && echo null",
+                scene.outside.display(),
+                cache.display()
+            );
+            let (output, _) = run_in(&world, &scene.root, &script);
+            let facts = world.facts.clone();
+            end(world);
+            (facts, output)
+        });
+        assert_eq!((facts.held, facts.missing), (Part::ALL.to_vec(), vec![]));
+        let said: Vec<_> = output.lines().filter(|line| !line.contains(": ")).collect();
+        assert_eq!(said, ["in", "t", "kept", "new", "proc", "null"], "{output}");
+        assert!(!scene.outside.join("x").exists() && !cache.join("new").exists(), "{output}");
+        assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
+    }
+}
+
+#[test]
+fn a_blank_world_that_is_dropped_leaves_nothing() {
+    for (user, _) in users_and_watches() {
+        let scene = Scene::new(user);
+        isolated(user, || {
+            let begun = Begun::ahead(&scene.state, 3).expect("begun");
+            let init = begun.init;
+            drop(begun);
+            assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
+        });
+        assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
+    }
+}
+
+#[test]
+fn a_blank_world_fits_the_policies_and_the_machine_that_it_was_begun_for() {
+    let scene = Scene::new(None);
+    isolated(None, || {
+        let begun = Begun::ahead(&scene.state, 0).expect("begun");
+        let policy = scene.policy();
+        let full = Policy { network: Network::Full, ..scene.policy() };
+        let fits = [(&policy, scene.state.as_path()), (&full, &scene.state), (&policy, Path::new("/elsewhere"))]
+            .map(|(policy, state)| begun.fits(policy, state));
+        assert_eq!(fits, [true, false, false]);
+        let init = begun.init;
+        sys::signal(init, Signal::SIGKILL);
+        waitpid(init, None).expect("reaped");
+        assert!(!begun.fits(&policy, &scene.state), "its init is gone");
+    });
+}
+
+#[test]
+fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
+    if !geteuid().is_root() {
+        return;
+    }
+    let scene = Scene::new(None);
+    isolated(None, || {
+        unshare(CloneFlags::CLONE_NEWNS).expect("mounts of its own");
+        sys::stop_propagation().expect("private");
+        let begun = Begun::ahead(&scene.state, 0).expect("begun");
+        let policy = scene.policy();
+        assert!(begun.fits(&policy, &scene.state));
+        let tree = sys::new_mount(c"tmpfs", &[], MountFlags::NO_DEVICES).expect("a mount");
+        sys::attach_tree(&tree, &scene.outside).expect("attached");
+        assert!(!begun.fits(&policy, &scene.state));
+        begun.abandon();
+    });
+}
