@@ -192,10 +192,13 @@ impl Callers {
             _ => return None,
         }
         full.extend_from_slice(path);
-        let path = full.strip_suffix(b"/").unwrap_or(&full);
-        let id = sys::place_id(caller.directory.as_fd(), &CString::new(path).ok()?).ok()?;
+        if full.last() == Some(&b'/') {
+            full.pop();
+        }
+        let (base, path) = (caller.directory.as_fd(), CString::new(full).ok()?);
+        let id = sys::place_id(base, &path).ok()?;
         caller.seen_at = self.call;
-        self.directories.get(id)
+        self.directories.get(id).or_else(|| self.directories.below_own(base, &path))
     }
 
     /// Returns a thread that asks, and the file that it has open as a descriptor. The file shows that the thread exists.

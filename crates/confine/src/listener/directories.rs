@@ -2,12 +2,12 @@
 //! several calls. They stay open until an unmount, or until a tenth of a second passes without a change.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::journal::{Act, Change};
-use sys::PlaceId;
+use sys::{Follow, PlaceId};
 
 /// The most directories that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 64;
@@ -51,6 +51,22 @@ impl Directories {
     /// Returns the remembered directory with this identity.
     pub fn get(&self, id: PlaceId) -> Option<Known> {
         self.known.get(&id).cloned()
+    }
+
+    /// Remembers the directory that a path leads to, if it lies in a directory of the run's own: then it is one, too.
+    pub fn below_own(&mut self, base: BorrowedFd<'_>, path: &CStr) -> Option<Known> {
+        let above = CString::new([path.to_bytes(), b"/.."].concat()).ok()?;
+        let parent = self.find(base, above.to_bytes()).filter(|parent| parent.is_own)?;
+        // The link in `/proc` that the path begins with is followed.
+        let directory = sys::open_directory(base, path, Follow::Everything).ok()?;
+        let id = sys::place_id(directory.as_fd(), c"").ok()?;
+        let is_there = sys::place_id(directory.as_fd(), c"..").is_ok_and(|above| above == parent.id);
+        if !is_there || id.mount != parent.id.mount || self.mixed.contains(&id) {
+            return None;
+        }
+        let directory = self.remember(directory);
+        self.own(&directory);
+        self.get(id)
     }
 
     /// Remembers a directory.
