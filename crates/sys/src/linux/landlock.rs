@@ -60,6 +60,11 @@ pub fn landlock_version() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
+/// Returns whether a ruleset can refuse TCP.
+pub fn landlock_bounds_tcp() -> bool {
+    landlock_version() >= WITH_TCP
+}
+
 impl Ruleset {
     /// Creates a ruleset that restricts everything with files that this kernel can restrict. What else it cannot is
     /// left out.
