@@ -11,7 +11,8 @@ use nix::unistd::Pid;
 use super::failure::{Failure, Step};
 use super::messages::{self, BUILT, Built, Report, START};
 use super::private::Private;
-use super::{Door, Freshness, HostPaths, Namespaces, World, fallback, ids, init};
+use super::ways::Obstacle;
+use super::{Door, Freshness, HostPaths, NAMESPACES, Namespaces, World, fallback, ids, init, ways};
 use crate::{AllowEntry, Board, Caches, Git, Network, Policy, Profile, Read, Tmp, Way, WorldError, WorldFacts};
 use sys::{Fork, Signal};
 
@@ -25,6 +26,9 @@ const PATIENCE: u16 = 60_000;
 pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
     if sys::HAS_SEATBELT {
         return fallback::with_seatbelt(policy, place);
+    }
+    if NAMESPACES.is_off() {
+        return ways::without_namespaces(policy, &Obstacle::switched_off());
     }
     let private = Private::create(place.state);
     let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
@@ -43,10 +47,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
         Ok(Fork::Parent(init)) => init,
         Err(error) => {
             private.remove();
-            return fallback::without_namespaces(
-                policy,
-                Failure { step: "a user namespace".to_owned(), source: error },
-            );
+            return ways::after(policy, Failure { step: "a user namespace".to_owned(), source: error });
         }
     };
     drop((inits, ends, private, listener, inits_board));
@@ -67,6 +68,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
                 namespaces: Some(received.namespaces),
                 landlock: received.landlock,
                 seatbelt: None,
+                filter: World::usual_filter(),
                 facts: WorldFacts { held, missing, way: Way::Namespaces, write, tmp, home, environment, notes },
                 board,
                 door: Some(RefCell::new(Door::with(ours, freshness))),
@@ -74,7 +76,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
         }
         Err(failure) => {
             abandon(init, ours);
-            fallback::without_namespaces(policy, failure)
+            ways::after(policy, failure)
         }
     }
 }

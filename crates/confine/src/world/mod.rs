@@ -9,14 +9,15 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
+//! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs` |
+//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
 //! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
-//! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
+//! | Landlock | `rules.rs` |
 
 mod aliases;
 mod blanks;
@@ -51,7 +52,9 @@ mod targets;
 pub mod testing;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
+mod tried;
 mod visible;
+mod ways;
 
 use std::cell::RefCell;
 use std::io;
@@ -61,6 +64,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
+use crate::filter::Variant;
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
@@ -70,7 +74,10 @@ pub use private::Leftovers;
 pub use published::Published;
 pub use remedy::of as remedy_of;
 pub use seatbelt::Seatbelt;
-use sys::Entrance;
+use sys::{Entrance, Machine, Switch};
+
+/// Turns namespaces off, for tests, and for machines that count namespaces.
+pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]
@@ -141,13 +148,15 @@ impl Namespaces {
 /// they end.
 #[derive(Debug)]
 pub struct World {
-    /// `None`: user namespaces are not available here and the policy does not require them. Commands are then
-    /// restricted by Landlock and the filter of system calls alone.
+    /// `None`: there are none here, and the policy does not require a part that needs them. Commands are then
+    /// restricted by Landlock and the filter of system calls, as far as these work.
     pub namespaces: Option<Namespaces>,
     /// The ruleset of Landlock. `None`: the kernel does not support Landlock.
     pub landlock: Option<OwnedFd>,
     /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
+    /// The filter of system calls of the world's commands. `None`: this system installs none.
+    pub filter: Option<Variant>,
     /// The facts for results.
     pub facts: WorldFacts,
     /// The board on which the world's processes post numbers.
@@ -157,6 +166,12 @@ pub struct World {
 }
 
 impl World {
+    /// Returns the filter of commands in namespaces.
+    fn usual_filter() -> Option<Variant> {
+        let variant = if sys::has_listeners() { Variant::Confined } else { Variant::Silent };
+        Machine::HERE.map(|_| variant)
+    }
+
     /// Protects new repositories. Called before a command starts, here or through [`Door`]. A shim calls it when it
     /// starts a shell. A warm shell waits inside the world, so the addon asks its shim once more (`Protect`) before it
     /// hands the command over.

@@ -72,6 +72,8 @@ pub struct Ways {
     pub home: Option<PathBuf>,
     /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
+    /// The filter of the world's commands.
+    pub filter: Option<Variant>,
 }
 
 impl ShimWorld {
@@ -82,11 +84,10 @@ impl ShimWorld {
             // Otherwise each child would have to do this.
             sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
         }
-        let Ways { door, listener, gate, owner, home, seatbelt } = ways;
+        let Ways { door, listener, gate, owner, home, seatbelt, filter } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
-        let variant = if listener.is_some() { Variant::Confined } else { Variant::Silent };
-        let filter = Machine::HERE.filter(|_| seatbelt.is_none()).map(|machine| filter::program(machine, variant));
+        let filter = filter.zip(Machine::HERE).map(|(variant, machine)| filter::program(machine, variant));
         Ok(Self {
             entrance,
             landlock: landlock_fd,

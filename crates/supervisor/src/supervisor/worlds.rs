@@ -11,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use crate::shim::world::{ShimWorld, Ways};
+use confine::filter::Variant;
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
 use confine::listener::{self, Link, Settings};
 use confine::world::{self, Door, HostPaths, Joined, Leftovers, Published, World};
@@ -238,7 +239,8 @@ impl Worlds {
         if made.world.is_full() {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
         }
-        let listener = sys::has_listeners().then(|| made.fork_listener()).transpose()?;
+        let listens = made.world.filter.is_some_and(Variant::has_listener);
+        let listener = listens.then(|| made.fork_listener()).transpose()?;
         let listener = listener.map(|(pid, link)| {
             self.listeners.insert(pid);
             link
@@ -256,11 +258,14 @@ impl Worlds {
                 Ok(ForkedShim::Parent(pid))
             }
             Fork::Child => {
-                let Made { world: World { namespaces, landlock, seatbelt, .. }, .. } =
+                let Made { world: World { namespaces, landlock, seatbelt, filter, .. }, .. } =
                     self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
-                let world =
-                    ShimWorld::enter(namespaces, landlock, Ways { door, listener, gate, owner, home, seatbelt })?;
+                let world = ShimWorld::enter(
+                    namespaces,
+                    landlock,
+                    Ways { door, listener, gate, owner, home, seatbelt, filter },
+                )?;
                 Ok(ForkedShim::Child(Some(Box::new(world))))
             }
         }
