@@ -11,6 +11,8 @@ use super::{Denials, Missing, Part, Profile, WorldError};
 pub enum Way {
     /// Namespaces, with Landlock and a filter of system calls besides.
     Namespaces,
+    /// A listener that performs what the filter of system calls passes on, with Landlock as a second guard.
+    Listener,
     /// Landlock and a filter of system calls.
     Landlock,
     /// A filter of system calls.
@@ -24,12 +26,14 @@ pub enum Way {
 
 impl Way {
     /// All ways, in the order in which they are tried. The last is that of macOS.
-    pub const ALL: [Self; 5] = [Self::Namespaces, Self::Landlock, Self::Filter, Self::None, Self::Seatbelt];
+    pub const ALL: [Self; 6] =
+        [Self::Namespaces, Self::Listener, Self::Landlock, Self::Filter, Self::None, Self::Seatbelt];
 
     /// Returns the public name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
+            Self::Listener => "listener",
             Self::Landlock => "landlock",
             Self::Filter => "filter",
             Self::None => "none",
@@ -44,7 +48,8 @@ impl Way {
             (Self::Namespaces, Part::Network) => Some("network namespaces (5.12), and `veth` for `allow` and `expose`"),
             (Self::Namespaces, Part::Processes) => Some("PID namespaces (5.12)"),
             (Self::Namespaces, Part::Syscalls) => Some("seccomp with a listener (5.5)"),
-            (Self::Landlock | Self::Filter, Part::Syscalls) => Some("seccomp (3.17)"),
+            (Self::Listener, Part::Files) => Some("a listener (Linux 5.9)"),
+            (Self::Listener | Self::Landlock | Self::Filter, Part::Syscalls) => Some("seccomp (3.17)"),
             (Self::Seatbelt, Part::Files | Part::Processes) => Some("macOS"),
             (Self::Seatbelt, Part::Network) => Some("macOS, and network `'none'`"),
             _ => None,
@@ -55,6 +60,7 @@ impl Way {
     pub fn besides(self) -> &'static str {
         match self {
             Self::Namespaces => "Landlock as a second guard (5.19)",
+            Self::Listener => "Landlock as a second guard (5.13), TCP (6.7), signals (6.12)",
             Self::Landlock => {
                 "contents and names of files (5.13), moves between directories (5.19), truncation (6.2), TCP (6.7), \
                  signals and abstract sockets (6.12)"

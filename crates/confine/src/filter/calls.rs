@@ -10,6 +10,7 @@
 //! Calls that would only be recorded are asked about only where the registers show that they change something. They are
 //! not asked about with a directory descriptor, which `rm -r` and similar programs use thousands of times.
 
+use super::performed;
 use super::rule::{Action, CREATES, Case, Rule, Test, WRITES};
 use Action::{Allow, Ask, Deny, Refuse};
 use Test::{Always, AtCurrent, Bits, Is, Masked, Null};
@@ -90,6 +91,8 @@ pub enum Question {
     Descriptor,
     /// `openat2`
     OpenAt2,
+    /// `inotify_add_watch`
+    Watch,
 }
 
 /// A call, and its handling.
@@ -382,5 +385,5 @@ const RIGHTS: &[Entry] = &[
 
 /// Returns all calls of the table.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
-    [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL].into_iter().flatten()
+    [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL, performed::MORE].into_iter().flatten()
 }

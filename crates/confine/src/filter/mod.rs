@@ -13,6 +13,7 @@ mod assemble;
 mod calls;
 #[cfg(test)]
 mod interpreter;
+mod performed;
 mod recorded;
 mod rule;
 #[cfg(test)]

@@ -260,6 +260,8 @@ fn no_number_appears_twice_and_programs_fit() {
             (Variant::Silent, 340),
             (Variant::Confined, 340),
             (Variant::ConfinedAndRecorded, 360),
+            (Variant::Performed, 450),
+            (Variant::PerformedAndRecorded, 450),
             (Variant::Recorded, 150),
         ] {
             let length = program(machine, variant).program.len();

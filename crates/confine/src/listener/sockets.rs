@@ -83,7 +83,8 @@ fn socket(asked: &mut Asked<'_>) -> Result<OwnedFd, Errno> {
 
 /// Returns whether the kernel decides about an address, as Landlock bounds it. This process has no Landlock.
 fn is_left_to_kernel(asked: &Asked<'_>, address: &Address) -> bool {
-    !asked.shared.settings.mounts && !address.is_abstract()
+    let performs = asked.shared.bounds.is_some() && address.path().is_some();
+    !asked.shared.settings.mounts && !address.is_abstract() && !performs
 }
 
 /// `connect`

@@ -35,7 +35,16 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
         notes: notes(policy),
     };
     let board = Board::new().step(|| "a file without a name".into())?;
-    Ok(World { namespaces: None, landlock: None, seatbelt: Some(seatbelt), filter: None, facts, board, door: None })
+    Ok(World {
+        namespaces: None,
+        landlock: None,
+        seatbelt: Some(seatbelt),
+        filter: None,
+        held: None,
+        facts,
+        board,
+        door: None,
+    })
 }
 
 /// Returns the parts that a policy asks for and Seatbelt cannot hold.

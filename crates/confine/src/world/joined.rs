@@ -65,6 +65,7 @@ fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
         landlock,
         seatbelt: None,
         filter: World::usual_filter(),
+        held: None,
         facts,
         board,
         door,

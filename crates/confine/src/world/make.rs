@@ -28,7 +28,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
         return fallback::with_seatbelt(policy, place);
     }
     if NAMESPACES.is_off() {
-        return ways::without_namespaces(policy, &Obstacle::switched_off());
+        return ways::without_namespaces(policy, place, &Obstacle::switched_off());
     }
     let private = Private::create(place.state);
     let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
@@ -47,7 +47,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
         Ok(Fork::Parent(init)) => init,
         Err(error) => {
             private.remove();
-            return ways::after(policy, Failure { step: "a user namespace".to_owned(), source: error });
+            return ways::after(policy, place, Failure { step: "a user namespace".to_owned(), source: error });
         }
     };
     drop((inits, ends, private, listener, inits_board));
@@ -62,21 +62,29 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
             let watched = received.watches.map(|watches| board.another().map(|board| Freshness::new(board, watches)));
             let freshness = watched.transpose().step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
-            let inside = |_: &PathBuf| ("TMPDIR".to_owned(), Some("/tmp".to_owned()));
-            let environment = tmp.iter().map(inside).collect();
             Ok(World {
                 namespaces: Some(received.namespaces),
                 landlock: received.landlock,
                 seatbelt: None,
                 filter: World::usual_filter(),
-                facts: WorldFacts { held, missing, way: Way::Namespaces, write, tmp, home, environment, notes },
+                held: None,
+                facts: WorldFacts {
+                    held,
+                    missing,
+                    way: Way::Namespaces,
+                    write,
+                    tmp,
+                    home,
+                    notes,
+                    ..WorldFacts::default()
+                },
                 board,
                 door: Some(RefCell::new(Door::with(ours, freshness))),
             })
         }
         Err(failure) => {
             abandon(init, ours);
-            ways::after(policy, failure)
+            ways::after(policy, place, failure)
         }
     }
 }
@@ -100,10 +108,11 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         caches: (Caches::None, Vec::new()),
         require: Vec::new(),
     };
-    let World { namespaces, facts, door, .. } = build(&policy, &HostPaths { state, readable: &[], watches: false })?;
-    drop(door);
-    if let Some(init) = namespaces.and_then(|spaces| spaces.init) {
-        let _ = nix::sys::wait::waitpid(init, None);
+    let world = build(&policy, &HostPaths { state, readable: &[], watches: false })?;
+    let (facts, first) = (world.facts.clone(), world.first());
+    drop(world);
+    if let Some(first) = first {
+        let _ = nix::sys::wait::waitpid(first, None);
     }
     Ok(facts)
 }

@@ -10,7 +10,7 @@
 //! | step | where |
 //! |---|---|
 //! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs` |
-//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
+//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`, `held.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
@@ -31,6 +31,7 @@ mod files;
 mod freshness;
 mod git;
 mod guards;
+mod held;
 mod hidden;
 mod ids;
 mod init;
@@ -68,6 +69,7 @@ use crate::filter::Variant;
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
+pub use held::{Held, Keeper, show};
 pub use joined::{Joined, join};
 pub use make::{build, probe};
 pub use private::Leftovers;
@@ -75,6 +77,7 @@ pub use published::Published;
 pub use remedy::of as remedy_of;
 pub use seatbelt::Seatbelt;
 use sys::{Entrance, Machine, Switch};
+pub use targets::Protected;
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.
 pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
@@ -157,6 +160,8 @@ pub struct World {
     pub seatbelt: Option<Seatbelt>,
     /// The filter of system calls of the world's commands. `None`: this system installs none.
     pub filter: Option<Variant>,
+    /// The files that listeners hold, where no namespaces do.
+    pub held: Option<(Held, Keeper)>,
     /// The facts for results.
     pub facts: WorldFacts,
     /// The board on which the world's processes post numbers.
@@ -170,6 +175,12 @@ impl World {
     fn usual_filter() -> Option<Variant> {
         let variant = if sys::has_listeners() { Variant::Confined } else { Variant::Silent };
         Machine::HERE.map(|_| variant)
+    }
+
+    /// Returns the process whose end is the end of the world, if this process has made it.
+    pub fn first(&self) -> Option<Pid> {
+        let init = self.namespaces.as_ref().and_then(|spaces| spaces.init);
+        init.or_else(|| self.held.as_ref().map(|(_, keeper)| keeper.pid))
     }
 
     /// Protects new repositories. Called before a command starts, here or through [`Door`]. A shim calls it when it

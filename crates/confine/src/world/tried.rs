@@ -6,12 +6,14 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::OnceLock;
 
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::messages;
 use crate::filter::{self, Variant};
-use sys::{Answer, Fork, Landlocked, Machine, Ruleset};
+use sys::{Answer, Follow, Fork, Landlocked, Machine, Ruleset};
 
 /// The parts that work here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +22,15 @@ pub(super) struct Tried {
     pub landlock: bool,
     /// The filter of system calls that a process can install. `None`: it can install none.
     pub filter: Option<Variant>,
+    /// Whether a listener can open files for its callers.
+    pub performs: bool,
 }
 
 /// Bits of a child's answer.
 const LANDLOCK: u8 = 1;
 const FILTER: u8 = 2;
 const LISTENER: u8 = 4;
+const PERFORMS: u8 = 8;
 
 /// Time a child may take to try the parts, ms.
 const PATIENCE: u16 = 5_000;
@@ -64,7 +69,7 @@ fn attempt() -> io::Result<Tried> {
     if let Ok((first, listener)) = receive(&ours) {
         answer = first;
         if let Some(listener) = listener {
-            let_perform(&listener);
+            answer_calls(&listener);
             answer = receive(&ours).map_or(0, |(answer, _)| answer);
         }
     }
@@ -76,7 +81,8 @@ fn attempt() -> io::Result<Tried> {
         (true, false) => Some(Variant::Silent),
         (true, true) => Some(Variant::Confined),
     };
-    Ok(Tried { landlock: answer & LANDLOCK != 0, filter })
+    let performs = listens && answer & PERFORMS != 0;
+    Ok(Tried { landlock: answer & LANDLOCK != 0, filter, performs })
 }
 
 /// Confines this process as a command is confined, and returns what worked. Sends the descriptor of its filter.
@@ -87,13 +93,18 @@ fn confine(socket: &OwnedFd) -> u8 {
     if !obeys && sys::give_up_privileges(None).is_err() {
         return 0;
     }
+    // A listener needs openat2, which the filter of commands refuses.
+    let resolves = sys::open_place(AT_FDCWD, c"/", true, Follow::Texts).is_ok();
     let installs = |variant, listener: Option<(i32, &[u8])>| {
         Machine::HERE.is_some_and(|machine| sys::install_filter(&filter::program(machine, variant), listener).is_ok())
     };
     if sys::has_listeners() && installs(Variant::Confined, Some((socket.as_raw_fd(), &[0]))) {
-        // The kernel answers that there is no such directory, if it performs the call.
+        // The kernel answers that there is no such directory, if it performs the call. The second call returns a
+        // descriptor.
         let performed = std::fs::remove_dir("").is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-        answer | FILTER | if performed { LISTENER } else { 0 }
+        let opened = std::fs::remove_dir("").is_ok();
+        let listens = if performed && resolves { LISTENER } else { 0 };
+        answer | FILTER | listens | if opened && resolves { PERFORMS } else { 0 }
     } else if installs(Variant::Silent, None) {
         answer | FILTER
     } else {
@@ -101,10 +112,16 @@ fn confine(socket: &OwnedFd) -> u8 {
     }
 }
 
-/// Lets the kernel perform the next call of a filter. Before Linux 5.5 the call fails.
-fn let_perform(listener: &OwnedFd) {
+/// Lets the kernel perform the next call of a filter, which fails before Linux 5.5, and answers the one behind it with a
+/// descriptor, which fails before 5.9.
+fn answer_calls(listener: &OwnedFd) {
     if let Ok(Some(call)) = sys::next_call(listener.as_fd()) {
         sys::answer(listener.as_fd(), call.id, Answer::Continue);
+    }
+    if let Ok(Some(call)) = sys::next_call(listener.as_fd())
+        && !listener.try_clone().is_ok_and(|copy| sys::answer_with(listener.as_fd(), call.id, copy, true).is_ok())
+    {
+        sys::answer(listener.as_fd(), call.id, Answer::Fail(Errno::ENOSYS));
     }
 }
 

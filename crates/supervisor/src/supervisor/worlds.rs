@@ -103,9 +103,9 @@ impl Worlds {
         }
         let watches = self.watching.len() < WATCHING;
         let mut world = world::build(policy, &HostPaths { state, readable: &[], watches })?;
-        if let Some(init) = world.namespaces.as_ref().and_then(|spaces| spaces.init) {
-            self.inits.insert(init, Some(id));
-            self.watching.extend(watches.then_some(init));
+        if let Some(first) = world.first() {
+            self.inits.insert(first, Some(id));
+            self.watching.extend(watches.then_some(first));
         }
         let gate = self.open_gate(id, policy, &mut world)?;
         let published = Published::now(policy, &world.facts);
@@ -124,7 +124,8 @@ impl Worlds {
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
         let policy = Policy { write: facts.write.clone(), ..policy.clone() };
         let mounts = world.namespaces.is_some();
-        let settings = Settings { policy, mounts, own_network, gate: gate.is_some() };
+        let held = world.held.as_ref().map(|(held, _)| held.clone());
+        let settings = Settings { policy, mounts, held, own_network, gate: gate.is_some() };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
@@ -258,13 +259,22 @@ impl Worlds {
                 Ok(ForkedShim::Parent(pid))
             }
             Fork::Child => {
-                let Made { world: World { namespaces, landlock, seatbelt, filter, .. }, .. } =
+                let Made { world: World { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
                     self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
                 let world = ShimWorld::enter(
                     namespaces,
                     landlock,
-                    Ways { door, listener, gate, owner, home, seatbelt, filter },
+                    Ways {
+                        door,
+                        listener,
+                        gate,
+                        owner,
+                        home,
+                        seatbelt,
+                        filter,
+                        kept: held.map(|(_, keeper)| keeper.kept),
+                    },
                 )?;
                 Ok(ForkedShim::Child(Some(Box::new(world))))
             }
