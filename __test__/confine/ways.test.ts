@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { BashOptions, BashResult, ConfineOptions, ConfinePart } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { folder, type HostOptions, hostResult, linuxTest, mark, packageRoot } from '../support/index.ts';
+import { folder, type HostOptions, hostResult, linuxTest, mark, packageRoot, until } from '../support/index.ts';
 import { lasting } from './support/ground.ts';
 
 const CONTAINER = join(packageRoot, '__test__/confine/support/container.py');
@@ -31,17 +31,27 @@ const run = <T = BashResult>(how: HostOptions, commands: string[], options: Bash
 
 const NOTHING: ConfineOptions = { require: [] };
 const SECCOMP = 'seccomp';
+/** Without it a listener resolves no path below an open directory. */
+const OPENAT2 = 'openat2';
 const LANDLOCK = 'landlock_create_ruleset';
 const MEMORY = 'process_vm_readv';
 
 describe('the ways without namespaces', () => {
   linuxTest.each<[what: string, how: HostOptions, way: string, held: ConfinePart[], note: RegExp]>([
-    ['AGENT_BASH_NAMESPACES=off', OFF, 'landlock', ['syscalls'], /^Landlock alone confines the files/],
-    ['a container like Docker', container(), 'landlock', ['syscalls'], /^Landlock alone confines the files/],
+    ['AGENT_BASH_NAMESPACES=off', OFF, 'listener', ['files', 'syscalls'], /^TMPDIR names a private directory/],
+    ['a container like Docker', container(), 'listener', ['files', 'syscalls'], /^TMPDIR names a private directory/],
+    [
+      'a container without Landlock',
+      container(LANDLOCK),
+      'listener',
+      ['files', 'syscalls'],
+      /^there is no second guard/,
+    ],
+    ['a container without openat2', container(OPENAT2), 'landlock', ['syscalls'], /^Landlock alone confines/],
     ['a container without a listener', container(MEMORY), 'landlock', ['syscalls'], /denials are not reported/],
-    ['a container without Landlock', container(LANDLOCK), 'filter', ['syscalls'], /^no file is confined/],
+    ['a container with neither', container(MEMORY, LANDLOCK), 'filter', ['syscalls'], /^no file is confined/],
     ['a container without seccomp', container(SECCOMP), 'landlock', [], /^Landlock alone confines the files/],
-    ['a container with neither', container(SECCOMP, LANDLOCK), 'none', [], /^nothing confines the command/],
+    ['a container without both', container(SECCOMP, LANDLOCK), 'none', [], /^nothing confines the command/],
   ])('%s', async (_, how, way, held, note) => {
     const cwd = folder();
     const [open] = await run(how, ['echo hi >x; cat x; unshare -U echo escaped'], { cwd, confine: NOTHING });
@@ -70,13 +80,111 @@ describe('the ways without namespaces', () => {
   linuxTest('missing parts name the variable', async () => {
     const [refused] = await run<Refused>(OFF, ['true'], { cwd: folder(), confine: 'workspace' });
     const why = 'namespaces are turned off by AGENT_BASH_NAMESPACES=off';
-    expect(refused?.missing[0]).toEqual({ part: 'files', why, remedy: 'unset that variable' });
+    expect(refused?.missing[0]).toEqual({ part: 'network', why, remedy: 'unset that variable' });
+  });
+});
+
+const MEET = (path: string) =>
+  `python3 -c 'import socket; s = socket.socket(1); s.bind(${path}); c = socket.socket(1); s.listen(); c.connect(${path}); print("met")'`;
+
+describe("way 'listener'", () => {
+  const HELD: ConfineOptions = { require: ['files', 'syscalls'] };
+
+  linuxTest('a denied change is told, with its grant', async () => {
+    const [cwd, out] = [folder(), lasting()];
+    const [result] = await run(OFF, [`echo x >${out}/fresh`], { cwd, confine: HELD });
+    const denial = { kind: 'write', target: join(out, 'fresh'), program: 'bash', count: 1, grant: { write: [out] } };
+    expect(result?.confinement?.denied).toEqual([denial]);
+  });
+
+  linuxTest('sockets by path work in write roots and in TMPDIR alone, and abstract ones not at all', async () => {
+    const [cwd, out] = [folder(), lasting()];
+    const commands = ['"own"', '__import__("os").environ["TMPDIR"] + "/x"', `"${out}/x"`, `"\\0x${mark()}"`].map(MEET);
+    const [own, temporary, outside, abstract] = await run(OFF, commands, { cwd, confine: HELD });
+    expect([own, temporary, outside, abstract].map((result) => result?.stdout)).toEqual(['met\n', 'met\n', '', '']);
+    expect(outside?.confinement?.denied).toMatchObject([{ kind: 'write', target: join(out, 'x') }]);
+    expect(abstract?.confinement?.denied).toMatchObject([{ kind: 'network' }]);
+  });
+
+  linuxTest('a program that was just written can be executed', async () => {
+    const loop = 'for n in {1..200}; do cp /bin/true "t$n" && ./t$n || exit 1; done; echo all';
+    const [result] = await run(OFF, [loop], { cwd: folder(), confine: HELD });
+    expect([result?.stdout, result?.stderr]).toEqual(['all\n', '']);
+  });
+
+  linuxTest('a process stays readable for its listener, whatever it asks for', async () => {
+    const asks = `python3 -c 'import ctypes; c = ctypes.CDLL(None); print(c.prctl(4, 0, 0, 0, 0), c.prctl(3), open("x", "w").write("x"))'`;
+    const [result] = await run(OFF, [asks], { cwd: folder(), confine: HELD });
+    expect(result?.stdout).toBe('0 1 1\n');
+  });
+
+  linuxTest('new files have the umask of their maker', async () => {
+    const script = 'umask 077; echo x >a; mkdir b; (umask 002; echo x >c; mkdir d); stat -c "%a %n" a b c d';
+    const [result] = await run(OFF, [script], { cwd: folder(), confine: HELD });
+    expect(result?.stdout).toBe('600 a\n700 b\n664 c\n775 d\n');
+  });
+
+  linuxTest('a command has no capability, as root neither', async () => {
+    const [result] = await run(OFF, ['grep -h Cap /proc/self/status'], { cwd: folder(), confine: HELD });
+    expect(result?.stdout).toMatch(/CapPrm:\t0+\nCapEff:\t0+\n/);
+  });
+
+  linuxTest('paths that mean the caller are those of the caller', async () => {
+    const own = 'import os; print(open("/proc/self/stat").read().split()[0] == str(os.getpid()))';
+    const script = [
+      `python3 -c '${own}'`,
+      'cd /proc && [ "$(cut -d" " -f1 self/stat)" != "$$" ] && echo relative',
+      'cat /etc/mtab >/dev/null && echo mtab',
+      'exec 7<<<"seven"; cat /dev/fd/7; echo six >/dev/stdout; ls /dev/fd | tr "\\n" " "',
+    ];
+    const [result] = await run(OFF, [script.join('\n')], { cwd: folder(), confine: HELD });
+    expect(result?.stdout).toBe('True\nrelative\nmtab\nseven\nsix\n0 1 2 3 7 ');
+  });
+
+  linuxTest('commands run in warm shells, as with namespaces', async () => {
+    const used = await hostResult<[boolean, number, string]>(
+      `import { warmShells, warmUp } from 'agent-bash';
+       const options = { cwd: ${JSON.stringify(folder())}, confine: ${JSON.stringify(HELD)} };
+       const isWarm = await warmUp(options);
+       const { stdout } = await bash('echo warm >x; cat x', options);
+       console.log(JSON.stringify([isWarm, warmShells().used, stdout]));`,
+      OFF,
+    );
+    expect(used).toEqual([true, 1, 'warm\n']);
+  });
+
+  linuxTest('nothing of a world is left', async () => {
+    const [tmp] = await run(OFF, ['echo x >$TMPDIR/x; mkdir -p $TMPDIR/a/b'], { cwd: folder(), confine: HELD });
+    const place = tmp?.confinement?.tmp ?? '';
+    expect(place).toMatch(/\/world-\w+\/tmp$/);
+    await until(() => !existsSync(dirname(place)), 'the private files are gone');
+  });
+
+  linuxTest('a receipt is exact, and a run is undone', async () => {
+    const [cwd, dir] = [lasting(), folder()];
+    writeFileSync(join(cwd, 'old'), 'old');
+    const seen = await hostResult<{ state: string; covers: string }>(
+      `import { undo } from 'agent-bash';
+       const options = { cwd: ${JSON.stringify(cwd)}, confine: ${JSON.stringify(HELD)}, receipt: 'exact' };
+       const dir = ${JSON.stringify(dir)};
+       const { runId, receipt, ...run } = await bash('echo new >old; echo x >made; chmod 600 old', {
+         ...options, undo: { when: 'always', dir },
+       });
+       const { created, modified } = receipt;
+       await undo(runId, { dir });
+       console.log(JSON.stringify({
+         state: receipt.state, covers: run.undo.covers, changed: [...created, ...modified].map(({ path }) => path),
+       }));`,
+      OFF,
+    );
+    expect(seen).toEqual({ state: 'known', covers: 'all', changed: [join(cwd, 'made'), join(cwd, 'old')] });
+    expect([readFileSync(join(cwd, 'old'), 'utf8'), existsSync(join(cwd, 'made'))]).toEqual(['old', false]);
   });
 });
 
 describe("way 'landlock'", () => {
   linuxTest.each([
-    ['with a listener', OFF],
+    ['with a listener', container(OPENAT2)],
     ['without', container(MEMORY)],
   ])('contents and names outside cannot be changed: %s', async (_, how) => {
     const [cwd, out] = [lasting(), lasting()];
@@ -94,30 +202,17 @@ describe("way 'landlock'", () => {
     expect(existsSync(join(out, 'directory')) && !existsSync(join(out, 'fresh'))).toBe(true);
   });
 
-  linuxTest('a denied change is told, with its grant', async () => {
-    const [cwd, out] = [folder(), lasting()];
-    const [result] = await run(OFF, [`echo x >${out}/fresh`], { cwd, confine: NOTHING });
-    const denial = { kind: 'write', target: join(out, 'fresh'), program: 'bash', count: 1, grant: { write: [out] } };
-    expect(result?.confinement?.denied).toEqual([denial]);
-  });
-
-  linuxTest('sockets by path work in write roots alone, and abstract ones not at all', async () => {
-    const cwd = folder();
-    const meet = (path: string) =>
-      `python3 -c 'import socket; s = socket.socket(1); s.bind(${path}); c = socket.socket(1); s.listen(); c.connect(${path}); print("met")'`;
-    const [own, abstract] = await run(OFF, [meet('"own"'), meet(`"\\0x${mark()}"`)], { cwd, confine: NOTHING });
-    expect([own?.stdout, abstract?.stdout]).toEqual(['met\n', '']);
-    expect(abstract?.confinement?.denied).toMatchObject([{ kind: 'network' }]);
-    // A container forbids the listener to duplicate a socket.
-    const [inside] = await run(container(), [meet('"own"')], { cwd: folder(), confine: NOTHING });
-    expect(inside?.stdout).toBe('met\n');
+  linuxTest('sockets by path work in write roots', async () => {
+    const [result] = await run(container(MEMORY), [MEET('"own"')], { cwd: folder(), confine: NOTHING });
+    expect(result?.stdout).toBe('met\n');
   });
 
   const TCP = `python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); socket.create_connection(s.getsockname(), 5); print("met")'`;
 
   linuxTest.each([
-    ['with a listener', OFF],
-    ['in a container', container()],
+    ['with a listener', container(OPENAT2)],
+    ['performed', OFF],
+    ['performed in a container', container()],
     ['without a listener', container(MEMORY)],
   ])('TCP is refused or works, as the notes say: %s', async (_, how) => {
     const [closed] = await run(how, [TCP], { cwd: folder(), confine: NOTHING });
@@ -128,7 +223,7 @@ describe("way 'landlock'", () => {
   });
 
   linuxTest('TCP works without Landlock', async () => {
-    const [result] = await run(container(LANDLOCK), [TCP], { cwd: folder(), confine: NOTHING });
+    const [result] = await run(container(MEMORY, LANDLOCK), [TCP], { cwd: folder(), confine: NOTHING });
     expect([result?.stdout, result?.confinement?.denied]).toEqual(['met\n', []]);
   });
 

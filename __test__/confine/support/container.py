@@ -19,7 +19,7 @@ CALLS = {
     'request_key': (249, 218), 'userfaultfd': (323, 282), 'kcmp': (312, 272), 'open_by_handle_at': (304, 265),
 }
 MORE = {
-    'seccomp': (317, 277), 'process_vm_readv': (310, 270),
+    'openat2': (437, 437), 'seccomp': (317, 277), 'process_vm_readv': (310, 270),
     'landlock_create_ruleset': (444, 444), 'landlock_add_rule': (445, 445), 'landlock_restrict_self': (446, 446),
 }
 CLONE, CLONE3 = (56, 220), (435, 435)

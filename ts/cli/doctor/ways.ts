@@ -13,7 +13,7 @@ const WAYS: Record<Way, { found: string; cost?: string }> = {
   seatbelt: { found: 'the sandbox of macOS' },
   listener: {
     found: 'a listener, without namespaces',
-    cost: 'opens, creations and connections take longer; processes, ports and /tmp are those of the machine',
+    cost: 'it holds files and no network, so confine is refused by default; opens and creations take longer',
   },
   landlock: { found: 'Landlock alone', cost: 'it only bounds changes of files, so confine is refused by default' },
   filter: { found: 'a filter of system calls alone', cost: 'it holds no files, so confine is refused by default' },

@@ -1,17 +1,18 @@
 import { attacks, type How } from '../../../confine/support/runner.ts';
-import { calls } from './attacks/calls.ts';
+import { calls, ipc, races } from './attacks/calls.ts';
+import { hidden } from './attacks/hidden.ts';
 import { mountsAndNamespaces } from './attacks/mounts.ts';
-import { outside } from './attacks/outside.ts';
+import { outside, rights } from './attacks/outside.ts';
+import { protectedNames } from './attacks/protected.ts';
 
-/** Without namespaces Landlock and the filter of system calls are left. */
-const off: How = { wrap: () => ['env', 'AGENT_BASH_NAMESPACES=off'], held: ['syscalls'] };
-/** Landlock bounds neither modes, owners, times and attributes nor the machine's own /tmp and devices. */
-const UNBOUND = /^(changes the|sets|opens the|writes into) /;
+/** Without namespaces a listener holds the files. */
+const off: How = { wrap: () => ['env', 'AGENT_BASH_NAMESPACES=off'], held: ['files', 'syscalls'] };
 
-attacks('system calls, without namespaces', calls, off);
-attacks('mounts and namespaces, without namespaces', mountsAndNamespaces, off);
-attacks(
-  'contents and names outside, without namespaces',
-  outside.filter(({ name }) => !UNBOUND.test(name)),
-  off,
-);
+attacks('files outside', outside, off);
+attacks('protected names', protectedNames, off);
+attacks('hidden files', hidden, off);
+attacks('rights of files', rights, off);
+attacks('mounts and namespaces', mountsAndNamespaces, off);
+attacks('system calls', calls, off);
+attacks('IPC', ipc, off);
+attacks('races', races, off);
