@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{self, Entry, NONE};
+use super::calls::{Entry, NONE};
 use super::performed;
 use super::recorded;
 use super::rule::{Action, Case, Rule, Test, Variant};
+use super::table;
 use sys::{Instruction, Machine};
 
 /// Loads a word of the call.
@@ -94,7 +95,7 @@ type Range = (u32, Vec<Instruction>);
 
 /// Returns all calls as ranges, in their order. The last range has no end.
 fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
-    let blocks = calls::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
+    let blocks = table::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
     let allowed = vec![step(RETURN, ALLOW)];
     let mut ranges = vec![(0, allowed.clone())];

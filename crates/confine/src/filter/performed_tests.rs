@@ -1,6 +1,6 @@
 use super::super::assemble::{self, AUDIT_ARM, AUDIT_X86};
 use super::super::interpreter::{End, run};
-use super::super::{Variant, calls, program};
+use super::super::{Variant, calls, program, table};
 use End::{Allow, Errno, Notify};
 use sys::Machine;
 
@@ -57,7 +57,7 @@ fn whatever_opens_changes_or_names_a_file_is_asked_about() {
         for variant in [Variant::Performed, Variant::PerformedAndRecorded] {
             let filter = program(machine, variant);
             for (name, args, end) in TABLE {
-                let entry = calls::all().find(|entry| entry.name == *name).expect(name);
+                let entry = table::all().find(|entry| entry.name == *name).expect(name);
                 let number = assemble::number(entry, machine);
                 if number != calls::NONE {
                     assert_eq!(run(&filter.program, audit, number, *args), *end, "{name} {args:x?} {variant:?}");

@@ -242,17 +242,20 @@ fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal) -> Result<(
 
 /// Finds the answer to a call.
 fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
-    let performs = asked.shared.bounds.is_some();
-    if performs && let Some(reply) = perform::reply(asked, entry) {
-        return reply;
+    if asked.shared.bounds.is_some() {
+        return perform::reply(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
     }
-    if !performs
-        && !asked.shared.settings.mounts
+    if !asked.shared.settings.mounts
         && let Some((descriptor, at, change)) = path_of_creation(asked, entry.question)
     {
         // Landlock sets the bounds, and names have no bounds.
         return changes::record(asked, descriptor, at, change);
     }
+    reply_as_with_mounts(asked, entry)
+}
+
+/// Finds the answer to a call that mounts, Landlock or the judgement of names bound.
+fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
     let two = |from, to| Two { from, to };
     match entry.question {
         Question::Denied => Ok(denied(asked, entry.name)),

@@ -24,17 +24,12 @@ const PATIENCE: u16 = 60_000;
 /// # Errors
 /// [`WorldError::Missing`] if a part that the policy requires cannot be held.
 pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
-    if sys::HAS_SEATBELT {
-        return fallback::with_seatbelt(policy, place);
+    if let Some(world) = without_namespaces(policy, place) {
+        return world;
     }
-    if NAMESPACES.is_off() {
-        return ways::without_namespaces(policy, place, &Obstacle::switched_off());
-    }
-    let private = Private::create(place.state);
-    let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
+    let private = private_in(place.state)?;
     let listener = private.listen().inspect_err(|_| private.remove()).step(|| "the socket of init".into())?;
-    let tmp = (policy.tmp == Tmp::Private).then(|| private.tmp());
-    let home = Some(private.path.clone());
+    let (tmp, home) = ((policy.tmp == Tmp::Private).then(|| private.tmp()), Some(private.path.clone()));
     let (ours, inits) = sys::socket_pair().step(|| "a socket pair".into())?;
     let board = Board::new().step(|| "a file without a name".into())?;
     let inits_board = board.another().step(|| "a descriptor".into())?;
@@ -87,6 +82,19 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
             ways::after(policy, place, failure)
         }
     }
+}
+
+/// Makes the private directory of a world.
+fn private_in(state: &Path) -> Result<Private, Failure> {
+    Private::create(state).step(|| format!("a private directory in {}", state.display()))
+}
+
+/// Makes a world on a system that has no namespaces, or for a host that does without them. `None`: they are tried.
+fn without_namespaces(policy: &Policy, place: &HostPaths<'_>) -> Option<Result<World, WorldError>> {
+    if sys::HAS_SEATBELT {
+        return Some(fallback::with_seatbelt(policy, place));
+    }
+    NAMESPACES.is_off().then(|| ways::without_namespaces(policy, place, &Obstacle::switched_off()))
 }
 
 /// Tries to make a world with all parts, and returns the parts that can be held here. This process has one thread.

@@ -112,8 +112,8 @@ fn confine(socket: &OwnedFd) -> u8 {
     }
 }
 
-/// Lets the kernel perform the next call of a filter, which fails before Linux 5.5, and answers the one behind it with a
-/// descriptor, which fails before 5.9.
+/// Lets the kernel perform the next call of a filter, which fails before Linux 5.5, and answers the call behind it with
+/// a descriptor, which fails before 5.9.
 fn answer_calls(listener: &OwnedFd) {
     if let Ok(Some(call)) = sys::next_call(listener.as_fd()) {
         sys::answer(listener.as_fd(), call.id, Answer::Continue);

@@ -13,7 +13,8 @@ use super::super::asked::Asked;
 use super::super::caller::{link_of, read_bytes, text};
 use super::super::place::Place;
 use super::super::reply::Reply;
-use super::{NO_FOLLOW, bounds, shown};
+use super::bounds;
+use super::judge::{NO_FOLLOW, shown};
 use crate::filter::{Entry, Question, SET_GROUP};
 use sys::{DIRECTORY, Follow};
 

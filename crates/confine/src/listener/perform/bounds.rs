@@ -170,10 +170,9 @@ impl OfProcess {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::testing::held;
 
     /// A path, and whether it may be read, changed, and moved away.
     type Row = (&'static str, [bool; 3]);
@@ -183,8 +182,9 @@ mod tests {
     const KEPT: [bool; 3] = [true, true, false];
     const ALL: [bool; 3] = [true; 3];
 
+    #[cfg(target_os = "linux")]
     fn check(policy: &Policy, rows: &[Row]) {
-        let (_state, held, own) = held(policy);
+        let (_state, held, own) = crate::world::testing::held(policy);
         let mut bounds = Bounds::new(policy, held);
         bounds.protect();
         for (path, expected) in rows {
@@ -194,6 +194,7 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn paths_are_judged_as_the_policy_says() {
         let root = tempfile::tempdir_in("/var/lib").or_else(|_| tempfile::tempdir()).expect("a directory");

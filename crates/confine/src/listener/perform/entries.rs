@@ -14,7 +14,8 @@ use super::super::names::Two;
 use super::super::place::{Base, Place, parent};
 use super::super::renames::is_alike;
 use super::super::reply::Reply;
-use super::{Bounds, exists, named};
+use super::bounds::Bounds;
+use super::judge::{exists, named, shown};
 use sys::Follow;
 
 /// `AT_EMPTY_PATH`
@@ -24,19 +25,19 @@ const SYMLINK_FOLLOW: i32 = 0x400;
 
 /// `unlink`, `rmdir`
 pub(super) fn remove(asked: &mut Asked<'_>, descriptor: i32, at: usize, is_directory: bool) -> Result<Reply, Errno> {
-    let (base, path) = asked.place(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
+    let (base, name) = asked.place(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
     asked.check()?;
-    let (base, name) = parent(base, &path)?;
+    let (base, name) = parent(base, &name)?;
     let how = if is_directory { UnlinkatFlags::RemoveDir } else { UnlinkatFlags::NoRemoveDir };
-    let Some(shown) = named(&base, &name)? else {
+    let Some(path) = named(&base, &name)? else {
         return Err(if is_directory { Errno::EINVAL } else { Errno::EISDIR });
     };
-    if !asked.bounds()?.may_move(&shown) {
+    if !asked.bounds()?.may_move(&path) {
         return Err(match sys::open_place(base.descriptor(), &name, false, Follow::Texts) {
             // It would have failed without confinement, too.
             Err(errno) => errno,
-            Ok(_) if is_directory && holds_more(asked.bounds()?, &shown, NESTED) => Errno::ENOTEMPTY,
-            Ok(_) => asked.outside(&shown),
+            Ok(_) if is_directory && holds_more(asked.bounds()?, &path, NESTED) => Errno::ENOTEMPTY,
+            Ok(_) => asked.outside(&path),
         });
     }
     unlinkat(base.descriptor(), name.as_c_str(), how).map(|()| Reply::DONE)
@@ -97,7 +98,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     };
     let (base, name): (Base, CString) = parent(base, &path)?;
     asked.judge_new(&base, &name)?;
-    let source = super::shown(thing.as_fd())?;
+    let source = shown(thing.as_fd())?;
     // A second name would make the file writable there. It lies elsewhere, as on another file system.
     if !asked.bounds()?.may_change(&source) {
         return Err(Errno::EXDEV);

@@ -15,8 +15,8 @@ use super::super::open::{LINKS, Step, Wish, finish, follow, own_terminal, termin
 use super::super::place::{Base, Place, parent};
 use super::super::reply::Reply;
 use super::bounds::{OfProcess, is_device, is_nameless};
+use super::judge::{named, shown};
 use super::places::{has_master, in_the_place_of};
-use super::{named, shown};
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
 
