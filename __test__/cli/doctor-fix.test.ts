@@ -444,7 +444,7 @@ describe('the program', () => {
     const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string; found: string; cost: string }[] };
     const way = checks.find(({ name }) => name === 'confine-way');
     expect(way).toMatchObject({ state: 'missing', cost: expect.stringMatching(/; unset that variable$/) });
-    const files = checks.find(({ name }) => name === 'confine-files');
-    expect(files?.found).toBe('namespaces are turned off by AGENT_BASH_NAMESPACES=off');
+    const processes = checks.find(({ name }) => name === 'confine-processes');
+    expect(processes?.found).toBe('namespaces are turned off by AGENT_BASH_NAMESPACES=off');
   });
 });
