@@ -17,6 +17,8 @@ pub struct NativeOffers {
     pub user_namespaces: bool,
     /// A process can answer the system calls of another process.
     pub notifications: bool,
+    /// gVisor runs this process, and is its kernel.
+    pub gvisor: bool,
     /// Why commands have no cgroups of their own; `null` if they do.
     pub no_cgroups: Option<String>,
     /// What a person can do about that.
@@ -29,7 +31,8 @@ pub struct NativeOffers {
 #[napi]
 #[must_use]
 pub fn offers() -> NativeOffers {
-    let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces, notifications } = sys::kernel_features();
+    let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces, notifications, gvisor } =
+        sys::kernel_features();
     let (no_group, missing_controllers) = match sys::group_place() {
         Ok(place) => (None, missing(&place).iter().map(ToString::to_string).collect()),
         Err(reason) => (Some(reason), Vec::new()),
@@ -40,6 +43,7 @@ pub fn offers() -> NativeOffers {
         landlock,
         user_namespaces,
         notifications,
+        gvisor,
         no_cgroups: no_group.map(|reason| reason.to_string()),
         cgroup_remedy: no_group.map(|reason| reason.remedy().to_owned()),
         missing_controllers,

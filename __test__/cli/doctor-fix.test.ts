@@ -32,8 +32,8 @@ const COPY = `usr/local/lib/agent-bash/${VERSION}/agent-bash-supervisor`;
 const PROFILE = 'etc/apparmor.d/agent-bash';
 const SYSCTL = 'etc/sysctl.d/60-agent-bash.conf';
 
-const WITHOUT: Trial = { way: 'landlock', hosts: false, remedy: 'use another machine' };
-const WHOLE: Trial = { way: 'namespaces', hosts: true, remedy: null };
+const WITHOUT: Trial = { way: 'landlock', hosts: false, remedy: 'use another machine', gvisor: false };
+const WHOLE: Trial = { way: 'namespaces', hosts: true, remedy: null, gvisor: false };
 const RESTRICTED = { 'proc/sys/kernel/apparmor_restrict_unprivileged_userns': '1\n' };
 
 /** A machine made of files, with programs that only write down how they were called. */
@@ -132,6 +132,12 @@ describe('the causes', () => {
 
   test('a pod without a token', () => {
     expect(found({ '.dockerenv': '' }, WITHOUT, { KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toEqual(['kubernetes']);
+  });
+
+  test('gVisor and a host that turns namespaces off have none, wherever they run', () => {
+    const files = { '.dockerenv': '', ...RESTRICTED };
+    expect(found(files, { ...WITHOUT, gvisor: true })).toEqual([]);
+    expect(found(files, WITHOUT, { AGENT_BASH_NAMESPACES: 'off' })).toEqual([]);
   });
 
   test('no veth', () => {
@@ -431,5 +437,14 @@ describe('the program', () => {
     const way = checks.find(({ name }) => name === 'confine-way');
     expect(way?.found).toMatch(/^(namespaces|the sandbox of macOS|a listener, |Landlock alone|a filter |nothing)/);
     if (way?.state === 'missing') expect(way.cost).toContain('; ');
+  });
+
+  linuxTest('doctor says that the variable turns namespaces off', async () => {
+    const { stdout } = await new Program({ AGENT_BASH_NAMESPACES: 'off' }).run('doctor', '--json');
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string; found: string; cost: string }[] };
+    const way = checks.find(({ name }) => name === 'confine-way');
+    expect(way).toMatchObject({ state: 'missing', cost: expect.stringMatching(/; unset that variable$/) });
+    const processes = checks.find(({ name }) => name === 'confine-processes');
+    expect(processes?.found).toBe('namespaces are turned off by AGENT_BASH_NAMESPACES=off');
   });
 });

@@ -68,7 +68,12 @@ interface Facts {
     cold: string[];
     warmRoomBytes: number;
   };
-  confine: Record<'protect' | 'hide' | 'system', string[]> & Record<'maxEntries' | 'maxExposed' | 'maxDenials', number>;
+  confine: Record<'protect' | 'hide' | 'system', string[]> &
+    Record<'maxEntries' | 'maxExposed' | 'maxDenials', number> & {
+      parts: string[];
+      /** In the order in which they are tried. `needs` has one entry for each part, null where it is not held. */
+      ways: { name: string; needs: (string | null)[]; besides: string }[];
+    };
   blockedNotes: string[];
   blockedSoonMs: number;
   oomScoreAtLeast: number;

@@ -1,26 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { expect, test } from 'vitest';
 import { hostEnv, variables } from '../support/index.ts';
 import { facts } from './built.ts';
-import { page } from './examples.ts';
+import { generated } from './generated.ts';
 import { tables } from './tables.ts';
 
-const NAME = 'environment.md';
-const expected = Object.entries(tables());
-const place = (table: string) => new RegExp(`(<!-- ${table}: [^\n]* -->\n\n)(.*?)(\n\n<!-- end -->)`, 's');
-
-// After a change of the data: UPDATE_DOCS=1 npm test -- docs/environment
-if (process.env.UPDATE_DOCS === '1') {
-  let text = await page(NAME);
-  for (const [table, rows] of expected) text = text.replace(place(table), (_, start, __, end) => start + rows + end);
-  await writeFile(join(import.meta.dirname, '../../docs', NAME), text);
-}
-
-test.each(expected)('the page has the %s of the source', async (table, rows) => {
-  expect(place(table).exec(await page(NAME))?.[2]).toBe(rows);
-});
+await generated('environment.md', tables());
 
 const seen = async (options: Parameters<typeof bash>[1]) =>
   variables((await bash('env -0', { sanitize: false, truncate: { keep: 'tail' }, ...options })).stdout);

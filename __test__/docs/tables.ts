@@ -14,9 +14,9 @@ export interface Tables {
 
 const { environment } = facts;
 
-const code = (text: string) => `\`${text}\``;
+export const code = (text: string) => `\`${text}\``;
 const list = (names: string[]) => wrapped(names.map(code).join(', '));
-const lines = (head: string[], body: string[][]) =>
+export const lines = (head: string[], body: string[][]) =>
   [head, head.map(() => '---'), ...body]
     .map((row, at) => (at === 1 ? `|${row.join('|')}|` : `| ${row.join(' | ')} |`))
     .join('\n');

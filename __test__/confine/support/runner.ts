@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ConfineOptions, ConfinePart } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasProgram, kill, testNeeding } from '../../support/index.ts';
 import { type Attack, changed } from './attack.ts';
@@ -47,14 +48,19 @@ const AT_ONCE = 4;
 /** The options of a call that no test sets otherwise. */
 const CALL = { timeoutMs: 20_000 };
 
-/** The words in front of the attacker's command line, which start its process. */
-export type Wrap = (here: Ground) => string[];
+/** How a class of attacks is made. */
+export interface How {
+  /** The words in front of the attacker's command line, which start its process. */
+  wrap?: (here: Ground) => string[];
+  /** The only parts that are required and have to be held. Default: all. */
+  held?: ConfinePart[];
+}
 
 /**
  * Makes the attacks of one class as each user, first without confinement, where each must succeed, and then with it,
  * where none may. One process of the attacker runs all of them, each in a directory of its own.
  */
-export function attacks(title: string, rows: Attack[], wrap: Wrap = () => []): void {
+export function attacks(title: string, rows: Attack[], { wrap = () => [], held }: How = {}): void {
   describe(title, () => {
     for (const user of users) {
       const own = rows.filter(({ as = user.name }) => user.name.includes(as));
@@ -67,7 +73,7 @@ export function attacks(title: string, rows: Attack[], wrap: Wrap = () => []): v
             canaries,
             user,
             own.filter(({ lacks }) => !lacks),
-            confined,
+            confined ? { ...(held && { require: held }) } : null,
             wrap(here),
           ));
       };
@@ -85,8 +91,8 @@ export function attacks(title: string, rows: Attack[], wrap: Wrap = () => []): v
             const { site, succeeded } = (await confined()).get(name) as Made;
             expect(site.raid.status, report(site)).not.toBe('rejected');
             expect(site.raid.confinement, report(site)).toMatchObject({
-              missing: [],
-              held: expect.arrayContaining(HELD),
+              ...(held ? {} : { missing: [] }),
+              held: expect.arrayContaining(held ?? HELD),
             });
             expect(succeeded, report(site)).toBe(false);
           });
@@ -114,7 +120,7 @@ async function makeAll(
   canaries: Canaries,
   user: User,
   rows: Attack[],
-  confined: boolean,
+  confine: ConfineOptions | null,
   wrap: string[],
 ) {
   const sites = new Map<string, Site>();
@@ -132,11 +138,11 @@ async function makeAll(
       at.before = stateOf(at.path);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, prepare));
-    const raids = rows.map(({ name, script, confine }) => {
+    const raids = rows.map(({ name, script, confine: more }) => {
       const { work, env, hidden } = sites.get(name) as Site;
-      const options = { cwd: work, env: { ...env, OWN: confined ? '' : 'unshare -Urm' }, ...CALL };
-      const limits = { profile: 'workspace', hide: [hidden], ...confine?.(sites.get(name) as Site) };
-      return { id: name, command: script, options: confined ? { ...options, confine: limits } : options };
+      const options = { cwd: work, env: { ...env, OWN: confine ? '' : 'unshare -Urm' }, ...CALL };
+      const limits = { profile: 'workspace', hide: [hidden], ...confine, ...more?.(sites.get(name) as Site) };
+      return { id: name, command: script, options: confine ? { ...options, confine: limits } : options };
     });
     for (const raid of await run(here, user, raids, wrap)) (sites.get(raid.id) as Site).raid = raid;
     for (const { name, sees = changed() } of rows) {

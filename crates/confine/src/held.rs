@@ -11,6 +11,8 @@ use super::{Denials, Missing, Part, Profile, WorldError};
 pub enum Way {
     /// Namespaces, with Landlock and a filter of system calls besides.
     Namespaces,
+    /// A listener that performs what the filter of system calls passes on, with Landlock as a second guard.
+    Listener,
     /// Landlock and a filter of system calls.
     Landlock,
     /// A filter of system calls.
@@ -23,14 +25,47 @@ pub enum Way {
 }
 
 impl Way {
+    /// All ways, in the order in which they are tried. The last is that of macOS.
+    pub const ALL: [Self; 6] =
+        [Self::Namespaces, Self::Listener, Self::Landlock, Self::Filter, Self::None, Self::Seatbelt];
+
     /// Returns the public name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
+            Self::Listener => "listener",
             Self::Landlock => "landlock",
             Self::Filter => "filter",
             Self::None => "none",
             Self::Seatbelt => "seatbelt",
+        }
+    }
+
+    /// Returns what the way needs to hold a part. `None`: it does not hold the part.
+    pub fn needs(self, part: Part) -> Option<&'static str> {
+        match (self, part) {
+            (Self::Namespaces, Part::Files) => Some("user and mount namespaces (Linux 5.12)"),
+            (Self::Namespaces, Part::Network) => Some("network namespaces (5.12), and `veth` for `allow` and `expose`"),
+            (Self::Namespaces, Part::Processes) => Some("PID namespaces (5.12)"),
+            (Self::Namespaces, Part::Syscalls) => Some("seccomp with a listener (5.5)"),
+            (Self::Listener, Part::Files) => Some("a listener (Linux 5.9)"),
+            (Self::Listener | Self::Landlock | Self::Filter, Part::Syscalls) => Some("seccomp (3.17)"),
+            (Self::Seatbelt, Part::Files | Part::Processes) => Some("macOS"),
+            (Self::Seatbelt, Part::Network) => Some("macOS, and network `'none'`"),
+            _ => None,
+        }
+    }
+
+    /// Returns what confines a command besides the parts that are held.
+    pub fn besides(self) -> &'static str {
+        match self {
+            Self::Namespaces => "Landlock as a second guard (5.19)",
+            Self::Listener => "Landlock as a second guard (5.13), TCP (6.7), signals (6.12)",
+            Self::Landlock => {
+                "contents and names of files (5.13), moves between directories (5.19), truncation (6.2), TCP (6.7), \
+                 signals and abstract sockets (6.12)"
+            }
+            Self::Filter | Self::None | Self::Seatbelt => "",
         }
     }
 }

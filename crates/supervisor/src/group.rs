@@ -28,16 +28,15 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use nix::unistd::{Pid, getpid};
 
 use protocol::plan::Limits;
-use sys::{Controllers, Usage};
+use sys::{Controllers, Switch, Usage};
 
-/// Variable of the host's environment that turns cgroups off with the value `0`.
-const SWITCH: &str = "AGENT_BASH_CGROUP";
+/// Turns cgroups off.
+pub static SWITCH: Switch = Switch::new("AGENT_BASH_CGROUP", "0");
 /// Beginning of the names of all supervisors' cgroups.
 const PREFIX: &str = "agent-bash.";
 /// Processes and threads that a tree may have beyond its limit of processes. The kernel counts threads, too, which the
@@ -61,7 +60,7 @@ impl Groups {
     /// Creates the cgroup of this supervisor, and clears away the cgroups of dead supervisors. `None` if commands have
     /// no cgroups: they are switched off, the system refuses, or a child that starts in a cgroup does not live.
     pub fn begin() -> Option<Self> {
-        if switch().is_some() {
+        if SWITCH.is_off() {
             return None;
         }
         // Messages and state files contain the path as text.
@@ -246,12 +245,6 @@ impl Group {
     fn killed_for_memory(&self) -> u64 {
         get(&self.path.join("memory.events")).and_then(|text| value(&text, "oom_kill")).unwrap_or(0)
     }
-}
-
-/// Returns the variable that turns cgroups off, for the supervisor, if the user had set it at the first call.
-pub fn switch() -> Option<(&'static str, &'static str)> {
-    static IS_OFF: LazyLock<bool> = LazyLock::new(|| std::env::var_os(SWITCH).is_some_and(|value| value == "0"));
-    IS_OFF.then_some((SWITCH, "0"))
 }
 
 /// Returns the name of the cgroup of a supervisor or shim, which distinguishes it from later processes with the same

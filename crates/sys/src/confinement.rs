@@ -70,9 +70,11 @@ pub struct Entrance {
     pub landlock: Option<RawFd>,
 }
 
-/// The restrictions of a Landlock ruleset besides those on files.
+/// The restrictions of a Landlock ruleset besides those on changes of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Landlocked {
+    /// Reading, listing and executing files. Otherwise only changes are restricted.
+    pub reads: bool,
     /// TCP, altogether.
     pub tcp: bool,
     /// Abstract sockets of processes that are not restricted in the same way.

@@ -11,4 +11,6 @@ pub struct KernelFeatures {
     pub user_namespaces: bool,
     /// A process can answer the system calls of another one (seccomp).
     pub notifications: bool,
+    /// gVisor runs this process, and is its kernel.
+    pub gvisor: bool,
 }

@@ -141,6 +141,8 @@ impl FileStatus {
 pub const FIFO: u32 = 0o010_000;
 /// `S_IFCHR`
 pub const CHARACTERS: u32 = 0o020_000;
+/// `S_IFBLK`
+pub const BLOCKS: u32 = 0o060_000;
 /// `S_IFDIR`
 pub const DIRECTORY: u32 = 0o040_000;
 /// `S_IFREG`

@@ -23,6 +23,7 @@ mod readiness;
 mod renames;
 mod sample;
 mod signals;
+mod switch;
 mod terminal;
 mod tree_watch;
 #[cfg(feature = "tokio")]
@@ -57,6 +58,7 @@ pub use readiness::*;
 pub use renames::*;
 pub use sample::*;
 pub use signals::*;
+pub use switch::*;
 pub use terminal::*;
 pub use tree_watch::*;
 #[cfg(feature = "tokio")]

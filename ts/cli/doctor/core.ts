@@ -37,6 +37,11 @@ export function askKernel(): ReturnType<Inner['offers']> | null {
   }
 }
 
+/** Returns whether the kernel is gVisor. */
+export function isGvisor(): boolean {
+  return askKernel()?.gvisor ?? false;
+}
+
 /** Returns the path of the supervisor, beside the addon. */
 export function supervisorFile(): string {
   return join(dirname(addonFile() ?? ''), 'agent-bash-supervisor');

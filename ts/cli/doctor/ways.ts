@@ -1,5 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { type Check, fine, missing } from './check.ts';
+import { isGvisor } from './core.ts';
 import { CAUSES } from './fix/causes.ts';
 import { factsOf } from './fix/facts.ts';
 import type { Way } from './fix/types.ts';
@@ -12,7 +13,7 @@ const WAYS: Record<Way, { found: string; cost?: string }> = {
   seatbelt: { found: 'the sandbox of macOS' },
   listener: {
     found: 'a listener, without namespaces',
-    cost: 'opens, creations and connections take longer; processes, ports and /tmp are those of the machine',
+    cost: 'it holds files and no network, so confine is refused by default; opens and creations take longer',
   },
   landlock: { found: 'Landlock alone', cost: 'it only bounds changes of files, so confine is refused by default' },
   filter: { found: 'a filter of system calls alone', cost: 'it holds no files, so confine is refused by default' },
@@ -35,7 +36,7 @@ export function wayOf({ way, missing: without }: Confinement): Check {
   const { found, cost } = WAYS[way];
   if (cost === undefined) return fine(name, found);
   const remedy = without[0]?.remedy ?? null;
-  const causes = CAUSES.filter((cause) => cause.isAt(factsOf({ way, hosts: true, remedy })));
+  const causes = CAUSES.filter((cause) => cause.isAt(factsOf({ way, hosts: true, remedy, gvisor: isGvisor() })));
   const plans = causes.map(({ why }) => `${why}: agent-bash doctor --fix`);
   const [first = remedy ?? 'namespaces need Linux 5.12 or later, which permits user namespaces'] = plans;
   return missing(name, found, `${cost}; ${[first, ...plans.slice(1)].join('; ')}`);

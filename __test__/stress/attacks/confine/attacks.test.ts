@@ -18,7 +18,7 @@ attacks('our own helpers', helpers);
 attacks('sockets of the host', unixSockets);
 attacks('the network', network);
 attacks('a network of allowed hosts', allowedNetwork);
-attacks('names', names, withResolver);
+attacks('names', names, { wrap: withResolver });
 attacks('system calls', calls);
 attacks('IPC', ipc);
 attacks('races', races);

@@ -204,6 +204,7 @@ describe('agent-bash doctor', () => {
     const { code, stdout } = await program.start(['doctor', '--json'], undefined, cwd).ended;
     expect(code).toBe(0);
     expect(parts(stdout).map(({ name, state }) => [name, state])).toEqual([
+      ['confine-way', 'ok'],
       ['confine-files', 'ok'],
       ['confine-network', 'ok'],
       ['confine-processes', 'ok'],

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{self, Entry, NONE};
+use super::calls::{Entry, NONE};
+use super::performed;
 use super::recorded;
 use super::rule::{Action, Case, Rule, Test, Variant};
+use super::table;
 use sys::{Instruction, Machine};
 
 /// Loads a word of the call.
@@ -15,6 +17,8 @@ pub const EQUAL: u16 = 0x15;
 pub const AT_LEAST: u16 = 0x35;
 /// Compares bits: any of them.
 pub const ANY_BIT: u16 = 0x45;
+/// Skips as many instructions as its value says.
+pub const JUMP: u16 = 0x05;
 /// Keeps bits.
 pub const AND: u16 = 0x54;
 /// Ends with a value.
@@ -39,6 +43,7 @@ pub const AUDIT_ARM: u32 = 0xc000_00b7;
 /// The bit of numbers of the x32 machine.
 const X32: u32 = 0x4000_0000;
 const EPERM: u32 = 1;
+const ENOSYS: u32 = 38;
 
 /// `AT_FDCWD`
 const AT_FDCWD: u32 = -100_i32 as u32;
@@ -81,7 +86,7 @@ pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
         step(RETURN, other(variant)),
         step(LOAD, NUMBER),
     ];
-    program.extend(search(ranges(machine, variant)));
+    program.extend(search(&ranges(machine, variant)));
     program
 }
 
@@ -90,7 +95,7 @@ type Range = (u32, Vec<Instruction>);
 
 /// Returns all calls as ranges, in their order. The last range has no end.
 fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
-    let blocks = calls::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
+    let blocks = table::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
     let allowed = vec![step(RETURN, ALLOW)];
     let mut ranges = vec![(0, allowed.clone())];
@@ -101,6 +106,9 @@ fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
             _ => ranges.push((number, block)),
         }
         ranges.push((number + 1, allowed.clone()));
+    }
+    if variant.performs() {
+        ranges.push((performed::UNKNOWN, vec![step(RETURN, ERRNO | ENOSYS)]));
     }
     ranges.push((X32, vec![step(RETURN, other(variant))]));
     ranges.dedup_by(|range, before| range.1 == before.1);
@@ -120,14 +128,24 @@ enum Target {
 ///
 /// Each command installs the program. The kernel then translates it, and runs it for every number to learn which calls
 /// are always allowed. With a list of all calls that took 0.2 ms.
-fn search(ranges: Vec<Range>) -> Vec<Instruction> {
+fn search(ranges: &[Range]) -> Vec<Instruction> {
+    tree(ranges).unwrap_or_else(|| {
+        let (lower, upper) = ranges.split_at(ranges.len() / 2);
+        let (first, lower, upper) = (upper[0].0, search(lower), search(upper));
+        let choice = Instruction { code: AT_LEAST, yes: 0, no: 1, value: first };
+        [vec![choice, step(JUMP, lower.len() as u32)], lower, upper].concat()
+    })
+}
+
+/// Finds the range of a number by one search tree. `None`: a comparison cannot lead as far as a block.
+fn tree(ranges: &[Range]) -> Option<Vec<Instruction>> {
     let mut blocks: Vec<Vec<Instruction>> = Vec::new();
     let mut places = Vec::new();
     for (first, block) in ranges {
-        let known = blocks.iter().position(|known| *known == block);
-        places.push((first, known.unwrap_or(blocks.len())));
+        let known = blocks.iter().position(|known| known == block);
+        places.push((*first, known.unwrap_or(blocks.len())));
         if known.is_none() {
-            blocks.push(block);
+            blocks.push(block.clone());
         }
     }
     let mut branches = Vec::new();
@@ -140,11 +158,11 @@ fn search(ranges: Vec<Range>) -> Vec<Instruction> {
                 Target::Branch(to) => to,
                 Target::Block(block) => begins[block],
             };
-            u8::try_from(to - at - 1).expect("programs are short")
+            u8::try_from(to - at - 1).ok()
         });
-        Instruction { code: AT_LEAST, yes, no, value: *first }
+        Some(Instruction { code: AT_LEAST, yes: yes?, no: no?, value: *first })
     };
-    branches.iter().enumerate().map(branch).chain(blocks.iter().flatten().copied()).collect()
+    branches.iter().enumerate().map(branch).chain(blocks.iter().flatten().copied().map(Some)).collect()
 }
 
 /// Adds the comparisons that lead to the blocks of these ranges. Each comparison leads only to later instructions.
@@ -180,15 +198,16 @@ fn decision(Case(tests, action): &Case) -> Decision {
 /// allows.
 fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
     let record: Rule = recorded::rule(entry.name);
+    let rule = performed::rule(entry.name).filter(|_| variant.performs()).unwrap_or(entry.rule);
     match variant {
-        Variant::Silent | Variant::Confined => entry.rule.iter().map(decision).collect(),
+        Variant::Silent | Variant::Confined | Variant::Performed => rule.iter().map(decision).collect(),
         Variant::Recorded => recorded::rule_alone(entry.name).iter().map(decision).collect(),
-        Variant::ConfinedAndRecorded => {
+        Variant::ConfinedAndRecorded | Variant::PerformedAndRecorded => {
             let allowed = |case: &Case| {
                 let both = |Case(tests, action): &Case| ([case.0, tests].concat(), *action);
                 record.iter().filter(|_| case.1 == Action::Allow).map(both).collect::<Vec<_>>()
             };
-            let confined = entry.rule.iter().flat_map(|case| allowed(case).into_iter().chain([decision(case)]));
+            let confined = rule.iter().flat_map(|case| allowed(case).into_iter().chain([decision(case)]));
             confined.chain(record.iter().map(decision)).collect()
         }
     }

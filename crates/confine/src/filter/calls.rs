@@ -90,6 +90,8 @@ pub enum Question {
     Descriptor,
     /// `openat2`
     OpenAt2,
+    /// `inotify_add_watch`
+    Watch,
 }
 
 /// A call, and its handling.
@@ -380,7 +382,7 @@ const RIGHTS: &[Entry] = &[
     entry("landlock_restrict_self", 446, 446, Question::Denied, &[]),
 ];
 
-/// Returns all calls of the table.
-pub fn all() -> impl Iterator<Item = &'static Entry> {
+/// Returns the calls of this table.
+pub fn own() -> impl Iterator<Item = &'static Entry> {
     [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL].into_iter().flatten()
 }

@@ -1,6 +1,6 @@
 //! Runs a filter's program as the kernel does.
 
-use super::assemble::{ALLOW, AND, ANY_BIT, AT_LEAST, EQUAL, ERRNO, LOAD, NOTIFY, RETURN};
+use super::assemble::{ALLOW, AND, ANY_BIT, AT_LEAST, EQUAL, ERRNO, JUMP, LOAD, NOTIFY, RETURN};
 use sys::Instruction;
 
 /// The end of a program.
@@ -30,6 +30,7 @@ pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -
         match code {
             LOAD => value = word(k),
             AND => value &= k,
+            JUMP => at += k as usize,
             EQUAL => at += jump(value == k),
             AT_LEAST => at += jump(value >= k),
             ANY_BIT => at += jump(value & k != 0),

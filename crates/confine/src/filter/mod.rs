@@ -13,8 +13,10 @@ mod assemble;
 mod calls;
 #[cfg(test)]
 mod interpreter;
+mod performed;
 mod recorded;
 mod rule;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +39,7 @@ pub fn program(machine: Machine, variant: Variant) -> Filter {
 /// Returns the calls of a machine, indexed by their numbers.
 pub fn by_number(machine: Machine) -> Vec<Option<&'static Entry>> {
     let mut table = Vec::new();
-    for entry in calls::all() {
+    for entry in table::all() {
         let number = assemble::number(entry, machine);
         if number == calls::NONE {
             continue;

@@ -15,6 +15,11 @@ pub enum Variant {
     Confined,
     /// Like `Confined`, and the listener is asked about each call that can change a file.
     ConfinedAndRecorded,
+    /// Like `Confined`, without mounts that bound changes and reads: the listener performs whatever opens, changes or
+    /// names a file.
+    Performed,
+    /// Like `Performed`, and the listener is asked about each call that can change a file.
+    PerformedAndRecorded,
     /// Asks about each call that can change a file, and refuses nothing.
     Recorded,
 }
@@ -23,6 +28,16 @@ impl Variant {
     /// Returns whether the filter passes calls on to a listener.
     pub fn has_listener(self) -> bool {
         self != Self::Silent
+    }
+
+    /// Returns whether the listener performs what opens, changes or names a file.
+    pub fn performs(self) -> bool {
+        matches!(self, Self::Performed | Self::PerformedAndRecorded)
+    }
+
+    /// Returns the filter for commands whose changes are recorded.
+    pub fn recorded(self) -> Self {
+        if self.performs() { Self::PerformedAndRecorded } else { Self::ConfinedAndRecorded }
     }
 }
 

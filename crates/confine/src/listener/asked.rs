@@ -10,6 +10,7 @@ use nix::errno::Errno;
 
 use super::caller::{Caller, Callers, link_of, path_of, read_text};
 use super::guards::Names;
+use super::perform::{self, Bounds};
 use super::place::{Base, Place, last, parent};
 use super::record::{Paths, Record};
 use super::settings::Settings;
@@ -20,6 +21,8 @@ use sys::{Call, Follow};
 pub(super) struct Shared {
     pub settings: Settings,
     pub paths: Paths,
+    /// The bounds of a world without mounts whose listener performs what opens, changes or names a file.
+    pub bounds: Option<Bounds>,
     pub callers: Callers,
     pub threads: Threads,
     /// The umask that this process has now.
@@ -58,7 +61,17 @@ impl Asked<'_> {
     /// Returns the place of a path in argument `at`, relative to a descriptor of the caller.
     pub fn place(&mut self, descriptor: i32, at: usize) -> Result<Place, Errno> {
         let path = self.text(at)?;
-        Place::of(self.caller()?, descriptor, path)
+        self.place_of(descriptor, path)
+    }
+
+    /// Returns the place of a path that was copied.
+    pub fn place_of(&mut self, descriptor: i32, path: CString) -> Result<Place, Errno> {
+        let Shared { bounds, callers, .. } = &mut *self.shared;
+        let caller = callers.get(self.call.thread)?;
+        match bounds {
+            Some(bounds) => perform::place(caller, self.call.thread, (descriptor, path), bounds.held().memory()),
+            None => Place::of(caller, descriptor, path),
+        }
     }
 
     /// Makes sure that everything read from the caller is the caller's: its pid has not got another owner meanwhile. No
@@ -80,6 +93,9 @@ impl Asked<'_> {
     /// Returns the directory and the name of the file that a call creates. Fails if the name is guarded there.
     pub fn creation(&mut self, base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
         let (directory, name) = parent(base, path)?;
+        if self.shared.bounds.is_some() {
+            self.judge_new(&directory, &name)?;
+        }
         self.guard(&directory, &name)?;
         Ok((directory, name))
     }

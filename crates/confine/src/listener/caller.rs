@@ -100,6 +100,11 @@ impl Caller {
         Ok(directory)
     }
 
+    /// Fails if an open file that has a name belongs to another world.
+    pub fn check_mount(&self, file: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.own.as_ref().map_or(Ok(()), |own| own.check(file))
+    }
+
     /// Opens the file of a descriptor as a place.
     pub fn place_of_descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
         if number < 0 {

@@ -87,7 +87,9 @@ impl Reading<'_> {
                 let is_plain = entry.name == "unlink" || entry.name == "unlinkat" && call.args[2] == 0;
                 self.removed(base(at), at, is_plain)
             }
-            Question::Denied | Question::Connect | Question::SendTo | Question::Umask => Err(Skip::Nothing),
+            Question::Denied | Question::Connect | Question::SendTo | Question::Umask | Question::Watch => {
+                Err(Skip::Nothing)
+            }
         }
     }
 

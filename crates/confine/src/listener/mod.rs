@@ -6,6 +6,7 @@
 //! | `asked`, `caller`, `place`, `reply` | one call, its thread, the place that its path names, its answer |
 //! | `directories`, `own` | the directories of recent changes; the mounts of the world |
 //! | `open`, `names`, `renames`, `modes` | performed here: creation of a name, set-group-id bits of directories |
+//! | `perform/` | performed here where no mounts bound a command: whatever opens, changes or names a file |
 //! | `changes` | recorded here: calls that change existing files |
 //! | `sockets` | `connect`, `bind`, `sendto` |
 //! | `guards`, `record` | names that must not be created; refused calls |
@@ -32,6 +33,7 @@ mod modes;
 mod names;
 mod open;
 mod own;
+mod perform;
 mod place;
 mod protocol;
 mod record;

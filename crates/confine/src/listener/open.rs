@@ -20,10 +20,10 @@ use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
 
 /// The most symbolic links that are followed in a row, as the kernel does.
-const LINKS: usize = 40;
+pub(super) const LINKS: usize = 40;
 
 /// The result of an attempt.
-enum Step {
+pub(super) enum Step {
     /// An answer.
     Reply(Reply),
     /// The path leads elsewhere, or has changed meanwhile.
@@ -32,34 +32,38 @@ enum Step {
 
 /// The flags and the mode of the caller.
 #[derive(Clone, Copy)]
-struct Wish {
-    flags: OFlag,
-    mode: u32,
+pub(super) struct Wish {
+    pub flags: OFlag,
+    pub mode: u32,
 }
 
 impl Wish {
-    fn has(self, flags: OFlag) -> bool {
+    /// Returns a wish. The lower half of a mode may hold more bits than the kernel knows.
+    pub fn new(flags: i32, mode: u32) -> Self {
+        Self { flags: OFlag::from_bits_retain(flags), mode: mode & 0o7777 }
+    }
+
+    pub fn has(self, flags: OFlag) -> bool {
         self.flags.contains(flags)
     }
 
-    fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         self.flags & OFlag::O_ACCMODE != OFlag::O_RDONLY
     }
 
     /// Returns the flags for an existing file. Nothing here may block.
-    fn existing(self) -> OFlag {
+    pub fn existing(self) -> OFlag {
         (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
     }
 
-    fn reply(self, file: OwnedFd) -> Step {
+    pub fn reply(self, file: OwnedFd) -> Step {
         Step::Reply(Reply::File(file, self.has(OFlag::O_CLOEXEC)))
     }
 }
 
 /// Opens a file that may have to be created.
 pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
-    // The lower half of a mode may hold more bits than the kernel knows.
-    let wish = Wish { flags: OFlag::from_bits_retain(flags), mode: mode & 0o7777 };
+    let wish = Wish::new(flags, mode);
     if wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
@@ -126,7 +130,7 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
 }
 
 /// Follows a symbolic link at the end of a path.
-fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errno> {
+pub(super) fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errno> {
     let (directory, name) = parent(base, &path)?;
     let Base::Directory(directory) = directory else { return Err(Errno::ELOOP) };
     // Links of a procfs have no text, or their text names files of the listener.
@@ -193,16 +197,8 @@ fn place_flag() -> OFlag {
 const TERMINAL: u64 = 5 << 8;
 
 /// Opens the controlling terminal of the caller. The listener has none.
-fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
-    let caller = asked.caller()?;
-    let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
-    let mut stat = [0_u8; 1024];
-    let length = nix::unistd::read(&file, &mut stat)?;
-    let stat = String::from_utf8_lossy(&stat[..length]);
-    // After the name: state, parent, group, session, terminal.
-    let number = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(4)?.parse::<u32>().ok());
-    // The parts of a device number: bits 8 to 19 and the rest. Pseudo-terminals have 136 to 143.
-    let (major, minor) = number.map_or((0, 0), |number| (number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xf_ff00));
+pub(super) fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
+    let (major, minor) = parts(own_terminal(asked)?.unwrap_or_default());
     if !(136..=143).contains(&major) {
         return Err(Errno::ENXIO);
     }
@@ -212,8 +208,25 @@ fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
     finish(asked, wish, opened)
 }
 
+/// Returns the number of the caller's controlling terminal.
+pub(super) fn own_terminal(asked: &mut Asked<'_>) -> Result<Option<u64>, Errno> {
+    let caller = asked.caller()?;
+    let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+    let mut stat = [0_u8; 1024];
+    let length = nix::unistd::read(&file, &mut stat)?;
+    let stat = String::from_utf8_lossy(&stat[..length]);
+    // After the name: state, parent, group, session, terminal.
+    let number = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(4)?.parse().ok());
+    Ok(number.filter(|number| *number != 0))
+}
+
+/// Returns the parts of a device number: bits 8 to 19 and the rest. Pseudo-terminals have 136 to 143.
+fn parts(number: u64) -> (u64, u64) {
+    (number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xf_ff00)
+}
+
 /// Returns a file that was opened without blocking, as if it had been opened with the caller's flags.
-fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
+pub(super) fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
     stay_inside(asked, wish, &file)?;
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
@@ -231,7 +244,7 @@ fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Err
 }
 
 /// Opens a FIFO, and waits for its other end.
-fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
+pub(super) fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
     let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::caller::link_of(file.as_fd())?, true, Follow::Everything)?;
     let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work = move || Ok(Reply::File(Asked::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));

@@ -38,6 +38,14 @@ impl Paths {
         Self { writable, sockets, host, hidden: policy.hide.clone() }
     }
 
+    /// Adds private directories, in which files may be changed and sockets reached.
+    pub fn add<'a>(&mut self, directories: impl Iterator<Item = &'a Path>) {
+        for directory in directories {
+            self.writable.push(directory.to_owned());
+            self.sockets.push(directory.to_owned());
+        }
+    }
+
     /// Returns whether a path, by its text, may be changed.
     pub fn may_change(&self, path: &Path) -> bool {
         below(&self.writable, path)

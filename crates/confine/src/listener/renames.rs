@@ -19,7 +19,7 @@ use sys::{Follow, REGULAR};
 const COMPARED: u64 = 1 << 20;
 
 /// A name below a directory.
-type At<'a> = (BorrowedFd<'a>, &'a CStr);
+pub(super) type At<'a> = (BorrowedFd<'a>, &'a CStr);
 
 /// `rename`. With `RENAME_EXCHANGE` both names are new, so both are checked.
 pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
@@ -69,8 +69,12 @@ fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
 /// Returns whether a file would replace a protected file with equal content. Git rewrites its configuration to rename
 /// and remove branches, even if no branch is in it.
 fn changes_nothing(source: At<'_>, target: At<'_>) -> bool {
-    sys::is_mount_point(target.0, target.1) == Ok(true)
-        && content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
+    sys::is_mount_point(target.0, target.1) == Ok(true) && is_alike(source, target)
+}
+
+/// Returns whether two small files have equal content.
+pub(super) fn is_alike(source: At<'_>, target: At<'_>) -> bool {
+    content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
 }
 
 /// Returns the content of a small regular file.

@@ -1,6 +1,6 @@
 //! The answer to a call.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 
@@ -21,6 +21,10 @@ impl Reply {
     pub const DONE: Self = Self::Answer(Answer::Value(0));
     pub const CONTINUE: Self = Self::Answer(Answer::Continue);
 
+    pub fn value(value: i64) -> Self {
+        Self::Answer(Answer::Value(value))
+    }
+
     pub fn fail(errno: Errno) -> Self {
         Self::Answer(Answer::Fail(errno))
     }
@@ -30,7 +34,7 @@ impl Reply {
         match self {
             Self::Answer(answer) => sys::answer(listener, call, answer),
             Self::File(file, cloexec) => {
-                if let Err(errno) = sys::answer_with(listener, call, file.as_fd(), cloexec) {
+                if let Err(errno) = sys::answer_with(listener, call, file, cloexec) {
                     sys::answer(listener, call, Answer::Fail(errno));
                 }
             }

@@ -14,6 +14,7 @@ use super::changes::{self, Change};
 use super::guards::Names;
 use super::journal::Journal;
 use super::names::{self, Two};
+use super::perform::{self, Bounds};
 use super::protocol::{self, Ends, FromListener, MESSAGE, Received, Report, ToListener};
 use super::record::{Paths, Record};
 use super::remote::Remote;
@@ -60,10 +61,13 @@ pub(super) struct Service {
 
 impl Service {
     pub fn new(ends: Ends, settings: Settings) -> Self {
-        let paths = Paths::of(&settings.policy, settings.mounts);
+        let mut paths = Paths::of(&settings.policy, settings.mounts);
+        settings.held.iter().for_each(|held| paths.add(held.directories()));
         let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
-        let shared = Shared { settings, paths, callers: Callers::of_world(), threads: Threads::default(), umask: 0 };
+        let bounds = settings.held.clone().map(|held| Bounds::new(&settings.policy, held));
+        let shared =
+            Shared { settings, paths, bounds, callers: Callers::of_world(), threads: Threads::default(), umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
 
@@ -131,6 +135,7 @@ impl Service {
                 self.begin_once(command);
                 if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
                     if first {
+                        self.shared.bounds.iter_mut().for_each(Bounds::protect);
                         (known.names, known.record) = (Names::default(), Record::default());
                     }
                     known.names.add(&guards);
@@ -240,12 +245,20 @@ fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u6
 
 /// Finds the answer to a call.
 fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
+    if asked.shared.bounds.is_some() {
+        return perform::reply(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
+    }
     if !asked.shared.settings.mounts
         && let Some((descriptor, at, change)) = path_of_creation(asked, entry.question)
     {
         // Landlock sets the bounds, and names have no bounds.
         return changes::record(asked, descriptor, at, change);
     }
+    reply_as_with_mounts(asked, entry)
+}
+
+/// Finds the answer to a call that mounts, Landlock or the judgement of names bound.
+fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
     let two = |from, to| Two { from, to };
     match entry.question {
         Question::Denied => Ok(denied(asked, entry.name)),
@@ -279,7 +292,7 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
         Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
         // The filter asks about these calls for the journal alone.
         Question::Fchmod | Question::Descriptor => Ok(Reply::CONTINUE),
-        Question::OpenAt2 => Err(Errno::ENOSYS),
+        Question::OpenAt2 | Question::Watch => Err(Errno::ENOSYS),
         Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
         Question::FileAt(1, _) | Question::TimesAt(1, _) | Question::Times(1) | Question::Entry(1)
             if asked.int(0) != AT_FDCWD =>

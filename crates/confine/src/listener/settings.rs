@@ -1,14 +1,17 @@
 //! The facts of a world that its listeners need.
 
 use crate::Policy;
+use crate::world::Held;
 
 /// The facts of a world that a listener needs.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The policy.
     pub policy: Policy,
-    /// Whether mounts bound changes. Otherwise Landlock bounds them, and creations are only recorded.
+    /// Whether mounts bound changes. Otherwise the listener does, or Landlock does, and creations are only recorded.
     pub mounts: bool,
+    /// The files of a world without mounts whose listener performs what opens, changes or names a file.
+    pub held: Option<Held>,
     /// Whether the world has a network of its own, and with it abstract names.
     pub own_network: bool,
     /// Whether a gate decides about connections, and counts the refused ones.

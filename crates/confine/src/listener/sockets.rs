@@ -16,6 +16,7 @@ use super::asked::Asked;
 use super::caller::{link_of, path_of, read_bytes, text};
 use super::place::Place;
 use super::reply::Reply;
+use super::settings::Settings;
 use crate::{DenialKind, Network};
 use sys::Follow;
 
@@ -80,19 +81,28 @@ fn socket(asked: &mut Asked<'_>) -> Result<OwnedFd, Errno> {
     asked.caller()?.process.descriptor(number)
 }
 
+/// Returns whether the kernel decides about an address, as Landlock bounds it. This process has no Landlock.
+fn is_left_to_kernel(asked: &Asked<'_>, address: &Address) -> bool {
+    let performs = asked.shared.bounds.is_some() && address.path().is_some();
+    !asked.shared.settings.mounts && !address.is_abstract() && !performs
+}
+
 /// `connect`
 pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     let address = Address::read(asked, 1, 2)?;
-    let socket = socket(asked)?;
     if let Some(outside) = address.outside() {
         note(asked, outside);
     }
+    if is_left_to_kernel(asked, &address) && address.path().is_none() {
+        return Ok(Reply::CONTINUE);
+    }
+    let socket = socket(asked);
     let Some(path) = address.path() else {
         asked.check()?;
         if address.is_abstract() {
             stay_inside(asked, &address)?;
         }
-        return perform(asked, socket, address, None);
+        return perform(asked, socket?, address, None);
     };
     let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
     asked.check()?;
@@ -106,7 +116,11 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         return Err(Errno::EACCES);
     }
     let address = Address::of_path(link_of(target.as_fd())?.to_bytes())?;
-    perform(asked, socket, address, Some(target))
+    match socket {
+        // Containers forbid a duplicate of the socket. Where no part is at stake, the kernel connects it.
+        Err(Errno::EPERM | Errno::ENOSYS) if !asked.shared.settings.mounts => Ok(Reply::CONTINUE),
+        socket => perform(asked, socket?, address, Some(target)),
+    }
 }
 
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.
@@ -141,6 +155,9 @@ fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
 /// `bind`
 pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     let address = Address::read(asked, 1, 2)?;
+    if is_left_to_kernel(asked, &address) {
+        return Ok(Reply::CONTINUE);
+    }
     let socket = socket(asked)?;
     let Some(path) = address.path() else {
         asked.check()?;
@@ -209,7 +226,8 @@ pub(super) fn send(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
 }
 
 fn note(asked: &mut Asked<'_>, outside: SocketAddr) {
-    if asked.shared.settings.policy.network == Network::Full {
+    let Settings { policy, own_network, .. } = &asked.shared.settings;
+    if policy.network == Network::Full || !(*own_network || sys::landlock_bounds_tcp()) {
         return;
     }
     let program = asked.program();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::defaults::{HIDE, PROTECT, SYSTEM};
 use super::make::{MOST_ENTRIES, MOST_EXPOSED};
 use crate::denial::LISTED;
+use crate::{Part, Way};
 
 /// Returns the lists and limits. `hide` is relative to the home.
 pub fn facts() -> Value {
@@ -15,5 +16,9 @@ pub fn facts() -> Value {
         "maxEntries": MOST_ENTRIES,
         "maxExposed": MOST_EXPOSED,
         "maxDenials": LISTED,
+        "parts": Part::ALL.map(Part::name),
+        "ways": Way::ALL.map(|way| {
+            json!({ "name": way.name(), "needs": Part::ALL.map(|part| way.needs(part)), "besides": way.besides() })
+        }),
     })
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use super::NAMESPACES;
 use super::construct::Ground;
 use super::failure::{Failure, Step};
 use super::ids;
@@ -58,7 +59,7 @@ impl Begun {
     /// Begins a world ahead of its policy, with a network of its own. `None`: none can be begun here. The reason shows
     /// when a world is made. The arguments are as in [`Begun::now`].
     pub fn ahead(state: &Path, rooms: usize) -> Option<Self> {
-        if sys::HAS_SEATBELT {
+        if sys::HAS_SEATBELT || NAMESPACES.is_off() {
             return None;
         }
         Self::now(state, true, rooms).ok()

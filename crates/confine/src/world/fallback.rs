@@ -1,44 +1,9 @@
-//! Worlds without namespaces: on machines without user namespaces, and on macOS.
-
-use std::path::Path;
+//! Worlds on macOS.
 
 use super::failure::{Failure, Step};
 use super::private::{Leftovers, Private};
-use super::{HostPaths, Seatbelt, World, remedy, rules};
+use super::{HostPaths, Seatbelt, World};
 use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, Way, WorldError, WorldFacts};
-
-/// Returns a world without namespaces, in which commands are restricted by Landlock and the filter of system calls.
-/// `failure` is the reason.
-///
-/// [`WorldError::Missing`] if the policy requires a part that needs namespaces. [`WorldError::Step`] if the machine is
-/// not the cause of the failure.
-pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<World, WorldError> {
-    let Some(remedy) = remedy::of_failure(&failure) else { return Err(failure.into()) };
-    let parts = policy.parts().filter(|part| *part != Part::Syscalls);
-    let missing: Vec<_> = parts.map(|part| Missing { part, why: failure.why(), remedy: remedy.clone() }).collect();
-    if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
-        return Err(WorldError::Missing(missing));
-    }
-    let place = HostPaths { state: Path::new(""), readable: &[], watches: false };
-    let landlock = rules::ruleset(policy, &place, false)?;
-    let mut notes = Vec::new();
-    if landlock.is_some() {
-        notes.push("Landlock alone confines the files".to_owned());
-        if policy.tmp == Tmp::Private {
-            notes.push("/tmp, /var/tmp and /dev/shm are those of this machine".to_owned());
-        }
-    }
-    let facts = WorldFacts {
-        held: vec![Part::Syscalls],
-        missing,
-        way: if landlock.is_some() { Way::Landlock } else { Way::Filter },
-        write: policy.write.clone(),
-        notes,
-        ..WorldFacts::default()
-    };
-    let board = Board::new().step(|| "a file without a name".into())?;
-    Ok(World { namespaces: None, landlock, seatbelt: None, facts, board, door: None })
-}
 
 /// Returns a world whose commands have profiles of Seatbelt.
 ///
@@ -70,7 +35,16 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
         notes: notes(policy),
     };
     let board = Board::new().step(|| "a file without a name".into())?;
-    Ok(World { namespaces: None, landlock: None, seatbelt: Some(seatbelt), facts, board, door: None })
+    Ok(World {
+        namespaces: None,
+        landlock: None,
+        seatbelt: Some(seatbelt),
+        filter: None,
+        held: None,
+        facts,
+        board,
+        door: None,
+    })
 }
 
 /// Returns the parts that a policy asks for and Seatbelt cannot hold.
@@ -110,7 +84,7 @@ fn notes(policy: &Policy) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::*;
     use crate::{AllowEntry, AllowHost};

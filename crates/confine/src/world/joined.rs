@@ -60,7 +60,16 @@ fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
         Namespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
     let facts = published.facts.clone();
     let door = Some(RefCell::new(Door::with(door, freshness)));
-    let world = World { namespaces: Some(namespaces), landlock, seatbelt: None, facts, board, door };
+    let world = World {
+        namespaces: Some(namespaces),
+        landlock,
+        seatbelt: None,
+        filter: World::usual_filter(),
+        held: None,
+        facts,
+        board,
+        door,
+    };
     Ok((published, Joined { world, gate: control }))
 }
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use super::begun::{Begun, NotBegun};
 use super::failure::{Failure, Step};
 use super::messages::{self, BUILT, Built, Order, POLICY, Report};
-use super::{Door, Freshness, HostPaths, Namespaces, World, fallback};
+use super::ways::Obstacle;
+use super::{Door, Freshness, HostPaths, NAMESPACES, Namespaces, World, fallback, ways};
 use crate::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp, Way, WorldError, WorldFacts};
 
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
@@ -20,12 +21,12 @@ const PATIENCE: u16 = 60_000;
 /// # Errors
 /// [`WorldError::Missing`] if a part that the policy requires cannot be held.
 pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
-    if sys::HAS_SEATBELT {
-        return fallback::with_seatbelt(policy, place);
+    if let Some(world) = without_namespaces(policy, place) {
+        return world;
     }
     match Begun::now(place.state, policy.network != Network::Full, 0) {
         Ok(begun) => finish(begun, policy, place),
-        Err(NotBegun::NoNamespaces(failure)) => fallback::without_namespaces(policy, failure),
+        Err(NotBegun::NoNamespaces(failure)) => ways::after(policy, place, failure),
         Err(NotBegun::Step(failure)) => Err(failure.into()),
     }
 }
@@ -48,8 +49,6 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
             let watched = received.watches.map(|watches| board.another().map(|board| Freshness::new(board, watches)));
             let freshness = watched.transpose().step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
-            let inside = |_: &PathBuf| ("TMPDIR".to_owned(), Some("/tmp".to_owned()));
-            let environment = tmp.iter().map(inside).collect();
             let (way, home) = (Way::Namespaces, Some(home));
             let Received {
                 spaces: [user, mounts, processes, ipc, names],
@@ -63,10 +62,13 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
             let init = Some(init);
             let namespaces =
                 Namespaces { init, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
+            let environment = Vec::new();
             Ok(World {
                 namespaces: Some(namespaces),
                 landlock,
                 seatbelt: None,
+                filter: World::usual_filter(),
+                held: None,
                 facts: WorldFacts { held, missing, way, write, tmp, home, environment, notes },
                 board,
                 door: Some(RefCell::new(Door::with(control, freshness))),
@@ -74,9 +76,17 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
         }
         Err(failure) => {
             begun.abandon();
-            fallback::without_namespaces(policy, failure)
+            ways::after(policy, place, failure)
         }
     }
+}
+
+/// Makes a world on a system that has no namespaces, or for a host that does without them. `None`: they are tried.
+fn without_namespaces(policy: &Policy, place: &HostPaths<'_>) -> Option<Result<World, WorldError>> {
+    if sys::HAS_SEATBELT {
+        return Some(fallback::with_seatbelt(policy, place));
+    }
+    NAMESPACES.is_off().then(|| ways::without_namespaces(policy, place, &Obstacle::switched_off()))
 }
 
 /// Tries to make a world with all parts, and returns the parts that can be held here. This process has one thread.
@@ -98,10 +108,11 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         caches: (Caches::None, Vec::new()),
         require: Vec::new(),
     };
-    let World { namespaces, facts, door, .. } = build(&policy, &HostPaths { state, readable: &[], watches: false })?;
-    drop(door);
-    if let Some(init) = namespaces.and_then(|spaces| spaces.init) {
-        let _ = nix::sys::wait::waitpid(init, None);
+    let world = build(&policy, &HostPaths { state, readable: &[], watches: false })?;
+    let (facts, first) = (world.facts.clone(), world.first());
+    drop(world);
+    if let Some(first) = first {
+        let _ = nix::sys::wait::waitpid(first, None);
     }
     Ok(facts)
 }

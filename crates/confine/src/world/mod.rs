@@ -12,14 +12,15 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
+//! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs` |
+//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`, `held.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
 //! | hidden paths, and files that are shown in them | `hidden.rs`, `lookups.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
-//! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
+//! | Landlock | `rules.rs` |
 
 mod aliases;
 mod begun;
@@ -34,6 +35,7 @@ mod files;
 mod freshness;
 mod git;
 mod guards;
+mod held;
 mod hidden;
 mod ids;
 mod init;
@@ -56,7 +58,9 @@ mod targets;
 pub mod testing;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
+mod tried;
 mod visible;
+mod ways;
 
 use std::cell::RefCell;
 use std::io;
@@ -66,17 +70,23 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
+use crate::filter::Variant;
 pub use begun::{Begun, rooms};
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
+pub use held::{Held, Keeper, show};
 pub use joined::{Joined, join};
 pub use make::{build, finish, probe};
 pub use private::Leftovers;
 pub use published::Published;
 pub use remedy::of as remedy_of;
 pub use seatbelt::Seatbelt;
-use sys::Entrance;
+use sys::{Entrance, Machine, Switch};
+pub use targets::Protected;
+
+/// Turns namespaces off, for tests, and for machines that count namespaces.
+pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]
@@ -147,13 +157,17 @@ impl Namespaces {
 /// they end.
 #[derive(Debug)]
 pub struct World {
-    /// `None`: user namespaces are not available here and the policy does not require them. Commands are then
-    /// restricted by Landlock and the filter of system calls alone.
+    /// `None`: there are none here, and the policy does not require a part that needs them. Commands are then
+    /// restricted by Landlock and the filter of system calls, as far as these work.
     pub namespaces: Option<Namespaces>,
     /// The ruleset of Landlock. `None`: the kernel does not support Landlock.
     pub landlock: Option<OwnedFd>,
     /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
+    /// The filter of system calls of the world's commands. `None`: this system installs none.
+    pub filter: Option<Variant>,
+    /// The files that listeners hold, where no namespaces do.
+    pub held: Option<(Held, Keeper)>,
     /// The facts for results.
     pub facts: WorldFacts,
     /// The board on which the world's processes post numbers.
@@ -163,6 +177,18 @@ pub struct World {
 }
 
 impl World {
+    /// Returns the filter of commands in namespaces.
+    fn usual_filter() -> Option<Variant> {
+        let variant = if sys::has_listeners() { Variant::Confined } else { Variant::Silent };
+        Machine::HERE.map(|_| variant)
+    }
+
+    /// Returns the process whose end is the end of the world, if this process has made it.
+    pub fn first(&self) -> Option<Pid> {
+        let init = self.namespaces.as_ref().and_then(|spaces| spaces.init);
+        init.or_else(|| self.held.as_ref().map(|(_, keeper)| keeper.pid))
+    }
+
     /// Protects new repositories. Called before a command starts, here or through [`Door`]. A shim calls it when it
     /// starts a shell. A warm shell waits inside the world, so the addon asks its shim once more (`Protect`) before it
     /// hands the command over.

@@ -7,9 +7,16 @@ use std::path::Path;
 use super::failure::Failure;
 use super::network::DEVICES;
 
+/// The remedy in gVisor, which makes namespaces only in part.
+const OF_GVISOR: &str = "this system is gVisor, whose own sandbox is the boundary: leave these parts out of require, or \
+                         run on a Linux kernel";
+
 /// Returns the remedy for a failed step of making a world, as a sentence without its full stop, if this machine does
 /// not support or permit the step. `None` for any other error.
 pub fn of(error: &io::Error) -> Option<String> {
+    if sys::is_gvisor() {
+        return Some(OF_GVISOR.to_owned());
+    }
     let remedy = match error.raw_os_error()? {
         libc::EPERM | libc::EACCES => of_permissions(),
         libc::ENOSPC | libc::EUSERS if number("user/max_user_namespaces") == Some(0) => {
@@ -26,8 +33,8 @@ pub fn of(error: &io::Error) -> Option<String> {
 
 /// Returns the remedy for a failure, like [`of`].
 pub(super) fn of_failure(failure: &Failure) -> Option<String> {
-    match failure.source.raw_os_error()? {
-        libc::ENODEV | libc::EOPNOTSUPP if failure.step == DEVICES => Some(
+    match failure.source.raw_os_error() {
+        Some(libc::ENODEV | libc::EOPNOTSUPP) if failure.step == DEVICES && !sys::is_gvisor() => Some(
             "load the kernel module veth, as agent-bash doctor --fix does, or use network 'none' without expose"
                 .to_owned(),
         ),

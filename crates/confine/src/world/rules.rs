@@ -19,6 +19,7 @@ pub(super) fn ruleset(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -
     }
     let own_network = has_world && policy.network != Network::Full;
     let with = Landlocked {
+        reads: true,
         tcp: !has_world && policy.network != Network::Full,
         abstract_sockets: !own_network,
         // A later command must be able to end processes that an earlier command left. A pid namespace has no other
@@ -32,6 +33,17 @@ pub(super) fn ruleset(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -
         ruleset.grant(&opened, right, is_directory).step(|| format!("a rule for {}", path.display()))?;
     }
     Ok(Some(ruleset.into_fd()))
+}
+
+/// Returns the ruleset of commands whose listener performs what opens, changes or names a file. They may change nothing
+/// by themselves, and each descriptor keeps the rights of the process that has opened it. `None`: there is no Landlock.
+pub(super) fn second_guard(policy: &Policy) -> Result<Option<OwnedFd>, Failure> {
+    if sys::landlock_version() == 0 {
+        return Ok(None);
+    }
+    // A command may execute any program, and the kernel reads it then.
+    let with = Landlocked { reads: false, tcp: policy.network != Network::Full, abstract_sockets: true, signals: true };
+    Ok(Some(Ruleset::new(with).step(|| "a ruleset of Landlock".into())?.into_fd()))
 }
 
 /// Returns all paths with the rights that commands have there. Mounts restrict some rights further.

@@ -14,6 +14,50 @@ const LEADING: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 /// Files in the git directory of a work tree by which git knows the work tree and its checkout.
 const STATE: [&str; 4] = ["HEAD", "index", "gitdir", "commondir"];
 
+/// The most links that are followed in a row, as the kernel does.
+const LINKS: usize = 40;
+
+/// Returns the path that a path leads to, whether it exists or not.
+fn aim(target: &Path) -> Option<PathBuf> {
+    let mut path = target.to_owned();
+    for _ in 0..LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return Some(real);
+        }
+        let above = path.parent()?.canonicalize().ok()?;
+        path = above.join(path.file_name()?);
+        let Ok(text) = path.read_link() else { return Some(path) };
+        path = above.join(text);
+    }
+    None
+}
+
+/// The protected paths of a moment.
+#[derive(Debug, Default)]
+pub struct Protected {
+    /// Paths that must not be changed or created, with everything below them.
+    pub protected: BTreeSet<PathBuf>,
+    /// Directories that must not be renamed or removed.
+    pub pinned: BTreeSet<PathBuf>,
+}
+
+impl Protected {
+    /// Protects a path in a write root, and pins the directories above it. A directory above that is missing or a link
+    /// is protected instead, because a directory with the rest of the path in it could take its place.
+    fn add(&mut self, target: &Path, roots: &[PathBuf]) {
+        let Some(root) = roots.iter().find(|root| target.starts_with(root)) else { return };
+        let above: Vec<_> = target.ancestors().skip(1).take_while(|path| path != root).collect();
+        for directory in above.into_iter().rev() {
+            if !directory.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+                self.protected.insert(directory.to_owned());
+                return;
+            }
+            self.pinned.insert(directory.to_owned());
+        }
+        self.protected.insert(target.to_owned());
+    }
+}
+
 /// Protected names, and the places in which they are protected.
 #[derive(Debug)]
 pub(super) struct Targets {
@@ -54,6 +98,23 @@ impl Targets {
         let repositories = Repositories::below(Vec::new(), Vec::new(), false);
         let (roots, git) = (Vec::new(), Grants::default());
         Self { roots, git, names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }
+    }
+
+    /// Looks for repositories. Returns the paths that are protected now.
+    pub fn protected(&mut self) -> Protected {
+        self.repositories.update();
+        while self.repositories.is_behind() {
+            self.repositories.proceed();
+        }
+        let mut found = Protected::default();
+        for target in self.all() {
+            found.add(&target, &self.roots);
+            // A link leads elsewhere, perhaps to a writable place.
+            if let Some(aim) = aim(&target).filter(|aim| *aim != target) {
+                found.add(&aim, &self.roots);
+            }
+        }
+        found
     }
 
     /// Returns every path that is protected.

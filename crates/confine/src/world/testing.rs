@@ -13,7 +13,9 @@ use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{HostPaths, World, build};
+use super::git::Grants;
+use super::private::Private;
+use super::{Held, HostPaths, World, build};
 use crate::{Part, Policy};
 use sys::Fork;
 
@@ -64,6 +66,16 @@ pub fn isolated<T: Serialize + DeserializeOwned>(user: Option<u32>, run: impl Fn
             result.unwrap_or_else(|text| panic!("{text}"))
         }
     }
+}
+
+/// Returns the files of a world without namespaces, with the directory that keeps them, and one that belongs to the
+/// world alone.
+pub fn held(policy: &Policy) -> (tempfile::TempDir, Held, PathBuf) {
+    let state = tempfile::tempdir().expect("a directory");
+    let private = Private::create(state.path()).expect("private files");
+    let held = Held::create(policy, Grants::default(), &private).expect("made");
+    let own = private.tmp();
+    (state, held, own)
 }
 
 /// Directories of a test that every user may use.

@@ -48,7 +48,7 @@ use confine::WorldFacts;
 use drive::Drive;
 use drive::complete::complete;
 use outcome::Outcome;
-use plan::{StartupFiles, no_world, order_of, refusal, script_of};
+use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
 use protocol::plan::{ShellKind, Startup};
 use receipt::recording::{Prepared, Recording};
@@ -201,6 +201,9 @@ impl Launch {
     fn enter(&mut self, facts: Arc<WorldFacts>) {
         if self.request.world.is_none() {
             self.request.notes.extend(facts.notes.iter().cloned());
+            if enter_world(&mut self.order.plan, &facts) {
+                self.order.warm = warm::of(&self.request, &self.order.plan, self.helpers);
+            }
             self.request.world = Some(facts);
             if let Some(task) = &mut self.order.task {
                 task.confinement = self.request.confinement();

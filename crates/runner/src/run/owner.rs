@@ -75,6 +75,6 @@ impl Owner {
         if !helpers.waits_for_command(world) || request.record.is_some() {
             return None;
         }
-        warm_up_as(&mut request, &plan, helpers).await.map(drop).ok()
+        warm_up_as(&mut request, plan, helpers).await.map(drop).ok()
     }
 }

@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{MAX_ARGUMENT, Request, RequestError};
 use crate::supervise::{Failure, Helpers, WorldFailure};
-use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
+use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, WorldFacts, remedy_of};
 use protocol::Order;
-use protocol::plan::{self, Inherited, Plan, Startup, Stdin, WorldId};
+use protocol::plan::{self, Inherited, MARK, Plan, Startup, Stdin, WorldId};
 use protocol::task::TaskSpec;
 use sys::LaunchStep;
 
@@ -124,6 +124,31 @@ fn confine_environment(plan: &mut Plan, policy: &Policy) {
         plan.take("TMPDIR");
         plan.set("TMPDIR", b"/tmp");
     }
+}
+
+/// Sets the variables of a world that is made. Returns whether any has changed.
+pub fn enter_world(plan: &mut Plan, facts: &WorldFacts) -> bool {
+    let before = plan.env.clone();
+    let mark = plan.take(MARK);
+    for (name, value) in &facts.environment {
+        plan.take(name);
+        if let Some(value) = value {
+            plan.set(name, value.as_bytes());
+        }
+    }
+    let tmp = facts.tmp.as_ref().filter(|_| facts.environment.iter().any(|(name, _)| name == "TMPDIR"));
+    for name in ["TMP", "TEMP"] {
+        if let Some(tmp) = tmp
+            && plan.take(name).is_some()
+        {
+            plan.set(name, tmp.as_os_str().as_bytes());
+        }
+    }
+    // The kind of a shell is the plan without its mark, which is the last variable.
+    if let Some(mark) = mark {
+        plan.set(MARK, &mark);
+    }
+    plan.env != before
 }
 
 /// Returns the open end of the terminal in which the command runs.

@@ -1,6 +1,6 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
-use super::plan::{no_world, plan_of};
+use super::plan::{enter_world, no_world, plan_of};
 use super::record::{record_of, recorded};
 use super::warm;
 use crate::error::Error;
@@ -21,15 +21,20 @@ pub async fn warm_up(mut request: Request) -> Result<bool, Error> {
         Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
         Err(_) => return Err(Error::CwdNotFound(request.cwd)),
     }
-    warm_up_as(&mut request, &plan, helpers).await
+    warm_up_as(&mut request, plan, helpers).await
 }
 
 /// Does the same with the plan of the request.
-pub(super) async fn warm_up_as(request: &mut Request, plan: &Plan, helpers: &'static Helpers) -> Result<bool, Error> {
+pub(super) async fn warm_up_as(
+    request: &mut Request,
+    mut plan: Plan,
+    helpers: &'static Helpers,
+) -> Result<bool, Error> {
     if let Some(world) = plan.world {
-        helpers.world_made(world).await.map_err(|failure| no_world(failure, request))?;
+        let facts = helpers.world_made(world).await.map_err(|failure| no_world(failure, request))?;
+        enter_world(&mut plan, &facts);
     }
-    let Some(warm) = warm::of(request, plan, helpers) else { return Ok(false) };
+    let Some(warm) = warm::of(request, &plan, helpers) else { return Ok(false) };
     let warm = match record_of(request).await?.record {
         Some(record) => recorded(warm, &record),
         None => Some(warm),

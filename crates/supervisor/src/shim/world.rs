@@ -39,13 +39,14 @@ pub struct ShimWorld {
     /// The directory by which other supervisors join the world.
     home: Option<PathBuf>,
     /// Descriptors that stay open as long as commands enter through them.
-    descriptors: (Option<Namespaces>, Option<OwnedFd>),
+    descriptors: (Option<Namespaces>, Option<OwnedFd>, Option<OwnedFd>),
 }
 
 /// The filters of system calls of a world.
 struct Filters {
     /// The usual filter. `None`: the machine supports no filter.
     plain: Option<Rc<Filter>>,
+    variant: Variant,
     /// The filter for commands whose changes are recorded, after the first such command.
     recorded: Option<Rc<Filter>>,
 }
@@ -53,7 +54,7 @@ struct Filters {
 impl Filters {
     fn recorded(&mut self) -> Option<Rc<Filter>> {
         let machine = Machine::HERE?;
-        let program = || Rc::new(filter::program(machine, Variant::ConfinedAndRecorded));
+        let program = || Rc::new(filter::program(machine, self.variant.recorded()));
         Some(Rc::clone(self.recorded.get_or_insert_with(program)))
     }
 }
@@ -72,6 +73,10 @@ pub struct Ways {
     pub home: Option<PathBuf>,
     /// The profiles of the world's commands, on macOS alone.
     pub seatbelt: Option<Seatbelt>,
+    /// The filter of the world's commands.
+    pub filter: Option<Variant>,
+    /// The descriptor that keeps the files of a world without namespaces.
+    pub kept: Option<OwnedFd>,
 }
 
 impl ShimWorld {
@@ -82,15 +87,15 @@ impl ShimWorld {
             // Otherwise each child would have to do this.
             sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
         }
-        let Ways { door, listener, gate, owner, home, seatbelt } = ways;
+        let Ways { door, listener, gate, owner, home, seatbelt, filter, kept } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
-        let variant = if listener.is_some() { Variant::Confined } else { Variant::Silent };
-        let filter = Machine::HERE.filter(|_| seatbelt.is_none()).map(|machine| filter::program(machine, variant));
+        let variant = filter.unwrap_or(Variant::Silent);
+        let filter = filter.zip(Machine::HERE).map(|(variant, machine)| filter::program(machine, variant));
         Ok(Self {
             entrance,
             landlock: landlock_fd,
-            filters: Filters { plain: filter.map(Rc::new), recorded: None },
+            filters: Filters { plain: filter.map(Rc::new), variant, recorded: None },
             seatbelt,
             door,
             listener,
@@ -99,7 +104,7 @@ impl ShimWorld {
             owner: Some(owner),
             command: 0,
             home,
-            descriptors: (namespaces, landlock),
+            descriptors: (namespaces, landlock, kept),
         })
     }
 
@@ -196,6 +201,8 @@ impl ShimWorld {
     pub fn show(&mut self, path: &Path) {
         if let Some(door) = &mut self.door {
             let _ = door.show(path);
+        } else if let Some(home) = &self.home {
+            let _ = confine::world::show(home, path);
         }
     }
 

@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 
 use super::blank::{BlankGate, BlankPlace};
 use crate::shim::world::{ShimWorld, Ways};
+use confine::filter::Variant;
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
 use confine::listener::{self, Link, Settings};
 use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
@@ -109,9 +110,9 @@ impl Worlds {
             Some((begun, gate)) => self.finish((begun, gate), policy, &place)?,
             None => (world::build(policy, &place)?, None),
         };
-        if let Some(init) = world.namespaces.as_ref().and_then(|spaces| spaces.init) {
-            self.inits.insert(init, Some(id));
-            self.watching.extend(watches.then_some(init));
+        if let Some(first) = world.first() {
+            self.inits.insert(first, Some(id));
+            self.watching.extend(watches.then_some(first));
         }
         let gate = match gate {
             Some((pid, gate)) => {
@@ -170,7 +171,8 @@ impl Worlds {
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
         let policy = Policy { write: facts.write.clone(), ..policy.clone() };
         let mounts = world.namespaces.is_some();
-        let settings = Settings { policy, mounts, own_network, gate: gate.is_some() };
+        let held = world.held.as_ref().map(|(held, _)| held.clone());
+        let settings = Settings { policy, mounts, held, own_network, gate: gate.is_some() };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
@@ -291,7 +293,8 @@ impl Worlds {
         if made.world.is_full() {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
         }
-        let listener = sys::has_listeners().then(|| made.fork_listener()).transpose()?;
+        let listens = made.world.filter.is_some_and(Variant::has_listener);
+        let listener = listens.then(|| made.fork_listener()).transpose()?;
         let listener = listener.map(|(pid, link)| {
             self.listeners.insert(pid);
             link
@@ -309,11 +312,23 @@ impl Worlds {
                 Ok(ForkedShim::Parent(pid))
             }
             Fork::Child => {
-                let Made { world: World { namespaces, landlock, seatbelt, .. }, .. } =
+                let Made { world: World { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
                     self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
-                let world =
-                    ShimWorld::enter(namespaces, landlock, Ways { door, listener, gate, owner, home, seatbelt })?;
+                let world = ShimWorld::enter(
+                    namespaces,
+                    landlock,
+                    Ways {
+                        door,
+                        listener,
+                        gate,
+                        owner,
+                        home,
+                        seatbelt,
+                        filter,
+                        kept: held.map(|(_, keeper)| keeper.kept),
+                    },
+                )?;
                 Ok(ForkedShim::Child(Some(Box::new(world))))
             }
         }

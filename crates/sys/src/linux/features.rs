@@ -1,6 +1,7 @@
 //! Kernel features, probed on each call without a lasting effect.
 
 use std::io;
+use std::path::Path;
 
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
@@ -17,7 +18,20 @@ pub fn kernel_features() -> KernelFeatures {
         landlock: landlock_version(),
         user_namespaces: makes_user_namespace(),
         notifications: has_notifications(),
+        gvisor: is_gvisor(),
     }
+}
+
+/// Returns whether gVisor runs this process, and is its kernel.
+pub fn is_gvisor() -> bool {
+    is_gvisor_at(Path::new("/proc"))
+}
+
+/// Decides [`is_gvisor`] from a procfs. Each version of gVisor names the same build, with the kernel 4.4.0 in older and
+/// 4.19.0-gvisor in newer ones.
+fn is_gvisor_at(proc: &Path) -> bool {
+    let version = std::fs::read_to_string(proc.join("version")).unwrap_or_default();
+    version.contains("-gvisor ") || version.contains("#1 SMP Sun Jan 10 15:06:54 PST 2016")
 }
 
 fn has_close_range() -> bool {
@@ -55,4 +69,24 @@ fn makes_user_namespace() -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gvisor_is_known_by_the_build_that_it_names() {
+        let proc = tempfile::tempdir().expect("a directory");
+        assert!(!is_gvisor_at(proc.path()));
+        for (version, is) in [
+            ("Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016\n", true),
+            ("Linux version 4.19.0-gvisor #1 SMP Sun Jan 10 15:06:54 PST 2016\n", true),
+            ("Linux version 4.4.0-21-generic (buildd@lgw01-21) #37-Ubuntu SMP Mon Apr 18 18:33:37 UTC 2016\n", false),
+            ("Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP PREEMPT_DYNAMIC\n", false),
+        ] {
+            std::fs::write(proc.path().join("version"), version).expect("written");
+            assert_eq!(is_gvisor_at(proc.path()), is, "{version}");
+        }
+    }
 }

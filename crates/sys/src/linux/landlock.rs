@@ -60,6 +60,11 @@ pub fn landlock_version() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
+/// Returns whether a ruleset can refuse TCP.
+pub fn landlock_bounds_tcp() -> bool {
+    landlock_version() >= WITH_TCP
+}
+
 impl Ruleset {
     /// Creates a ruleset that restricts everything with files that this kernel can restrict. What else it cannot is
     /// left out.
@@ -72,7 +77,8 @@ impl Ruleset {
         if count == 0 {
             return Err(io::Error::from_raw_os_error(libc::ENOSYS));
         }
-        let known = (1 << count) - 1;
+        let reads = right::EXECUTE | right::READ_FILE | right::READ_DIR;
+        let known = ((1 << count) - 1) & if with.reads { u64::MAX } else { !reads };
         let network = if with.tcp && version >= WITH_TCP { TCP } else { 0 };
         let scope = |wanted: bool, bit: u64| if wanted && version >= WITH_SCOPES { bit } else { 0 };
         let scopes = scope(with.abstract_sockets, SCOPE_ABSTRACT) | scope(with.signals, SCOPE_SIGNAL);

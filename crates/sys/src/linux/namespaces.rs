@@ -194,7 +194,11 @@ fn take_own_null() -> Result<(), i32> {
 /// # Errors
 /// As [`enter_world`].
 pub fn give_up_privileges(landlock: Option<RawFd>) -> Result<(), i32> {
-    drop_bounding_capabilities()?;
+    match drop_bounding_capabilities() {
+        // An ordinary user may not. No_new_privs then keeps programs from gaining a capability that this process lacks.
+        Ok(()) | Err(libc::EPERM) => {}
+        Err(errno) => return Err(errno),
+    }
     // SAFETY: a plain system call.
     if unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) } < 0 {
         return Err(errno());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags, linkat, mkdirat,
-    mknodat, openat2, readlinkat, renameat_with, statx, symlinkat,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags, XattrFlags, linkat,
+    mkdirat, mknodat, openat2, readlinkat, removexattr, renameat_with, setxattr, statx, symlinkat,
 };
 
 use super::errno::errno;
@@ -28,6 +28,7 @@ const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_DIRECTORY
     | libc::O_NOFOLLOW
     | libc::O_NOATIME
+    | libc::O_TMPFILE
     | libc::O_PATH;
 
 /// Opens a path below a directory with exactly these flags and this mode, and closed on exec.
@@ -180,6 +181,22 @@ pub fn rename_file(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), f
 /// Returns the text of a symbolic link, or of the link in `/proc` that shows the path of a file.
 pub fn link_text(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<CString> {
     readlinkat(base, name, Vec::with_capacity(4096)).map_err(errno)
+}
+
+/// Sets an extended attribute of the file that a path leads to, with the flags of `setxattr`.
+pub fn set_attribute_at(path: &CStr, name: &CStr, value: &[u8], flags: i32) -> nix::Result<()> {
+    setxattr(path, name, value, XattrFlags::from_bits_retain(flags.cast_unsigned())).map_err(errno)
+}
+
+/// Removes an extended attribute of the file that a path leads to.
+pub fn remove_attribute_at(path: &CStr, name: &CStr) -> nix::Result<()> {
+    removexattr(path, name).map_err(errno)
+}
+
+/// Adds a watch for the file that a path leads to. Returns the number of the watch.
+pub fn add_watch(watches: BorrowedFd<'_>, path: &CStr, mask: u32) -> nix::Result<i32> {
+    // SAFETY: the kernel reads the path, which ends with a NUL.
+    Errno::result(unsafe { libc::inotify_add_watch(watches.as_raw_fd(), path.as_ptr(), mask) })
 }
 
 /// Connects a socket to an address of any family.

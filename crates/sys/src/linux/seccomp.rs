@@ -6,7 +6,7 @@
 //! process has the descriptor waits until then; the kernel keeps a descriptor that is under way.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 
@@ -139,25 +139,30 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND as _, &raw const response) };
 }
 
-/// Answers a call with a new descriptor of its caller for a file of ours. An error means that the call still waits.
-pub fn answer_with(listener: BorrowedFd<'_>, id: u64, file: BorrowedFd<'_>, cloexec: bool) -> nix::Result<()> {
+/// Answers a call with a new descriptor of its caller for a file of ours. A file that can be written is closed here
+/// before the answer: the caller may execute it next, which fails as long as any process can write it. An error means
+/// that the call still waits.
+pub fn answer_with(listener: BorrowedFd<'_>, id: u64, file: OwnedFd, cloexec: bool) -> nix::Result<()> {
+    let is_read = nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_GETFL)? & libc::O_ACCMODE == libc::O_RDONLY;
     let mut new = libc::seccomp_notif_addfd {
         id,
-        flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+        flags: if is_read { libc::SECCOMP_ADDFD_FLAG_SEND as u32 } else { 0 },
         srcfd: file.as_raw_fd().cast_unsigned(),
         newfd: 0,
         newfd_flags: if cloexec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
     };
-    match add(listener, &new) {
+    let added = match add(listener, &new) {
         // A kernel before 5.14 needs two calls.
-        Err(Errno::EINVAL) => {
+        Err(Errno::EINVAL) if is_read => {
             new.flags = 0;
-            let number = add(listener, &new)?;
-            answer(listener, id, Answer::Value(i64::from(number)));
-            Ok(())
+            add(listener, &new)
         }
-        added => added.map(drop),
-    }
+        Ok(_) if is_read => return Ok(()),
+        added => added,
+    };
+    drop(file);
+    answer(listener, id, Answer::Value(i64::from(added?)));
+    Ok(())
 }
 
 fn add(listener: BorrowedFd<'_>, new: &libc::seccomp_notif_addfd) -> nix::Result<RawFd> {

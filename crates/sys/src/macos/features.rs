@@ -3,5 +3,16 @@
 use crate::KernelFeatures;
 
 pub fn kernel_features() -> KernelFeatures {
-    KernelFeatures { pidfd: false, close_range: false, landlock: 0, user_namespaces: false, notifications: false }
+    KernelFeatures {
+        pidfd: false,
+        close_range: false,
+        landlock: 0,
+        user_namespaces: false,
+        notifications: false,
+        gvisor: false,
+    }
+}
+
+pub fn is_gvisor() -> bool {
+    false
 }

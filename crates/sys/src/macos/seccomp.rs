@@ -37,7 +37,7 @@ pub fn still_waits(_: BorrowedFd<'_>, _: u64) -> bool {
 
 pub fn answer(_: BorrowedFd<'_>, _: u64, _: Answer) {}
 
-pub fn answer_with(_: BorrowedFd<'_>, _: u64, _: BorrowedFd<'_>, _: bool) -> nix::Result<()> {
+pub fn answer_with(_: BorrowedFd<'_>, _: u64, _: OwnedFd, _: bool) -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 
@@ -148,6 +148,18 @@ pub fn rename_file(_: (BorrowedFd<'_>, &CStr), _: (BorrowedFd<'_>, &CStr), _: u3
 }
 
 pub fn link_text(_: BorrowedFd<'_>, _: &CStr) -> nix::Result<CString> {
+    Err(Errno::ENOSYS)
+}
+
+pub fn set_attribute_at(_: &CStr, _: &CStr, _: &[u8], _: i32) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
+}
+
+pub fn remove_attribute_at(_: &CStr, _: &CStr) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
+}
+
+pub fn add_watch(_: BorrowedFd<'_>, _: &CStr, _: u32) -> nix::Result<i32> {
     Err(Errno::ENOSYS)
 }
 

@@ -154,6 +154,10 @@ pub fn landlock_version() -> u32 {
     0
 }
 
+pub fn landlock_bounds_tcp() -> bool {
+    false
+}
+
 /// Cannot be made.
 #[derive(Debug)]
 pub struct Ruleset(std::convert::Infallible);

@@ -51,7 +51,8 @@ const SYSCTLS = [
   { name: 'kernel.unprivileged_userns_clone', line: '-kernel.unprivileged_userns_clone = 1' },
 ];
 
-const withoutNamespaces = ({ way }: Facts) => way !== 'namespaces' && way !== 'seatbelt';
+const withoutNamespaces = ({ way, off, gvisor }: Facts) =>
+  way !== 'namespaces' && way !== 'seatbelt' && !off && !gvisor;
 const file = (path: string, content: string): Change => ({ kind: 'file', path, mode: 0o644, content });
 const run = (...argv: string[]): Change => ({ kind: 'run', argv });
 

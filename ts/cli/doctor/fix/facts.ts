@@ -10,11 +10,15 @@ export interface Trial {
   hosts: boolean;
   /** The remedy of the part that is missing, or `null`. */
   remedy: string | null;
+  /** Whether the kernel is gVisor, whose sandbox no change of this machine widens. */
+  gvisor: boolean;
 }
 
 /** The facts about a machine by which the causes are found. */
 export interface Facts extends Trial {
   place: 'machine' | 'container' | 'pod';
+  /** Whether the host does without namespaces by its own choice. */
+  off: boolean;
   /** Returns the value of a sysctl, or `null` if the kernel does not have it. */
   sysctl(name: string): number | null;
 }
@@ -30,6 +34,7 @@ export function factsOf(trial: Trial, top = '/', env: NodeJS.ProcessEnv = proces
   const isPod = env.KUBERNETES_SERVICE_HOST !== undefined || has(OF_PODS);
   return {
     ...trial,
+    off: env.AGENT_BASH_NAMESPACES === 'off',
     place: isPod ? 'pod' : OF_CONTAINERS.some(has) ? 'container' : 'machine',
     sysctl(name) {
       try {

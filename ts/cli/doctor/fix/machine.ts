@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { bash, safetyRules } from 'agent-bash';
 import type { Check } from '../check.ts';
 import { hosts } from '../confinement.ts';
-import { supervisorFile } from '../core.ts';
+import { isGvisor, supervisorFile } from '../core.ts';
 import type { Hands } from './apply.ts';
 import type { Own } from './causes.ts';
 import { type Facts, factsOf, type Trial } from './facts.ts';
@@ -37,7 +37,7 @@ export function thisMachine(version: string): Machine {
 export async function trial(): Promise<Trial> {
   const { confinement } = await bash('true', { confine: { profile: 'read-only', require: [] } });
   const { way = 'none', missing = [] } = confinement ?? {};
-  return { way, hosts: (await hosts()).state === 'ok', remedy: missing[0]?.remedy ?? null };
+  return { way, hosts: (await hosts()).state === 'ok', remedy: missing[0]?.remedy ?? null, gvisor: isGvisor() };
 }
 
 async function retry(): Promise<Check[]> {

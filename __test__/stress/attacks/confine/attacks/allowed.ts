@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Attack, reached } from '../../../../confine/support/attack.ts';
 import { ownAddresses } from '../../../../confine/support/canaries.ts';
-import type { Wrap } from '../../../../confine/support/runner.ts';
+import type { Ground } from '../../../../confine/support/ground.ts';
 import type { Site } from '../../../../confine/support/site.ts';
 import { isRoot } from '../../../../support/index.ts';
 
@@ -107,7 +107,7 @@ const asked = (name: string, script: string, confine: (site: Site) => object): A
 });
 
 /** The attacker's process has the resolver of the test. */
-export const withResolver: Wrap = ({ path }) =>
+export const withResolver = ({ path }: Ground) =>
   isRoot ? ['unshare', '-m', 'bash', '-c', 'mount --bind "$0/resolv.conf" /etc/resolv.conf; exec "$@"', path] : [];
 
 const QUESTION = `python3 -c '

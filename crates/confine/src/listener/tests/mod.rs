@@ -35,7 +35,7 @@ impl Beside {
     }
 
     fn with(root: &Path, variant: filter::Variant) -> Self {
-        let settings = Settings { policy: policy(root), mounts: true, own_network: true, gate: false };
+        let settings = Settings { policy: policy(root), mounts: true, held: None, own_network: true, gate: false };
         let (link, ends) = Link::pair().unwrap();
         match fork().unwrap() {
             Fork::Child => {

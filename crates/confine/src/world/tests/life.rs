@@ -246,7 +246,7 @@ fn a_probe_tries_all_parts() {
 }
 
 #[test]
-fn without_user_namespaces_landlock_is_left_or_parts_are_missing() {
+fn without_user_namespaces_a_listener_holds_the_files_or_parts_are_missing() {
     let scene = Scene::below(Path::new("/var"), None);
     isolated(None, || {
         // The child has a user namespace of its own, so that the limit applies to this process alone.
@@ -261,12 +261,17 @@ fn forbidden(scene: &Scene) -> ! {
         fs::write("/proc/sys/user/max_user_namespaces", "0").expect("limited");
         let place = HostPaths { state: &scene.state, readable: &[], watches: true };
         let Err(WorldError::Missing(missing)) = build(&scene.policy(), &place) else { panic!("a world") };
-        assert_eq!(missing.len(), 3);
+        assert_eq!(missing.len(), 2);
         assert!(missing.iter().all(|missing| missing.remedy.contains("max_user_namespaces")), "{missing:?}");
-        let policy = Policy { require: vec![Part::Syscalls], ..scene.policy() };
-        let world = build(&policy, &place).expect("Landlock");
+        let policy = Policy { require: vec![Part::Files, Part::Syscalls], ..scene.policy() };
+        let world = build(&policy, &place).expect("a listener");
         assert!(world.namespaces.is_none() && world.landlock.is_some());
-        assert_eq!((world.facts.held, world.facts.missing.len()), (vec![Part::Syscalls], 3));
+        assert_eq!((&*world.facts.held, world.facts.missing.len()), (&*policy.require, 2));
+        let (tmp, keeper) = (world.facts.tmp.clone().expect("a directory"), world.first().expect("a keeper"));
+        assert!(tmp.is_dir());
+        drop(world);
+        assert_eq!(waitpid(keeper, None), Ok(WaitStatus::Exited(keeper, 0)));
+        assert!(!tmp.exists());
     }));
     sys::exit_now(i32::from(tried.is_err()))
 }

@@ -82,7 +82,14 @@ impl Helpers {
     /// Lets a world read files that a result of its commands names, each at its own path. If a command has put
     /// something in the way of a file, the file stays invisible.
     pub async fn show(&self, id: WorldId, paths: Vec<PathBuf>) {
-        let Some(door) = self.state().worlds.door(id).filter(|_| !paths.is_empty()) else { return };
+        if paths.is_empty() {
+            return;
+        }
+        let Some(door) = self.state().worlds.door(id) else {
+            let home = self.world_facts(id).and_then(|facts| facts.home.clone());
+            home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine::world::show(home, path))));
+            return;
+        };
         // Callers wait here for their turn, so that one thread suffices for all of them.
         let mut door = door.lock_owned().await;
         let shown = self.runtime().spawn_blocking(move || {

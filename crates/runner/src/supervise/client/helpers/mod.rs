@@ -23,6 +23,7 @@ use crate::supervise::ready::Stale;
 use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
 use supervisor::group;
+use sys::Switch;
 
 /// Shims that are requested at a time. In a burst, the first shims are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;
@@ -72,8 +73,8 @@ impl Helpers {
                     .enable_all()
                     .build()
                     .map_err(HelperError::from)?;
-                // The variable is read on a thread of the host, because only the host changes the environment.
-                group::switch();
+                // The variables are read on a thread of the host, because only the host changes the environment.
+                switches();
                 Ok(Self { runtime, state: Mutex::default(), begins: tokio::sync::Mutex::default() })
             })
             .as_ref()
@@ -281,7 +282,7 @@ impl Helpers {
         // Without a hook, this call is posix_spawn, whose cost does not grow with the host's memory.
         let process = Command::new(&program)
             .env_clear()
-            .envs(group::switch())
+            .envs(switches())
             .stdin(theirs)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -296,6 +297,11 @@ impl Helpers {
         self.runtime.spawn(self.listen(Arc::clone(&started), process));
         Ok(started)
     }
+}
+
+/// Returns the variables that turn features off, if the user had set them at the first call.
+fn switches() -> Vec<(&'static str, &'static str)> {
+    [&group::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
 }
 
 /// Returns the path of the supervisor: beside the shared object that contains this code, or its copy.

@@ -1,0 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { page } from './examples.ts';
+
+const place = (table: string) => new RegExp(`(<!-- ${table}: [^\n]* -->\n\n)(.*?)(\n\n<!-- end -->)`, 's');
+
+/**
+ * Compares parts of a page with what they are made of. After a change of the data, `UPDATE_DOCS=1 npm test -- docs`
+ * writes them.
+ */
+export async function generated(name: string, tables: object): Promise<void> {
+  const expected: [string, string][] = Object.entries(tables);
+  if (process.env.UPDATE_DOCS === '1') {
+    let text = await page(name);
+    for (const [table, rows] of expected) text = text.replace(place(table), (_, start, __, end) => start + rows + end);
+    await writeFile(join(import.meta.dirname, '../../docs', name), text);
+  }
+  test.each(expected)('the page has the %s of the source', async (table, rows) => {
+    expect(place(table).exec(await page(name))?.[2]).toBe(rows);
+  });
+}

@@ -1,0 +1,18 @@
+import { attacks, type How } from '../../../confine/support/runner.ts';
+import { calls, ipc, races } from './attacks/calls.ts';
+import { hidden } from './attacks/hidden.ts';
+import { mountsAndNamespaces } from './attacks/mounts.ts';
+import { outside, rights } from './attacks/outside.ts';
+import { protectedNames } from './attacks/protected.ts';
+
+/** Without namespaces a listener holds the files. */
+const off: How = { wrap: () => ['env', 'AGENT_BASH_NAMESPACES=off'], held: ['files', 'syscalls'] };
+
+attacks('files outside', outside, off);
+attacks('protected names', protectedNames, off);
+attacks('hidden files', hidden, off);
+attacks('rights of files', rights, off);
+attacks('mounts and namespaces', mountsAndNamespaces, off);
+attacks('system calls', calls, off);
+attacks('IPC', ipc, off);
+attacks('races', races, off);

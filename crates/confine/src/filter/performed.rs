@@ -1,0 +1,106 @@
+//! The calls that the listener performs where no mounts bound the changes and reads of a command.
+//!
+//! Whatever opens, changes or names a file is asked about, by its path and by its descriptor alike: a descriptor that
+//! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
+//! descriptor that the listener has opened, so they are free.
+
+use super::calls::{ABSENT, ASK, Entry, NONE, O_PATH, Question, SET_GROUP};
+use super::rule::{Action, Case, Rule, Test};
+use Action::{Allow, Ask, Deny, Refuse};
+use Test::{Always, Bits, Is, Masked};
+
+/// `EPERM`
+const EPERM: u16 = 1;
+/// `S_ISUID`
+const SET_USER: u32 = 0o4000;
+/// The first number behind the newest call of this table, which is `file_setattr` of Linux 6.17. What such a call does
+/// is not known.
+pub const UNKNOWN: u32 = 470;
+
+/// Tests the flags of `open` in argument `at`. A place without access to its content may be had anywhere.
+const fn opening<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Always], Ask)] }
+}
+
+/// Tests the mode in argument `at`.
+const fn mode<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
+}
+
+/// Requests that change a file whose descriptor was opened for reading: flags, versions, encryption, integrity, and the
+/// subvolumes of btrfs. Its requests that share blocks need a descriptor for writing.
+const IOCTL: Rule = &[
+    Case(&[Is(1, 0x5412)], Deny),
+    Case(&[Is(1, 0x541c)], Deny),
+    Case(&[Is(1, 0x5423)], Deny),
+    Case(&[Is(1, 0x4008_6602)], Refuse(EPERM)),
+    Case(&[Is(1, 0x4004_6602)], Refuse(EPERM)),
+    Case(&[Is(1, 0x4008_7602)], Refuse(EPERM)),
+    Case(&[Is(1, 0x4004_7602)], Refuse(EPERM)),
+    Case(&[Is(1, 0x401c_5820)], Refuse(EPERM)),
+    Case(&[Is(1, 0x4080_6685)], Refuse(EPERM)),
+    Case(&[Is(1, 0x800c_6613)], Refuse(EPERM)),
+    Case(&[Is(1, 0x4004_9409)], Allow),
+    Case(&[Is(1, 0x4020_940d)], Allow),
+    Case(&[Is(1, 0xc018_9436)], Allow),
+    Case(&[Masked(1, 0xff00, 0x9400)], Refuse(EPERM)),
+];
+
+/// `F_SETOWN` and `F_SETOWN_EX`, by which the kernel sends signals.
+const FCNTL: Rule = &[Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refuse(EPERM))];
+
+/// `PR_SET_DUMPABLE`: the call returns success and does nothing, because the listener reads its callers' memory.
+const PRCTL: Rule = &[Case(&[Is(0, 4)], Refuse(0))];
+
+const fn entry(name: &'static str, x86: u32, arm: u32, question: Question) -> Entry {
+    Entry { name, x86, arm, question, rule: &[] }
+}
+
+/// Calls that are decided here alone.
+pub const MORE: &[Entry] = &[
+    entry("fcntl", 72, 25, Question::Denied),
+    entry("prctl", 157, 167, Question::Denied),
+    entry("inotify_add_watch", 254, 27, Question::Watch),
+    // Acts of the listener would not obey a domain that a program makes for itself.
+    entry("landlock_create_ruleset", 444, 444, Question::Denied),
+    entry("landlock_add_rule", 445, 445, Question::Denied),
+    entry("file_setattr", 469, 469, Question::Denied),
+    // System V IPC and message queues have names of the whole machine.
+    entry("shmget", 29, 194, Question::Denied),
+    entry("shmat", 30, 196, Question::Denied),
+    entry("shmctl", 31, 195, Question::Denied),
+    entry("semget", 64, 190, Question::Denied),
+    entry("semop", 65, 193, Question::Denied),
+    entry("semtimedop", 220, 192, Question::Denied),
+    entry("semctl", 66, 191, Question::Denied),
+    entry("msgget", 68, 186, Question::Denied),
+    entry("msgsnd", 69, 189, Question::Denied),
+    entry("msgrcv", 70, 188, Question::Denied),
+    entry("msgctl", 71, 187, Question::Denied),
+    entry("mq_open", 240, 180, Question::Denied),
+    entry("mq_unlink", 241, 181, Question::Denied),
+    entry("uselib", 134, NONE, Question::Denied),
+];
+
+/// Returns the decisions about a call, if they differ from those of a command with mounts of its own.
+pub fn rule(name: &str) -> Option<Rule> {
+    Some(match name {
+        "openat" => opening::<2>(),
+        "open" => opening::<1>(),
+        "fchmod" => mode::<1>(),
+        "fchmodat" | "fchmodat2" => mode::<2>(),
+        "ioctl" => IOCTL,
+        "fcntl" => FCNTL,
+        "prctl" => PRCTL,
+        "unlinkat" | "fchownat" | "fchown" | "futimesat" | "utimensat" | "fsetxattr" | "fremovexattr"
+        | "inotify_add_watch" => ASK,
+        // Their arguments are in memory, and programs know the older calls.
+        "setxattrat" | "removexattrat" | "landlock_restrict_self" => ABSENT,
+        name if MORE.iter().any(|entry| entry.name == name) => ABSENT,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+#[path = "performed_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+use super::super::assemble::{self, AUDIT_ARM, AUDIT_X86};
+use super::super::interpreter::{End, run};
+use super::super::{Variant, calls, program, table};
+use End::{Allow, Errno, Notify};
+use sys::Machine;
+
+const CWD: u64 = -100_i32 as u32 as u64;
+
+/// A call, its arguments, and what happens with it.
+const TABLE: &[(&str, [u64; 6], End)] = &[
+    ("openat", [CWD, 1, 0, 0, 0, 0], Notify),
+    ("openat", [5, 1, 0o101, 0o644, 0, 0], Notify),
+    ("openat", [CWD, 1, 0o4002, 0, 0, 0], Notify),
+    ("openat", [CWD, 1, 0o10_000_000, 0, 0, 0], Allow),
+    ("open", [1, 0, 0, 0, 0, 0], Notify),
+    ("open", [1, 0o10_000_000, 0, 0, 0, 0], Allow),
+    ("openat2", [CWD, 1, 2, 24, 0, 0], Errno(38)),
+    ("unlinkat", [7, 1, 0, 0, 0, 0], Notify),
+    ("renameat2", [7, 1, 7, 2, 0, 0], Notify),
+    ("fchmod", [3, 0o755, 0, 0, 0, 0], Notify),
+    ("fchmod", [3, 0o4755, 0, 0, 0, 0], Errno(1)),
+    ("fchmodat", [9, 1, 0o755, 0, 0, 0], Notify),
+    ("fchmodat2", [9, 1, 0o4755, 0, 0, 0], Errno(1)),
+    ("fchown", [9, 1, 1, 0, 0, 0], Notify),
+    ("fchownat", [9, 1, 1, 0, 0, 0], Notify),
+    ("futimesat", [9, 1, 1, 0, 0, 0], Notify),
+    ("utimensat", [4, 0, 0, 0, 0, 0], Notify),
+    ("fsetxattr", [4, 1, 1, 1, 0, 0], Notify),
+    ("fremovexattr", [4, 1, 0, 0, 0, 0], Notify),
+    ("setxattrat", [4, 1, 0, 0, 0, 0], Errno(38)),
+    ("removexattrat", [4, 1, 0, 0, 0, 0], Errno(38)),
+    ("file_setattr", [4, 1, 0, 0, 0, 0], Errno(38)),
+    ("inotify_add_watch", [4, 1, 0, 0, 0, 0], Notify),
+    ("ioctl", [0, 0x5401, 0, 0, 0, 0], Allow),
+    ("ioctl", [0, 0x5412, 1, 0, 0, 0], Notify),
+    ("ioctl", [0, 0x4008_6602, 1, 0, 0, 0], Errno(1)),
+    ("ioctl", [0, 0x401c_5820, 1, 0, 0, 0], Errno(1)),
+    ("ioctl", [0, 0x4080_6685, 1, 0, 0, 0], Errno(1)),
+    ("ioctl", [0, 0x4004_9409, 1, 0, 0, 0], Allow),
+    ("ioctl", [0, 0x5000_940e, 1, 0, 0, 0], Errno(1)),
+    ("fcntl", [0, 1, 0, 0, 0, 0], Allow),
+    ("fcntl", [0, 8, 1, 0, 0, 0], Errno(1)),
+    ("fcntl", [0, 15, 1, 0, 0, 0], Errno(1)),
+    ("prctl", [15, 1, 0, 0, 0, 0], Allow),
+    ("prctl", [4, 0, 0, 0, 0, 0], Errno(0)),
+    ("landlock_create_ruleset", [0; 6], Errno(38)),
+    ("landlock_restrict_self", [0; 6], Errno(38)),
+    ("shmget", [0; 6], Errno(38)),
+    ("mq_open", [0; 6], Errno(38)),
+    ("mount", [0; 6], Notify),
+    ("clone3", [0; 6], Errno(38)),
+];
+
+#[test]
+fn whatever_opens_changes_or_names_a_file_is_asked_about() {
+    for (machine, audit) in [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)] {
+        for variant in [Variant::Performed, Variant::PerformedAndRecorded] {
+            let filter = program(machine, variant);
+            for (name, args, end) in TABLE {
+                let entry = table::all().find(|entry| entry.name == *name).expect(name);
+                let number = assemble::number(entry, machine);
+                if number != calls::NONE {
+                    assert_eq!(run(&filter.program, audit, number, *args), *end, "{name} {args:x?} {variant:?}");
+                }
+            }
+            // A call that no table knows.
+            assert_eq!(run(&filter.program, audit, super::UNKNOWN, [0; 6]), Errno(38));
+            assert_eq!(run(&filter.program, audit, super::UNKNOWN - 2, [0; 6]), Allow);
+        }
+    }
+}

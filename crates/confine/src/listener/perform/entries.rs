@@ -1,0 +1,112 @@
+//! Names that are removed, renamed and linked.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use super::super::asked::Asked;
+use super::super::caller::link_of;
+use super::super::names::Two;
+use super::super::place::{Base, Place, parent};
+use super::super::renames::is_alike;
+use super::super::reply::Reply;
+use super::bounds::Bounds;
+use super::judge::{exists, named, shown};
+use sys::Follow;
+
+/// `AT_EMPTY_PATH`
+const EMPTY_PATH: i32 = 0x1000;
+/// `AT_SYMLINK_FOLLOW`
+const SYMLINK_FOLLOW: i32 = 0x400;
+
+/// `unlink`, `rmdir`
+pub(super) fn remove(asked: &mut Asked<'_>, descriptor: i32, at: usize, is_directory: bool) -> Result<Reply, Errno> {
+    let (base, name) = asked.place(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
+    asked.check()?;
+    let (base, name) = parent(base, &name)?;
+    let how = if is_directory { UnlinkatFlags::RemoveDir } else { UnlinkatFlags::NoRemoveDir };
+    let Some(path) = named(&base, &name)? else {
+        return Err(if is_directory { Errno::EINVAL } else { Errno::EISDIR });
+    };
+    if !asked.bounds()?.may_move(&path) {
+        return Err(match sys::open_place(base.descriptor(), &name, false, Follow::Texts) {
+            // It would have failed without confinement, too.
+            Err(errno) => errno,
+            Ok(_) if is_directory && holds_more(asked.bounds()?, &path, NESTED) => Errno::ENOTEMPTY,
+            Ok(_) => asked.outside(&path),
+        });
+    }
+    unlinkat(base.descriptor(), name.as_c_str(), how).map(|()| Reply::DONE)
+}
+
+/// The most directories one below another that are looked into.
+const NESTED: u32 = 64;
+
+/// Returns whether a directory that is kept in its place has an entry that its caller could have removed.
+fn holds_more(bounds: &Bounds, directory: &Path, nested: u32) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let has_more = |path: &Path| bounds.may_move(path) || (nested > 0 && holds_more(bounds, path, nested - 1));
+    bounds.may_change(directory) && entries.map(|entry| entry.path()).any(|path| has_more(&path))
+}
+
+/// `rename`
+pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
+    let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
+    let (to, new) = asked.place(two.to.0, two.to.1)?.path()?;
+    asked.check()?;
+    let ((from, old), (to, new)) = (parent(from, &old)?, parent(to, &new)?);
+    let (source, target) = ((from.descriptor(), old.as_c_str()), (to.descriptor(), new.as_c_str()));
+    if !exists(&from, &old) {
+        return Err(Errno::ENOENT);
+    }
+    movable(asked, &from, &old)?;
+    match movable(asked, &to, &new) {
+        // Git rewrites its configuration to rename and remove branches, even if no branch is in it.
+        Err(_) if flags == 0 && is_alike(source, target) => {
+            unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
+            return Ok(Reply::DONE);
+        }
+        judged => judged?,
+    }
+    sys::rename_file(source, target, flags).map(|()| Reply::DONE)
+}
+
+/// Fails unless a name may be moved away, or another file may take its place.
+fn movable(asked: &mut Asked<'_>, base: &Base, name: &CStr) -> Result<(), Errno> {
+    let Some(path) = named(base, name)? else { return Err(Errno::EBUSY) };
+    if asked.bounds()?.may_move(&path) { Ok(()) } else { Err(asked.outside(&path)) }
+}
+
+/// `link`
+pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply, Errno> {
+    let old = asked.text(two.from.1)?;
+    let source = if flags & EMPTY_PATH != 0 && old.is_empty() && two.from.0 != libc::AT_FDCWD {
+        Place::Open(asked.caller()?.place_of_descriptor(two.from.0)?)
+    } else {
+        asked.place_of(two.from.0, old)?
+    };
+    let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
+    asked.check()?;
+    let thing = match source {
+        Place::Open(thing) => thing,
+        Place::OwnProc(..) => return Err(Errno::EXDEV),
+        Place::Path(from, path) => open_source(&from, &path, flags & SYMLINK_FOLLOW != 0)?,
+    };
+    let (base, name): (Base, CString) = parent(base, &path)?;
+    asked.judge_new(&base, &name)?;
+    let source = shown(thing.as_fd())?;
+    // A second name would make the file writable there. It lies elsewhere, as on another file system.
+    if !asked.bounds()?.may_change(&source) {
+        return Err(Errno::EXDEV);
+    }
+    let to = (base.descriptor(), name.as_c_str());
+    sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| Reply::DONE)
+}
+
+fn open_source(from: &Base, path: &CStr, follow: bool) -> Result<std::os::fd::OwnedFd, Errno> {
+    sys::open_place(from.descriptor(), path, follow, Follow::Texts)
+}

@@ -1,0 +1,73 @@
+//! Whether an act may be performed.
+
+use std::ffi::{CStr, OsStr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+
+use super::super::asked::Asked;
+use super::super::caller::path_of;
+use super::super::place::{Base, last};
+use super::bounds::{Bounds, is_nameless};
+use sys::Follow;
+
+/// `AT_SYMLINK_NOFOLLOW`
+pub(super) const NO_FOLLOW: i32 = 0x100;
+
+/// Returns the path of an open thing, as the kernel shows it.
+pub(super) fn shown(thing: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
+    Ok(PathBuf::from(OsStr::from_bytes(path_of(thing)?.to_bytes())))
+}
+
+/// Returns the path of a name in a directory. `None`: the name is the directory itself, or the one above it.
+pub(super) fn named(directory: &Base, name: &CStr) -> Result<Option<PathBuf>, Errno> {
+    let (_, bare) = last(name);
+    if matches!(bare, b"" | b"." | b"..") {
+        return Ok(None);
+    }
+    let above = match directory {
+        Base::Root => PathBuf::from("/"),
+        Base::Directory(directory) => shown(directory.as_fd())?,
+    };
+    Ok(Some(above.join(OsStr::from_bytes(bare))))
+}
+
+/// Returns whether a name exists.
+pub(super) fn exists(directory: &Base, name: &CStr) -> bool {
+    sys::open_place(directory.descriptor(), name, false, Follow::Texts).is_ok()
+}
+
+impl Asked<'_> {
+    pub(super) fn bounds(&self) -> Result<&Bounds, Errno> {
+        self.shared.bounds.as_ref().ok_or(Errno::EACCES)
+    }
+
+    /// Records a refused change, and returns its error: that of a read-only mount, or of a name that must not be made.
+    pub(super) fn outside(&mut self, path: &Path) -> Errno {
+        let is_guarded = self.bounds().is_ok_and(|bounds| bounds.is_in_root(path)) && path.symlink_metadata().is_err();
+        self.refuse(path);
+        if is_guarded { Errno::EACCES } else { Errno::EROFS }
+    }
+
+    /// Fails unless a name may be created in a directory, whether it exists or not.
+    pub(in crate::listener) fn judge_new(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
+        let Some(path) = named(directory, name)? else { return Err(Errno::EEXIST) };
+        if self.bounds()?.may_change(&path) {
+            return Ok(());
+        }
+        // The call would have failed without confinement, too.
+        if exists(directory, name) { Err(Errno::EEXIST) } else { Err(self.outside(&path)) }
+    }
+
+    /// Fails unless an open thing may be changed.
+    pub(super) fn judge_change(&mut self, thing: BorrowedFd<'_>) -> Result<(), Errno> {
+        let path = shown(thing)?;
+        if is_nameless(&path) {
+            return Ok(());
+        }
+        self.caller()?.check_mount(thing)?;
+        if self.bounds()?.may_change(&path) { Ok(()) } else { Err(self.outside(&path)) }
+    }
+}

@@ -1,0 +1,27 @@
+//! What the listener performs in a world without mounts: whatever opens, changes or names a file.
+//!
+//! | file | what |
+//! |---|---|
+//! | `bounds` | what may be read and changed, by the paths of open things; pure |
+//! | `calls` | which act a call asks for |
+//! | `judge` | whether an act may be performed |
+//! | `places` | the places that paths mean |
+//! | `open` | opens files for reading and writing, and makes new ones |
+//! | `entries` | removes, renames and links names |
+//! | `attributes` | modes, owners, times, extended attributes, sizes; watches |
+//!
+//! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
+//! path that the kernel shows for it, and acts on that thing. Only a rename can change the path of an open directory,
+//! and each rename is judged as well: it moves nothing into a hidden or a protected place, or out of one.
+
+mod attributes;
+mod bounds;
+mod calls;
+mod entries;
+mod judge;
+mod open;
+mod places;
+
+pub(super) use bounds::Bounds;
+pub(super) use calls::reply;
+pub(super) use places::place;

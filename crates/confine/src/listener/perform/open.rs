@@ -1,0 +1,188 @@
+//! Files that are opened or made.
+//!
+//! An existing file is opened as a place, judged, and opened again through its link in `/proc`, so that the judged file
+//! and the opened file are one. A new file is made exclusively, in a directory that was judged.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+
+use super::super::asked::Asked;
+use super::super::open::{LINKS, Step, Wish, finish, follow, own_terminal, terminal, wait};
+use super::super::place::{Base, Place, parent};
+use super::super::reply::Reply;
+use super::bounds::{OfProcess, is_device, is_nameless};
+use super::judge::{named, shown};
+use super::places::{has_master, in_the_place_of};
+use crate::filter::PRIVILEGED;
+use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
+
+/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
+const NAMELESS: i32 = 0o20_000_000;
+
+/// `open`
+pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
+    let wish = Wish::new(flags, mode);
+    if makes(wish) && wish.mode & PRIVILEGED != 0 {
+        return Err(Errno::EPERM);
+    }
+    let path = asked.text(at)?;
+    let mut place = asked.place_of(descriptor, path)?;
+    asked.take_umask()?;
+    asked.check()?;
+    for _ in 0..LINKS {
+        let step = match place {
+            Place::Path(base, path) if is_nameless_wish(wish) => Step::Reply(unnamed(asked, wish, &base, &path)?),
+            Place::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
+            Place::Path(base, path) => existing(asked, wish, base, path)?,
+            Place::OwnProc(..) | Place::Open(_) if wish.has(OFlag::O_CREAT | OFlag::O_EXCL) => {
+                return Err(Errno::EEXIST);
+            }
+            Place::OwnProc(directory, path) => Step::Reply(of_process(asked, wish, &directory, &path)?),
+            Place::Open(thing) => Step::Reply(again(asked, wish, &thing, true)?),
+        };
+        match step {
+            Step::Reply(reply) => return Ok(reply),
+            Step::Again(next) => place = next,
+        }
+    }
+    Err(Errno::ELOOP)
+}
+
+fn makes(wish: Wish) -> bool {
+    wish.has(OFlag::O_CREAT) || is_nameless_wish(wish)
+}
+
+fn is_nameless_wish(wish: Wish) -> bool {
+    wish.flags.bits() & NAMELESS != 0
+}
+
+/// Makes a file without a name in a directory.
+fn unnamed(asked: &mut Asked<'_>, wish: Wish, base: &Base, path: &CStr) -> Result<Reply, Errno> {
+    let directory = sys::open_directory(base.descriptor(), path, Follow::Texts)?;
+    asked.judge_change(directory.as_fd())?;
+    let file = sys::open_path(directory.as_fd(), c".", wish.flags.bits(), wish.mode, Follow::Texts)?;
+    Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)))
+}
+
+/// Makes a file, or opens the existing file.
+fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+    let (base, name) = parent(base, &path)?;
+    let Some(shown) = named(&base, &name)? else { return Err(Errno::EISDIR) };
+    if asked.bounds()?.may_change(&shown) {
+        let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
+        match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, Follow::Texts) {
+            Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => {}
+            made => return Ok(wish.reply(made?)),
+        }
+    } else if sys::open_place(base.descriptor(), &name, false, Follow::Texts).is_err() {
+        return Err(asked.outside(&shown));
+    } else if wish.has(OFlag::O_EXCL) {
+        return Err(Errno::EEXIST);
+    }
+    existing(asked, wish, base, name)
+}
+
+/// Opens an existing file.
+fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+    match sys::open_place(base.descriptor(), &path, !wish.has(OFlag::O_NOFOLLOW), Follow::Texts) {
+        Ok(thing) => {
+            let path = shown(thing.as_fd())?;
+            match in_the_place_of(asked.caller()?, &path)? {
+                Some(place) => Ok(Step::Again(place)),
+                None => again(asked, wish, &thing, false).map(Step::Reply),
+            }
+        }
+        // A link leads to a file that the caller has open, or to a name that does not exist.
+        Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow(asked, base, path),
+        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => follow(asked, base, path),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Opens a file of the caller's own directory in `/proc`.
+fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CStr) -> Result<Reply, Errno> {
+    let last = !wish.has(OFlag::O_NOFOLLOW);
+    let thing = match sys::open_place(directory.as_fd(), path, last, Follow::Texts) {
+        // A link of the kernel, such as that to the caller's program.
+        Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, Follow::Everything)?,
+        thing => thing?,
+    };
+    again(asked, wish, &thing, false)
+}
+
+/// Opens a thing for its caller, who may have it open.
+fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+    let status = sys::file_status(thing.as_fd())?;
+    let path = shown(thing.as_fd())?;
+    if status.is(CHARACTERS) {
+        return device(asked, wish, thing, is_open);
+    }
+    if status.is(BLOCKS) {
+        return Err(Errno::EACCES);
+    }
+    if status.is(DIRECTORY) && (changes(wish) || wish.has(OFlag::O_CREAT)) {
+        return Err(Errno::EISDIR);
+    }
+    if is_open && !is_nameless(&path) {
+        asked.caller()?.check_mount(thing.as_fd())?;
+    }
+    judge(asked, wish, &path)?;
+    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
+    match Asked::reopen(thing.as_fd(), flags.bits()) {
+        Ok(file) if status.is(FIFO) => finish(asked, wish, file),
+        Ok(file) => Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC))),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, thing),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Returns flags that block as the caller wishes.
+fn blocking(wish: Wish, flags: OFlag) -> OFlag {
+    (flags - OFlag::O_NONBLOCK) | (wish.flags & OFlag::O_NONBLOCK)
+}
+
+/// Returns whether the opening or the descriptor changes a file.
+fn changes(wish: Wish) -> bool {
+    wish.writes() || wish.has(OFlag::O_TRUNC)
+}
+
+/// Fails unless the thing at a path may be opened.
+fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
+    if is_nameless(path) {
+        return Ok(());
+    }
+    if let Some(OfProcess { pid, is_public }) = OfProcess::of(path) {
+        let is_own = pid == asked.call.thread || pid == asked.caller()?.pid;
+        return if is_own || (is_public && !changes(wish)) { Ok(()) } else { Err(Errno::EACCES) };
+    }
+    if changes(wish) && !asked.bounds()?.may_change(path) {
+        return Err(asked.outside(path));
+    }
+    let reads = wish.flags & OFlag::O_ACCMODE != OFlag::O_WRONLY;
+    if reads && !asked.bounds()?.may_read(path) { Err(Errno::EACCES) } else { Ok(()) }
+}
+
+/// Opens a device for everyone, or a terminal that the caller has.
+fn device(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+    let path = shown(thing.as_fd())?;
+    if path == Path::new("/dev/tty") {
+        return terminal(asked, wish);
+    }
+    let number = sys::file_status(thing.as_fd())?.device;
+    let thread = asked.call.thread;
+    let may_open = is_open
+        || is_device(&path)
+        || path == Path::new("/dev/ptmx")
+        || path == Path::new("/dev/pts/ptmx")
+        || (path.starts_with("/dev/pts") && (own_terminal(asked)? == Some(number) || has_master(thread, number)));
+    if !may_open {
+        return Err(if changes(wish) { asked.outside(&path) } else { Errno::EACCES });
+    }
+    let flags = blocking(wish, wish.existing() - OFlag::O_NOFOLLOW);
+    Ok(Reply::File(Asked::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))
+}

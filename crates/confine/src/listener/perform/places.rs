@@ -1,0 +1,94 @@
+//! The places that paths of a caller mean, where the listener opens files for it.
+//!
+//! The listener follows paths as itself, so `/proc/self` and `/dev/fd` would be its own. They are recognised at the
+//! beginning of a path, and at the end of a link.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+
+use super::super::caller::{Caller, path_of, text};
+use super::super::place::{Base, Place};
+use sys::Follow;
+
+/// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `memory` is the directory in the
+/// place of `/dev/shm`.
+pub(in crate::listener) fn place(
+    caller: &Caller,
+    thread: i32,
+    (descriptor, path): (i32, CString),
+    memory: Option<&Path>,
+) -> Result<Place, Errno> {
+    let absolute = match path.to_bytes() {
+        [] => return Err(Errno::ENOENT),
+        [b'/', ..] => path,
+        relative => {
+            let base =
+                if descriptor == libc::AT_FDCWD { caller.current()? } else { caller.open_descriptor(descriptor)? };
+            if !sys::is_of_proc(base.as_fd())? {
+                return Ok(Place::Path(Base::Directory(base), path));
+            }
+            text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
+        }
+    };
+    let words: Vec<_> =
+        absolute.to_bytes().split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b".")).collect();
+    let own = |path: &[u8]| Ok(Place::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?));
+    let is_own = |word: &[u8]| {
+        matches!(word, b"self" | b"thread-self")
+            || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
+    };
+    match words.as_slice() {
+        [b"dev", b"stdin"] => opened(caller, b"0", &[]),
+        [b"dev", b"stdout"] => opened(caller, b"1", &[]),
+        [b"dev", b"stderr"] => opened(caller, b"2", &[]),
+        [b"dev", b"fd"] => own(b"fd"),
+        [b"dev", b"fd", number, rest @ ..] => opened(caller, number, rest),
+        [b"dev", b"shm", rest @ ..] if memory.is_some() && !rest.contains(&b"..".as_slice()) => {
+            let path = text(memory.unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
+            below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
+        }
+        [b"proc", pid] if is_own(pid) => own(b"."),
+        [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),
+        [b"proc", pid, b"fd", number, rest @ ..] if is_own(pid) => opened(caller, number, rest),
+        [b"proc", pid, ..] if !is_own(pid) => Ok(Place::Path(Base::Root, absolute)),
+        _ => Place::of(caller, libc::AT_FDCWD, absolute),
+    }
+}
+
+/// Returns the place of a file that the caller has open, or of a path below it.
+fn opened(caller: &Caller, number: &[u8], rest: &[&[u8]]) -> Result<Place, Errno> {
+    let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or(Errno::ENOENT)?;
+    let known = |errno| if errno == Errno::EBADF { Errno::ENOENT } else { errno };
+    if rest.is_empty() {
+        return caller.place_of_descriptor(number).map(Place::Open).map_err(known);
+    }
+    below(caller.open_descriptor(number).map_err(known)?, rest)
+}
+
+fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<Place, Errno> {
+    let path = if rest.is_empty() { b".".to_vec() } else { rest.join(&b'/') };
+    Ok(Place::Path(Base::Directory(directory), text(path)?))
+}
+
+/// Returns the place of the caller that this process has found for itself in `/proc`. `None`: the path is another one.
+pub(super) fn in_the_place_of(caller: &Caller, path: &Path) -> Result<Option<Place>, Errno> {
+    let Ok(rest) = path.strip_prefix(Path::new("/proc").join(std::process::id().to_string())) else { return Ok(None) };
+    let rest = if rest.as_os_str().is_empty() { OsStr::new(".") } else { rest.as_os_str() };
+    let directory = caller.directory.try_clone().map_err(|_| Errno::EMFILE)?;
+    Ok(Some(Place::OwnProc(directory, text(rest.as_bytes())?)))
+}
+
+/// Returns whether the caller has the other end of this terminal open.
+pub(super) fn has_master(thread: i32, terminal: u64) -> bool {
+    // Terminals have the majors 136 to 143, with 256 minors each in this form of the number.
+    let line = format!("tty-index:\t{}", (terminal & 0xff) | ((terminal >> 12) & 0xf_ff00));
+    let facts = std::fs::read_dir(format!("/proc/{thread}/fdinfo")).into_iter().flatten().flatten();
+    facts
+        .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
+        .any(|facts| facts.lines().any(|one| one == line))
+}

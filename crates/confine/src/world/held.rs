@@ -1,0 +1,131 @@
+//! The files of a world without namespaces, and the paths that its listeners protect.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use nix::unistd::Pid;
+
+use super::git::Grants;
+use super::private::Private;
+use super::targets::{Protected, Targets};
+use crate::{Caches, Policy, Tmp};
+use sys::Fork;
+
+/// Variables that name caches of package managers, each with a directory of the world.
+const CACHES: [(&str, &str); 9] = [
+    ("XDG_CACHE_HOME", "cache"),
+    ("npm_config_cache", "cache/npm"),
+    ("npm_config_store_dir", "cache/pnpm-store"),
+    ("YARN_CACHE_FOLDER", "cache/yarn"),
+    ("PIP_CACHE_DIR", "cache/pip"),
+    ("UV_CACHE_DIR", "cache/uv"),
+    ("CARGO_HOME", "cache/cargo"),
+    ("GOMODCACHE", "cache/go-mod"),
+    ("GOCACHE", "cache/go-build"),
+];
+
+/// The files of a world without namespaces.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// Directories that belong to the world alone.
+    own: Vec<PathBuf>,
+    /// The directory in the place of `/dev/shm`.
+    memory: Option<PathBuf>,
+    /// The list of files that are shown.
+    shown: PathBuf,
+    targets: Rc<RefCell<Targets>>,
+}
+
+impl Held {
+    /// Makes the private directories of a policy, which has the granted git directories among its write roots.
+    pub(super) fn create(policy: &Policy, git: Grants, private: &Private) -> io::Result<Self> {
+        let mut own = Vec::new();
+        let mut memory = None;
+        if policy.tmp == Tmp::Private {
+            let place = private.path.join("shm");
+            std::fs::create_dir(&place)?;
+            own.extend([private.tmp(), place.clone()]);
+            memory = Some(place);
+        }
+        if policy.caches.0 == Caches::Overlay {
+            for (_, name) in CACHES {
+                std::fs::create_dir_all(private.path.join(name))?;
+            }
+            own.push(private.path.join("cache"));
+        }
+        let shown = private.path.join(SHOWN);
+        Ok(Self { own, memory, shown, targets: Rc::new(RefCell::new(Targets::of(policy, git, false))) })
+    }
+
+    /// Returns the directories that belong to the world alone.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.own.iter().map(PathBuf::as_path)
+    }
+
+    /// Returns the directory in the place of `/dev/shm`. `None`: that of the machine.
+    pub fn memory(&self) -> Option<&Path> {
+        self.memory.as_deref()
+    }
+
+    /// Returns whether a file was shown with [`show`].
+    pub fn shows(&self, path: &Path) -> bool {
+        let list = std::fs::read(&self.shown).unwrap_or_default();
+        list.split(|byte| *byte == 0).any(|shown| shown == path.as_os_str().as_bytes())
+    }
+
+    /// Looks for repositories. Returns the paths that are protected now.
+    pub fn protected(&self) -> Protected {
+        self.targets.borrow_mut().protected()
+    }
+}
+
+/// The name of a list in the private directory of a world.
+const SHOWN: &str = "shown";
+
+/// Lets the commands of a world without namespaces read a file at its own path. `home` is the directory of the world's
+/// private files.
+pub fn show(home: &Path, path: &Path) -> io::Result<()> {
+    let mut list = File::options().append(true).create(true).open(home.join(SHOWN))?;
+    list.write_all(&[path.as_os_str().as_bytes(), &[0]].concat())
+}
+
+/// Returns the variables by which programs find the private directories.
+pub(super) fn environment(policy: &Policy, private: &Private) -> Vec<(String, Option<String>)> {
+    let named = |name: &str, path: PathBuf| (name.to_owned(), Some(path.display().to_string()));
+    let tmp = (policy.tmp == Tmp::Private).then(|| named("TMPDIR", private.tmp()));
+    let caches = CACHES.iter().filter(|_| policy.caches.0 == Caches::Overlay);
+    tmp.into_iter().chain(caches.map(|(name, below)| named(name, private.path.join(below)))).collect()
+}
+
+/// The process that removes the files of a world once no other process keeps them.
+#[derive(Debug)]
+pub struct Keeper {
+    /// The process, a child of the process that made the world.
+    pub pid: Pid,
+    /// The write end of a pipe. The supervisor and the shims of the world have copies.
+    pub kept: OwnedFd,
+}
+
+impl Keeper {
+    /// Starts the process.
+    pub(super) fn start(private: Private) -> io::Result<Self> {
+        let (read, kept) = sys::pipe()?;
+        match sys::fork()? {
+            Fork::Child => {
+                drop(kept);
+                let _ = sys::name_process(c"agent-bash-keep");
+                let [lock, parent] = private.descriptors();
+                sys::close_all_but(&[lock, parent, read.as_raw_fd()]);
+                let _ = File::from(read).read(&mut [0]);
+                private.remove();
+                sys::exit_now(0)
+            }
+            Fork::Parent(pid) => Ok(Self { pid, kept }),
+        }
+    }
+}
