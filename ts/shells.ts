@@ -7,8 +7,8 @@ import type { BashOptions } from './types.ts';
 
 /**
  * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options
- * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, whether there is a `stdin`, and whether changes
- * are recorded (`receipt`, `undo`). With `confine` it makes the namespaces of the command as well.
+ * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, whether there is a `stdin`, and whether
+ * changes are recorded (`receipt`, `undo`). With `confine` it makes the namespaces of the command as well.
  *
  * It waits for a place among the commands that run at once. Resolves with true once the shell is warm. Resolves with
  * false if commands with these options always start cold: with `warm: false`, AGENT_BASH_WARM=0, a shell other than

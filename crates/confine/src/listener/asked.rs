@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use super::caller::{Caller, Callers, link_of, path_of, read_text};
+use super::caller::{Caller, Callers, read_text};
 use super::guards::Names;
+use super::links::{link_of, path_of};
 use super::perform::{self, Bounds};
 use super::place::{Base, Place, last, parent};
 use super::record::{Paths, Record};
@@ -147,7 +148,7 @@ impl Asked<'_> {
         let (begin, name) = last(path);
         let name = OsStr::from_bytes(name);
         let beginning = &path.to_bytes()[..begin];
-        let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::caller::text(beginning) };
+        let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::links::text(beginning) };
         let found = directory
             .and_then(|directory| sys::open_directory(base.descriptor(), &directory, Follow::Texts))
             .and_then(|directory| path_of(directory.as_fd()));

@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
 use super::directories::{Directories, Known};
+use super::links::text;
 use super::own::OwnMounts;
 use super::rights::Rights;
 use sys::{Being, Follow, Process};
@@ -206,7 +207,7 @@ impl Callers {
         self.directories.get(id).or_else(|| self.directories.below_own(base, &path))
     }
 
-    /// Returns a thread that asks, and the file that it has open as a descriptor. The file shows that the thread exists.
+    /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
     pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut Caller, Being)> {
         let caller = self.known.get_mut(&thread)?;
         let open = sys::being(caller.directory.as_fd(), &text(format!("fd/{number}")).ok()?, true).ok()?;
@@ -289,11 +290,6 @@ impl Callers {
     }
 }
 
-/// Makes a C string from a text of this process.
-pub(super) fn text(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {
-    CString::new(text).map_err(|_| Errno::EINVAL)
-}
-
 /// Reads a string of a thread, once.
 pub(super) fn read_text(thread: i32, at: u64) -> Result<CString, Errno> {
     // Most paths are short.
@@ -335,15 +331,4 @@ pub(super) fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, 
         return Err(Errno::EFAULT);
     }
     Ok(bytes)
-}
-
-/// Returns the current path of a descriptor of this process.
-pub(super) fn path_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
-    sys::link_text(AT_FDCWD, &link_of(file)?)
-}
-
-/// Returns the path in `/proc` that stands for a descriptor of this process.
-pub(super) fn link_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
-    use std::os::fd::AsRawFd;
-    text(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

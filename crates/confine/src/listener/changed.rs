@@ -9,9 +9,10 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::sys::stat::{fstat, fstatat};
 
-use super::caller::{Caller, Callers, path_of, read_bytes, read_text, text};
+use super::caller::{Caller, Callers, read_bytes, read_text};
 use super::directories::Known;
 use super::journal::{Act, Change, Spot};
+use super::links::{path_of, text};
 use super::place::{Base, Place, last, parent};
 use super::skip::{Skip, to_path};
 use crate::filter::{Entry, Question};

@@ -12,7 +12,7 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
 use super::asked::Asked;
-use super::caller::path_of;
+use super::links::path_of;
 use super::place::{Base, Place, parent};
 use super::reply::Reply;
 use sys::Follow;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use super::caller::path_of;
+use super::links::path_of;
 
 /// A consumer of the changes of a command.
 pub trait Journal {

@@ -29,6 +29,7 @@ mod changes;
 mod directories;
 mod guards;
 mod journal;
+mod links;
 mod modes;
 mod names;
 mod open;

@@ -7,8 +7,8 @@ use nix::fcntl::AT_FDCWD;
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat};
 
 use super::asked::Asked;
-use super::caller::link_of;
 use super::changes::{self, Change};
+use super::links::link_of;
 use super::reply::Reply;
 use crate::filter::SET_GROUP;
 use sys::{DIRECTORY, Follow};

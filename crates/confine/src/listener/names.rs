@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::asked::Asked;
-use super::caller::link_of;
+use super::links::link_of;
 use super::place::{Base, Place};
 use super::reply::Reply;
 use sys::Follow;

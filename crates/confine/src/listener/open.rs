@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::asked::Asked;
-use super::caller::path_of;
+use super::links::path_of;
 use super::place::{Base, Place, last, parent};
 use super::reply::Reply;
 use crate::filter::PRIVILEGED;
@@ -202,7 +202,7 @@ pub(super) fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno
     if !(136..=143).contains(&major) {
         return Err(Errno::ENXIO);
     }
-    let path = super::caller::text(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
+    let path = super::links::text(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
     finish(asked, wish, opened)
@@ -245,7 +245,7 @@ pub(super) fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result
 
 /// Opens a FIFO, and waits for its other end.
 pub(super) fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
-    let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::caller::link_of(file.as_fd())?, true, Follow::Everything)?;
+    let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::links::link_of(file.as_fd())?, true, Follow::Everything)?;
     let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work = move || Ok(Reply::File(Asked::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
     asked.shared.threads.answer(asked.listener, asked.call.id, work)

@@ -10,7 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::caller::{Caller, text};
+use super::caller::Caller;
+use super::links::text;
 use sys::Follow;
 
 /// The start of a path.

@@ -17,9 +17,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::fstatat;
 use serde::{Deserialize, Serialize};
 
-use super::caller::text;
 use super::directories::Directories;
 use super::journal::{Act, Change, Journal, Noted, Spot};
+use super::links::text;
 use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.

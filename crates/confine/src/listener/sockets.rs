@@ -13,7 +13,8 @@ use std::path::Path;
 use nix::errno::Errno;
 
 use super::asked::Asked;
-use super::caller::{link_of, path_of, read_bytes, text};
+use super::caller::read_bytes;
+use super::links::{link_of, path_of, text};
 use super::place::Place;
 use super::reply::Reply;
 use super::settings::Settings;

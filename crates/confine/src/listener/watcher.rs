@@ -11,9 +11,10 @@ use std::path::PathBuf;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::caller::{Callers, link_of};
+use super::caller::Callers;
 use super::changed::{Reading, of_file};
 use super::journal::{Act, Change, Journal, Spot};
+use super::links::link_of;
 use super::remote;
 use super::rights::{OWN_RULES, Rights};
 use super::skip::Skip;

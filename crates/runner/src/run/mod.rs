@@ -20,6 +20,7 @@ pub mod outcome;
 mod owner;
 mod plan;
 mod record;
+mod recorded;
 mod status;
 pub mod view;
 mod warm;

@@ -1,7 +1,7 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
 use super::plan::{enter_world, no_world, plan_of};
-use super::record::{record_of, recorded};
+use super::recorded::{record_of, recorded};
 use super::warm;
 use crate::error::Error;
 use crate::request::Request;

@@ -10,7 +10,8 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid};
 
 use super::super::asked::Asked;
-use super::super::caller::{link_of, read_bytes, text};
+use super::super::caller::read_bytes;
+use super::super::links::{link_of, text};
 use super::super::place::Place;
 use super::super::reply::Reply;
 use super::bounds;

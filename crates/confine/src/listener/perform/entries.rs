@@ -9,7 +9,7 @@ use nix::fcntl::AT_FDCWD;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::super::asked::Asked;
-use super::super::caller::link_of;
+use super::super::links::link_of;
 use super::super::names::Two;
 use super::super::place::{Base, Place, parent};
 use super::super::renames::is_alike;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 
 use super::super::asked::Asked;
-use super::super::caller::path_of;
+use super::super::links::path_of;
 use super::super::place::{Base, last};
 use super::bounds::{Bounds, is_nameless};
 use sys::Follow;

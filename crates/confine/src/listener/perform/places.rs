@@ -11,7 +11,8 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::super::caller::{Caller, path_of, text};
+use super::super::caller::Caller;
+use super::super::links::{path_of, text};
 use super::super::place::{Base, Place};
 use sys::Follow;
 

@@ -1,0 +1,22 @@
+//! Links in `/proc` that stand for the open files of this process.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+
+/// Makes a C string from a text of this process.
+pub(super) fn text(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {
+    CString::new(text).map_err(|_| Errno::EINVAL)
+}
+
+/// Returns the current path of a descriptor of this process.
+pub(super) fn path_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
+    sys::link_text(AT_FDCWD, &link_of(file)?)
+}
+
+/// Returns the path in `/proc` that stands for a descriptor of this process.
+pub(super) fn link_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
+    text(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
