@@ -6,8 +6,8 @@ import { page } from './examples.ts';
 const place = (table: string) => new RegExp(`(<!-- ${table}: [^\n]* -->\n\n)(.*?)(\n\n<!-- end -->)`, 's');
 
 /**
- * Compares parts of a page with what they are made of. After a change of the data, `UPDATE_DOCS=1 npm test -- docs`
- * writes them.
+ * Compares the generated parts of a page with the data that they come from. `UPDATE_DOCS=1 npm test -- docs` writes
+ * them again.
  */
 export async function generated(name: string, tables: object): Promise<void> {
   const expected: [string, string][] = Object.entries(tables);

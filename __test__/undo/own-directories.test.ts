@@ -25,6 +25,10 @@ describe('a thing of before that comes into a directory of the run is still reco
     ['in a directory that swaps with one of the run', 'python3 swap.py n dir; echo changed > n/deep; echo new > dir/4'],
     ['in the place of the directory', 'mv n gone; mv dir n; echo changed > n/deep; echo new > gone/5'],
     [
+      'given another mode through a descriptor, after a new file',
+      "python3 -c \"import os; new = open('new', 'w'); os.fchmod(new.fileno(), 0o600); os.fchmod(new.fileno(), 0o640); os.fchmod(os.open('old', 0), 0o600)\"",
+    ],
+    [
       'changed through a descriptor',
       'mv old n/old; exec 3<> n/old; python3 -c "import os; os.fchmod(3, 0o600)"; echo c >&3',
     ],

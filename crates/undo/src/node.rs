@@ -279,3 +279,20 @@ impl Time {
         nanoseconds(self).saturating_add(tick) > nanoseconds(now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_recent_for_two_steps_of_the_clock_that_dates_files() {
+        let step = i64::try_from(sys::file_clock_step().as_nanos()).expect("a short time");
+        assert!(step > 0);
+        let time = |ago: i64| Time { seconds: 9, nanoseconds: 999_999_999 - ago };
+        for (ago, is_recent) in [(-step, true), (0, true), (step, true), (2 * step - 1, true), (2 * step, false)] {
+            assert_eq!(time(ago).is_recent(time(0)), is_recent, "{ago} ns of {step}");
+        }
+        let next = Time { seconds: 10, nanoseconds: 0 };
+        assert!(time(0).is_recent(next));
+    }
+}

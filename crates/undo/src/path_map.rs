@@ -10,38 +10,33 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathMap<V>(BTreeMap<OsString, V>);
 
+#[expect(missing_docs, reason = "as of a map of the standard library, where nothing is said")]
 impl<V> PathMap<V> {
     /// Returns a map without entries.
     pub const fn new() -> Self {
         Self(BTreeMap::new())
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn contains_key(&self, path: &Path) -> bool {
         self.0.contains_key(path.as_os_str())
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn get(&self, path: &Path) -> Option<&V> {
         self.0.get(path.as_os_str())
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn get_key_value(&self, path: &Path) -> Option<(&Path, &V)> {
         self.0.get_key_value(path.as_os_str()).map(|(path, value)| (Path::new(path), value))
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn get_mut(&mut self, path: &Path) -> Option<&mut V> {
         self.0.get_mut(path.as_os_str())
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn insert(&mut self, path: PathBuf, value: V) -> Option<V> {
         self.0.insert(path.into_os_string(), value)
     }
@@ -51,22 +46,18 @@ impl<V> PathMap<V> {
         self.0.entry(path.into_os_string()).or_insert(value);
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn remove(&mut self, path: &Path) -> Option<V> {
         self.0.remove(path.as_os_str())
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &V)> {
         self.0.iter().map(|(path, value)| (Path::new(path), value))
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn keys(&self) -> impl Iterator<Item = &Path> {
         self.0.keys().map(Path::new)
     }
 
-    #[expect(missing_docs, reason = "as of a map of the standard library")]
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.0.values()
     }
@@ -85,13 +76,17 @@ impl<V> PathMap<V> {
     }
 }
 
+/// Returns the lengths of a path and of the directories above it, the longest first, without the root.
+pub fn prefixes(path: &[u8]) -> impl Iterator<Item = usize> {
+    let above = path.iter().enumerate().rev().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
+    std::iter::once(path.len()).chain(above)
+}
+
 /// Returns a path and the directories above it, the longest first. The path is absolute.
 pub fn ancestors(path: &Path) -> impl Iterator<Item = &Path> {
     let bytes = path.as_os_str().as_bytes();
-    let slashes = bytes.iter().enumerate().skip(1).rev().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     let root = (bytes.len() > 1).then_some(1);
-    let ends = std::iter::once(bytes.len()).chain(slashes).chain(root);
-    ends.map(|end| Path::new(std::ffi::OsStr::from_bytes(&bytes[..end])))
+    prefixes(bytes).chain(root).map(|end| Path::new(std::ffi::OsStr::from_bytes(&bytes[..end])))
 }
 
 impl<V> Default for PathMap<V> {

@@ -13,6 +13,7 @@
 use super::rule::{Action, CREATES, Case, Rule, Test, WRITES};
 use Action::{Allow, Ask, Deny, Refuse};
 use Test::{Always, AtCurrent, Bits, Is, Masked, Null};
+use sys::Call;
 
 /// `EPERM`
 const EPERM: u16 = 1;
@@ -107,6 +108,13 @@ pub struct Entry {
     pub question: Question,
     /// The decisions of the filter.
     pub rule: Rule,
+}
+
+impl Entry {
+    /// Returns the flags of a rename, of which an older call has none.
+    pub fn rename_flags(&self, call: &Call) -> u32 {
+        if self.name == "renameat2" { call.unsigned(4) } else { 0 }
+    }
 }
 
 const fn entry(name: &'static str, x86: u32, arm: u32, question: Question, rule: Rule) -> Entry {

@@ -228,11 +228,6 @@ impl Callers {
         }
     }
 
-    /// Remembers the directory of a change.
-    pub fn remember(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
-        self.directories.remember(directory)
-    }
-
     /// Leaves and closes the directories of changes. Returns whether there were any.
     pub fn leave(&mut self) -> bool {
         sys::stand_nowhere();

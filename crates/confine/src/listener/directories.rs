@@ -130,17 +130,19 @@ impl Directories {
             }
             return;
         };
-        let is_swap = matches!(change.act, Act::Swap(_));
-        match (one, own[1] && self.is_pure(&to.directory)) {
-            (false, true) => self.mix(&to.directory),
-            (true, false) if is_swap => self.mix(from),
-            (true, true) => {
-                self.moves(from, &to.directory);
-                if is_swap {
-                    self.moves(&to.directory, from);
-                }
+        let (to, is_swap) = (&to.directory, matches!(change.act, Act::Swap(_)));
+        let other = own[1] && self.is_pure(to);
+        if !one {
+            self.mix(to);
+        }
+        if is_swap && !other {
+            self.mix(from);
+        }
+        if one && other {
+            self.moves(from, to);
+            if is_swap {
+                self.moves(to, from);
             }
-            _ => {}
         }
     }
 

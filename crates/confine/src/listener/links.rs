@@ -1,4 +1,4 @@
-//! Links in `/proc` that stand for the open files of this process.
+//! C strings, and the links in `/proc` that stand for the open files of this process.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, BorrowedFd};

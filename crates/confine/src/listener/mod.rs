@@ -10,7 +10,7 @@
 //! | `changes` | recorded here: calls that change existing files |
 //! | `sockets` | `connect`, `bind`, `sendto` |
 //! | `guards`, `record` | names that must not be created; refused calls |
-//! | `journal`, `changed` | a consumer of changes before they are made; from a call to its change |
+//! | `journal`, `changed`, `spots` | a consumer of changes before they are made; from a call to its change, and its place |
 //! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
 //! | `rights`, `threads` | callers in whose place this process may act; answers that take their time |
 //!
@@ -46,6 +46,7 @@ mod service;
 mod settings;
 mod skip;
 mod sockets;
+mod spots;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod threads;

@@ -9,7 +9,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::asked::{Asked, Shared};
 use super::caller::Callers;
-use super::changed::Reading;
 use super::changes::{self, Change};
 use super::guards::Names;
 use super::journal::Journal;
@@ -21,6 +20,7 @@ use super::remote::Remote;
 use super::reply::Reply;
 use super::settings::Settings;
 use super::skip::Skip;
+use super::spots::Reading;
 use super::threads::Threads;
 use super::{modes, open, renames, sockets};
 use crate::filter::{self, CREATES, Entry, Question, SET_GROUP};
@@ -275,7 +275,7 @@ fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, E
         Question::LinkAt => names::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
         Question::Rename => renames::rename(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
         Question::RenameAt => {
-            let flags = if entry.name == "renameat2" { asked.unsigned(4) } else { 0 };
+            let flags = entry.rename_flags(&asked.call);
             renames::rename(asked, &two((asked.int(0), 1), (asked.int(2), 3)), flags)
         }
         Question::Connect => sockets::connect(asked),

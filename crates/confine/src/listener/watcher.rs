@@ -12,12 +12,12 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::caller::Callers;
-use super::changed::{Reading, of_file};
 use super::journal::{Act, Change, Journal, Spot};
 use super::links::link_of;
 use super::remote;
 use super::rights::{OWN_RULES, Rights};
 use super::skip::Skip;
+use super::spots::{Reading, of_file};
 use crate::filter::{self, Entry, Question};
 use sys::{Answer, Call, Follow, Machine};
 

@@ -26,7 +26,7 @@ pub(super) struct Construction {
     pub shown: Shown,
 }
 
-/// What is decided when a world begins.
+/// The choices that are made before the policy of a world is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ground {
     /// Whether the world has a network of its own.

@@ -62,14 +62,13 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
             let init = Some(init);
             let namespaces =
                 Namespaces { init, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
-            let environment = Vec::new();
             Ok(World {
                 namespaces: Some(namespaces),
                 landlock,
                 seatbelt: None,
                 filter: World::usual_filter(),
                 held: None,
-                facts: WorldFacts { held, missing, way, write, tmp, home, environment, notes },
+                facts: WorldFacts { held, missing, way, write, tmp, home, environment: Vec::new(), notes },
                 board,
                 door: Some(RefCell::new(Door::with(control, freshness))),
             })

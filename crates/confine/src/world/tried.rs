@@ -143,7 +143,9 @@ fn is_readable(process: Pid) -> io::Result<bool> {
 /// Waits for a byte, and the descriptor that may come with it.
 fn receive(socket: &OwnedFd) -> io::Result<(u8, Option<OwnedFd>)> {
     let (mut byte, mut descriptors) = ([0], Vec::new());
-    messages::is_readable(socket.as_fd(), PATIENCE)?;
+    if !messages::is_readable(socket.as_fd(), PATIENCE)? {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
     match sys::receive(socket.as_fd(), &mut byte, &mut descriptors)? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
         _ => Ok((byte[0], descriptors.pop())),

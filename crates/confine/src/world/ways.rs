@@ -143,7 +143,7 @@ fn notes(policy: &Policy, tried: Tried, version: u32) -> Vec<String> {
     notes
 }
 
-/// Returns notes on what is different where a listener holds the files.
+/// Returns notes on the differences of a world whose listeners hold its files.
 fn of_listener(policy: &Policy, tried: Tried) -> Vec<String> {
     let mut notes = Vec::new();
     if !tried.landlock {

@@ -6,8 +6,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::node::{Comparison, Node};
-use super::replay::{Bytes, Origin, Replay, prefixes};
+use super::replay::{Bytes, Origin, Replay};
 use crate::{Change, Counts, LISTED, Receipt, Rename};
+use undo::path_map::prefixes;
 
 /// The place of a path in a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::node::Node;
+use undo::path_map::prefixes;
 
 /// A path as bytes. In their order, all paths in a directory are adjacent.
 pub(super) type Bytes = Vec<u8>;
@@ -110,12 +111,6 @@ impl Replay {
             None => Some(path.to_vec()),
         }
     }
-}
-
-/// Returns the lengths of a path and of the directories above it, the longest first.
-pub(super) fn prefixes(path: &[u8]) -> impl Iterator<Item = usize> {
-    let above = path.iter().enumerate().rev().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
-    std::iter::once(path.len()).chain(above)
 }
 
 /// Removes and returns the origins of a path and of all paths below it.

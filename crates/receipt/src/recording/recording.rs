@@ -61,7 +61,7 @@ impl Recording {
     }
 
     /// Gives the recording the run that its command has: that of a warm shell.
-    pub fn is_of(&mut self, run: &str) {
+    pub fn set_run(&mut self, run: &str) {
         if let Self::Exact(exact) | Self::Snapshot(_, exact) = self {
             run.clone_into(&mut exact.run);
         }

@@ -325,7 +325,7 @@ impl Launch {
         let Running { child, pipes, shell, files } = running;
         let pid = shell.map(|(pid, mark)| {
             if let Some(recording) = &mut self.recording {
-                recording.is_of(&mark);
+                recording.set_run(&mark);
             }
             self.request.mark = mark;
             pid

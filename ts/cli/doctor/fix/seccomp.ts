@@ -81,9 +81,9 @@ const ALLOW = 'SCMP_ACT_ALLOW';
 const REFUSE = 'SCMP_ACT_ERRNO';
 
 /**
- * Returns a seccomp profile for containers. It has only what the OCI defines, since Kubernetes ignores the conditions
- * on capabilities of Docker's format, and would allow what they were to restrict. The `comment` of an entry is part of
- * Docker's format, and others ignore it: it is the first line of the file.
+ * Returns a seccomp profile for containers. It has only what the OCI defines. Docker's format can also tie a rule to a
+ * capability, but Kubernetes ignores that tie and would allow the call to everybody. The first line of the file is a
+ * `comment` of Docker's format, which others ignore.
  */
 export function seccompProfile(version: string, arch: string = process.arch): string {
   const rules = [

@@ -26,7 +26,7 @@ pub(in crate::listener) fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Option
         Question::LinkAt => entries::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
         Question::Rename => entries::rename(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
         Question::RenameAt => {
-            let flags = if entry.name == "renameat2" { asked.unsigned(4) } else { 0 };
+            let flags = entry.rename_flags(&asked.call);
             entries::rename(asked, &two((asked.int(0), 1), (asked.int(2), 3)), flags)
         }
         Question::Entry(0) => entries::remove(asked, AT_FDCWD, 0, entry.name == "rmdir"),

@@ -1,0 +1,206 @@
+//! Finds the place that a call names, without following it further than the kernel would.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
+use nix::sys::stat::{fstat, fstatat};
+
+use super::caller::{Caller, Callers, read_text};
+use super::directories::Known;
+use super::journal::Spot;
+use super::links::path_of;
+use super::place::{Base, Place, last, parent};
+use super::skip::{Skip, to_path};
+use sys::{Call, Follow};
+
+/// The most symbolic links that are followed in a row, as the kernel does.
+const LINKS: usize = 40;
+
+/// A call, and the known callers.
+pub(super) struct Reading<'a> {
+    pub call: Call,
+    pub callers: &'a mut Callers,
+}
+
+impl Reading<'_> {
+    pub fn caller(&mut self) -> Result<&Caller, Skip> {
+        let thread = self.call.thread;
+        self.callers.get(thread).map_err(|errno| unreadable(thread, errno))
+    }
+
+    /// Reads a string of the caller.
+    pub fn text(&self, at: usize) -> Result<CString, Skip> {
+        read_text(self.call.thread, self.call.args[at]).map_err(|errno| unreadable(self.call.thread, errno))
+    }
+
+    /// Returns the directory and the name of a path, if the directory is remembered.
+    pub fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Known, CString)> {
+        let (begin, name) = last(path);
+        let (directory, ending) = path.to_bytes().split_at(begin);
+        if matches!(name, b"" | b"." | b"..") || ending != name || may_jump(directory) {
+            return None;
+        }
+        let directory = self.callers.directory(self.call.thread, descriptor, directory)?;
+        Some((directory, CString::new(name).ok()?))
+    }
+
+    /// Skips a change in a directory of the run's own, unless a symbolic link leads it elsewhere.
+    fn in_own(&mut self, known: &Known, name: &CStr, follow: bool) -> Result<(), Skip> {
+        let leads_on = || sys::link_text(known.directory.as_fd(), name).is_ok();
+        if follow && self.callers.directories.has_links(known.id) && leads_on() {
+            return Ok(());
+        }
+        // Nothing of before has the name.
+        self.callers.creates(self.call.thread, &known.directory, name);
+        Err(Skip::Nothing)
+    }
+
+    /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a
+    /// directory of the run's own.
+    pub fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+        let entry = self.remembered(descriptor, &text);
+        if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
+            self.in_own(known, name, follow)?;
+        }
+        self.spot_at(descriptor, text, follow, entry)
+    }
+
+    /// Returns the place that a path names, wherever it is.
+    pub fn any_spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+        let entry = self.remembered(descriptor, &text);
+        self.spot_at(descriptor, text, follow, entry)
+    }
+
+    /// Returns the place that a path names. `entry` is its directory with its name, if the directory is remembered.
+    pub fn spot_at(
+        &mut self,
+        descriptor: i32,
+        text: CString,
+        follow: bool,
+        mut entry: Option<(Known, CString)>,
+    ) -> Result<Spot, Skip> {
+        let shown = text.clone().into_bytes();
+        if shown.is_empty() {
+            return Err(Skip::Nothing);
+        }
+        let thread = self.call.thread;
+        let mut place = match &entry {
+            Some(_) => Place::Path(Base::Root, text),
+            None => Place::of(self.caller()?, descriptor, text).map_err(|errno| begins_badly(&shown, thread, errno))?,
+        };
+        for _ in 0..LINKS {
+            let (base, path) = match place {
+                Place::Path(base, path) => (base, path),
+                Place::OwnProc(..) => return Err(Skip::Nothing),
+                Place::Open(file) => return of_file(file),
+            };
+            let (directory, name) = match entry.take() {
+                Some((known, name)) => (known.directory, name),
+                None => {
+                    let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(&shown, errno))?;
+                    (self.callers.directories.remember(directory), name)
+                }
+            };
+            if matches!(name.to_bytes(), b"." | b"..") {
+                let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
+                return of_file(directory.map_err(|errno| Skip::on_path(&shown, errno))?);
+            }
+            let link = if follow { sys::link_text(directory.as_fd(), &name) } else { Err(Errno::EINVAL) };
+            let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(&shown, errno))?;
+            spot.is_vacant = link == Err(Errno::ENOENT);
+            if is_of_kernel(&spot.parent) {
+                return followed(spot, link.is_ok());
+            }
+            let Ok(link) = link else { return settled(spot) };
+            let directory = spot.directory.try_clone().map_err(|_| Skip::on_path(&shown, Errno::EMFILE))?;
+            place =
+                Place::of_link(self.caller()?, directory, link).map_err(|errno| begins_badly(&shown, thread, errno))?;
+        }
+        Err(Skip::Nothing)
+    }
+}
+
+/// Returns whether links of `/proc` may lead a path elsewhere for this process than for its caller.
+fn may_jump(path: &[u8]) -> bool {
+    path.starts_with(b"//") || memchr::memmem::find(path, b"/proc").is_some() || path.starts_with(b"/dev")
+}
+
+/// Returns the directory of the last component of a path, and that component without slashes after it.
+fn entry_of(base: Base, path: CString) -> Result<(OwnedFd, CString), Errno> {
+    let (base, name) = parent(base, &path)?;
+    let Base::Directory(directory) = base else { return Err(Errno::EINVAL) };
+    let bytes = name.to_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    let name = if end == bytes.len() { name } else { CString::new(&bytes[..end]).map_err(|_| Errno::EINVAL)? };
+    Ok((directory, name))
+}
+
+/// Accepts or skips a file in `/proc`: a link there leads to a file of a process, and other files there are the
+/// kernel's.
+fn followed(spot: Spot, is_link: bool) -> Result<Spot, Skip> {
+    if !is_link {
+        return Err(Skip::Nothing);
+    }
+    let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
+    of_file(file.map_err(|_| Skip::Missed(spot.path(), "its path leads through another process"))?)
+}
+
+/// Skips a name in a removed directory, which has no entries left.
+fn settled(spot: Spot) -> Result<Spot, Skip> {
+    let is_gone = spot.parent.as_os_str().as_bytes().ends_with(b" (deleted)")
+        && fstat(&spot.directory).is_ok_and(|status| status.st_nlink == 0);
+    if is_gone || !spot.parent.is_absolute() { Err(Skip::Nothing) } else { Ok(spot) }
+}
+
+/// Returns the name of an open file, if it has one.
+pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
+    let path = path_of(file.as_fd()).map_err(|_| Skip::Nothing)?;
+    let path = to_path(path.to_bytes());
+    let status = fstat(&file).map_err(|_| Skip::Nothing)?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Spot::new(file, c".".to_owned()).map_err(|_| Skip::Nothing);
+    };
+    // The file is a pipe, a socket, or a file without a name.
+    if !path.is_absolute() || status.st_nlink == 0 || is_of_kernel(&path) {
+        return Err(Skip::Nothing);
+    }
+    let lost = || Skip::Missed(path.clone(), "its name is not known");
+    let name = CString::new(name.as_bytes()).map_err(|_| lost())?;
+    let text = CString::new(parent.as_os_str().as_bytes()).map_err(|_| lost())?;
+    let flags = OFlag::from_bits_retain(libc::O_PATH) | OFlag::O_DIRECTORY;
+    let directory = sys::open_path(AT_FDCWD, &text, flags.bits(), 0, Follow::Nothing).map_err(|_| lost())?;
+    let found = fstatat(&directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).map_err(|_| lost())?;
+    if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino) {
+        return Err(lost());
+    }
+    Spot::new(directory, name).map_err(|_| lost())
+}
+
+/// Handles a caller whose memory or descriptors cannot be read.
+pub(super) fn unreadable(thread: i32, errno: Errno) -> Skip {
+    match errno {
+        Errno::EPERM | Errno::EACCES | Errno::ESRCH | Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => {
+            Skip::Missed(format!("/proc/{thread}").into(), "a program that cannot be read")
+        }
+        _ => Skip::Nothing,
+    }
+}
+
+/// Handles a path whose beginning cannot be found.
+fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
+    if path.first() != Some(&b'/') {
+        return unreadable(thread, errno);
+    }
+    let mut parts = path.split(|byte| *byte == b'/');
+    let leads_on = parts.any(|part| matches!(part, b"fd" | b"cwd" | b"root" | b"map_files"));
+    if leads_on { Skip::Missed(to_path(path), "its path leads through another process") } else { Skip::Nothing }
+}
+
+/// Returns whether a path lies in a file system of the kernel, which is on no disk.
+fn is_of_kernel(path: &Path) -> bool {
+    path.starts_with("/proc") || path.starts_with("/sys")
+}
