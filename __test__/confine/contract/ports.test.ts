@@ -231,6 +231,15 @@ describe.runIf(process.platform === 'linux')('expose', () => {
     expect(await connects(port)).toBe(true);
   });
 
+  test('of a port that several owners expose is that of the first one', async () => {
+    for (let round = 0; round < 5; round++) {
+      const options = { cwd: folder(), confine: { expose: [await freePort()] } };
+      const owners = Array.from({ length: 6 }, () => new BashSession(options));
+      onTestFinished(() => Promise.all(owners.map((owner) => owner.close())).then(() => {}));
+      expect((await owners[0]?.run('true'))?.exitCode).toBe(0);
+    }
+  });
+
   test('forwards to a server in a terminal', async () => {
     const port = await freePort();
     await using terminal = new PtySession({ cwd: folder(), confine: { expose: [port] } });

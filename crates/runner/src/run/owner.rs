@@ -49,9 +49,9 @@ impl Owner {
     pub fn begin(self: &Arc<Self>, first: impl FnOnce() -> Result<Request, Error> + Send + 'static) {
         let Ok(helpers) = Helpers::shared() else { return };
         let owner = Arc::clone(self);
-        helpers.runtime().spawn(async move {
-            // One after another, so that owners that are made and dropped in a loop have one world at a time.
-            let _turn = helpers.turn_to_begin().await;
+        // One after another: owners that are made and dropped in a loop have one world at a time, and of two that want
+        // the same port the first one gets it.
+        helpers.begin_in_turn(async move {
             if !owner.has_ended() {
                 owner.make_first(first, helpers).await;
             }

@@ -4,8 +4,6 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::sync::MutexGuard;
-
 use super::super::error::HelperError;
 use super::super::worlds::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{ClientState, Helpers};
@@ -30,9 +28,9 @@ impl Helpers {
         begun.map(|found| self.prepare_world(&mut state, found))
     }
 
-    /// Waits until no other owner begins its world.
-    pub async fn turn_to_begin(&'static self) -> MutexGuard<'static, ()> {
-        self.begins.lock().await
+    /// Begins the world of an owner after those of the owners that were made before.
+    pub fn begin_in_turn(&self, begin: impl Future<Output = ()> + Send + 'static) {
+        self.begins.add(begin);
     }
 
     /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that

@@ -3,6 +3,7 @@
 mod answers;
 mod confined;
 mod copy;
+mod turns;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,6 +16,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
+use self::turns::Turns;
 use super::error::HelperError;
 use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShells};
 use super::pools::Pools;
@@ -34,8 +36,8 @@ pub const SUPERVISOR: &str = "agent-bash-supervisor";
 pub struct Helpers {
     runtime: Runtime,
     state: Mutex<ClientState>,
-    /// The turn of an owner whose world is being begun.
-    begins: tokio::sync::Mutex<()>,
+    /// The owners whose worlds are to be begun, one after another.
+    begins: Turns,
 }
 
 static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
@@ -75,7 +77,8 @@ impl Helpers {
                     .map_err(HelperError::from)?;
                 // The variables are read on a thread of the host, because only the host changes the environment.
                 switches();
-                Ok(Self { runtime, state: Mutex::default(), begins: tokio::sync::Mutex::default() })
+                let begins = Turns::new(&runtime);
+                Ok(Self { runtime, state: Mutex::default(), begins })
             })
             .as_ref()
             .map_err(Clone::clone)
