@@ -38,13 +38,25 @@ const MEMORY = 'process_vm_readv';
 
 describe('the ways without namespaces', () => {
   linuxTest.each<[what: string, how: HostOptions, way: string, held: ConfinePart[], note: RegExp]>([
-    ['AGENT_BASH_NAMESPACES=off', OFF, 'listener', ['files', 'syscalls'], /^TMPDIR names a private directory/],
-    ['a container like Docker', container(), 'listener', ['files', 'syscalls'], /^TMPDIR names a private directory/],
+    [
+      'AGENT_BASH_NAMESPACES=off',
+      OFF,
+      'listener',
+      ['files', 'processes', 'syscalls'],
+      /^TMPDIR names a private directory/,
+    ],
+    [
+      'a container like Docker',
+      container(),
+      'listener',
+      ['files', 'processes', 'syscalls'],
+      /^TMPDIR names a private directory/,
+    ],
     [
       'a container without Landlock',
       container(LANDLOCK),
       'listener',
-      ['files', 'syscalls'],
+      ['files', 'processes', 'syscalls'],
       /^there is no second guard/,
     ],
     ['a container without openat2', container(OPENAT2), 'landlock', ['syscalls'], /^Landlock alone confines/],
@@ -88,7 +100,7 @@ const MEET = (path: string) =>
   `python3 -c 'import socket; s = socket.socket(1); s.bind(${path}); c = socket.socket(1); s.listen(); c.connect(${path}); print("met")'`;
 
 describe("way 'listener'", () => {
-  const HELD: ConfineOptions = { require: ['files', 'syscalls'] };
+  const HELD: ConfineOptions = { require: ['files', 'processes', 'syscalls'] };
 
   linuxTest('a denied change is told, with its grant', async () => {
     const [cwd, out] = [folder(), lasting()];

@@ -4,4 +4,4 @@ import type { ConfineOptions } from 'agent-bash';
 export const withoutNamespaces = process.env.AGENT_BASH_NAMESPACES === 'off';
 
 /** The parts that have to hold: all, or those that a listener holds. */
-export const required: ConfineOptions = withoutNamespaces ? { require: ['files', 'syscalls'] } : {};
+export const required: ConfineOptions = withoutNamespaces ? { require: ['files', 'processes', 'syscalls'] } : {};

@@ -3,10 +3,11 @@ import { calls, ipc, races } from './attacks/calls.ts';
 import { hidden } from './attacks/hidden.ts';
 import { mountsAndNamespaces } from './attacks/mounts.ts';
 import { outside, rights } from './attacks/outside.ts';
+import { helpers, processes } from './attacks/processes.ts';
 import { protectedNames } from './attacks/protected.ts';
 
 /** Without namespaces a listener holds the files. */
-const off: How = { wrap: () => ['env', 'AGENT_BASH_NAMESPACES=off'], held: ['files', 'syscalls'] };
+const off: How = { wrap: () => ['env', 'AGENT_BASH_NAMESPACES=off'], held: ['files', 'processes', 'syscalls'] };
 
 attacks('files outside', outside, off);
 attacks('protected names', protectedNames, off);
@@ -15,4 +16,6 @@ attacks('rights of files', rights, off);
 attacks('mounts and namespaces', mountsAndNamespaces, off);
 attacks('system calls', calls, off);
 attacks('IPC', ipc, off);
+attacks('processes', processes, off);
+attacks('helpers', helpers, off);
 attacks('races', races, off);

@@ -93,6 +93,8 @@ pub enum Question {
     OpenAt2,
     /// `inotify_add_watch`
     Watch,
+    /// A signal to a process, or a change of how it is scheduled.
+    Process,
 }
 
 /// A call, and its handling.
@@ -294,7 +296,7 @@ const PROCESSES: &[Entry] = &[
     // The flags of clone3 are in memory. The C library falls back to clone.
     refused("clone3", 435, 435, ABSENT),
     refused("unshare", 272, 97, &[Case(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
-    refused("kill", 62, 129, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
+    entry("kill", 62, 129, Question::Process, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
     // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program here
     // has.
     refused(

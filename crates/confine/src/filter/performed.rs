@@ -4,35 +4,35 @@
 //! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
 //! descriptor that the listener has opened, so they are free.
 
-use super::calls::{ABSENT, ASK, Entry, NONE, O_PATH, Question, SET_GROUP};
+use super::calls::{ABSENT, ASK, Entry, NONE, Question, SET_GROUP};
 use super::rule::{Action, Case, Rule, Test};
 use Action::{Allow, Ask, Deny, Refuse};
 use Test::{Always, Bits, Is, Masked};
 
 /// `EPERM`
 const EPERM: u16 = 1;
+/// `EINVAL`
+const EINVAL: u16 = 22;
 /// `S_ISUID`
 const SET_USER: u32 = 0o4000;
 /// The first number behind the newest call of this table, which is `file_setattr` of Linux 6.17. What such a call does
 /// is not known.
 pub const UNKNOWN: u32 = 470;
 
-/// Tests the flags of `open` in argument `at`. A place without access to its content may be had anywhere.
-const fn opening<const AT: usize>() -> Rule {
-    const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Always], Ask)] }
-}
-
 /// Tests the mode in argument `at`.
 const fn mode<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
 }
 
-/// Requests that change a file whose descriptor was opened for reading: flags, versions, encryption, integrity, and the
-/// subvolumes of btrfs. Its requests that share blocks need a descriptor for writing.
+/// `FIOSETOWN` and `SIOCSPGRP`, by which the kernel sends signals. Requests that change a file whose descriptor was
+/// opened for reading: flags, versions, encryption, integrity, and the subvolumes of btrfs. Its requests that share
+/// blocks need a descriptor for writing.
 const IOCTL: Rule = &[
     Case(&[Is(1, 0x5412)], Deny),
     Case(&[Is(1, 0x541c)], Deny),
     Case(&[Is(1, 0x5423)], Deny),
+    Case(&[Is(1, 0x8901)], Refuse(EPERM)),
+    Case(&[Is(1, 0x8902)], Refuse(EPERM)),
     Case(&[Is(1, 0x4008_6602)], Refuse(EPERM)),
     Case(&[Is(1, 0x4004_6602)], Refuse(EPERM)),
     Case(&[Is(1, 0x4008_7602)], Refuse(EPERM)),
@@ -50,7 +50,26 @@ const IOCTL: Rule = &[
 const FCNTL: Rule = &[Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refuse(EPERM))];
 
 /// `PR_SET_DUMPABLE`: the call returns success and does nothing, because the listener reads its callers' memory.
-const PRCTL: Rule = &[Case(&[Is(0, 4)], Refuse(0))];
+/// `PR_SCHED_CORE`, which takes a pid, is unknown.
+const PRCTL: Rule = &[Case(&[Is(0, 4)], Refuse(0)), Case(&[Is(0, 62)], Refuse(EINVAL))];
+
+/// All processes are refused.
+const KILL: Rule = &[Case(&[Is(0, u32::MAX)], Refuse(EPERM)), Case(&[Always], Ask)];
+/// A call whose first argument is a pid, and 0 the caller.
+const SCHEDULE: Rule = &[Case(&[Is(0, 0)], Allow), Case(&[Always], Ask)];
+/// A call about a process (`which` is `first`), a group of processes, or a user. 0 is the caller, or its group.
+const fn priority<const PROCESS: u32, const GROUP: u32>() -> Rule {
+    const {
+        &[
+            Case(&[Is(0, PROCESS), Is(1, 0)], Allow),
+            Case(&[Is(0, GROUP), Is(1, 0)], Allow),
+            Case(&[Is(0, PROCESS)], Ask),
+            Case(&[Always], Refuse(EPERM)),
+        ]
+    }
+}
+/// The memory of another process.
+const PAGES: Rule = &[Case(&[Is(0, 0)], Allow), Case(&[Always], Refuse(EPERM))];
 
 const fn entry(name: &'static str, x86: u32, arm: u32, question: Question) -> Entry {
     Entry { name, x86, arm, question, rule: &[] }
@@ -80,19 +99,36 @@ pub const MORE: &[Entry] = &[
     entry("mq_open", 240, 180, Question::Denied),
     entry("mq_unlink", 241, 181, Question::Denied),
     entry("uselib", 134, NONE, Question::Denied),
+    entry("tkill", 200, 130, Question::Process),
+    entry("tgkill", 234, 131, Question::Process),
+    entry("rt_sigqueueinfo", 129, 138, Question::Process),
+    entry("rt_tgsigqueueinfo", 297, 240, Question::Process),
+    entry("pidfd_send_signal", 424, 424, Question::Process),
+    entry("setpriority", 141, 140, Question::Process),
+    entry("ioprio_set", 251, 30, Question::Process),
+    entry("sched_setparam", 142, 118, Question::Process),
+    entry("sched_setscheduler", 144, 119, Question::Process),
+    entry("sched_setaffinity", 203, 122, Question::Process),
+    entry("sched_setattr", 314, 274, Question::Process),
+    entry("migrate_pages", 256, 238, Question::Denied),
+    entry("move_pages", 279, 239, Question::Denied),
 ];
 
 /// Returns the decisions about a call, if they differ from those of a command with mounts of its own.
 pub fn rule(name: &str) -> Option<Rule> {
     Some(match name {
-        "openat" => opening::<2>(),
-        "open" => opening::<1>(),
         "fchmod" => mode::<1>(),
         "fchmodat" | "fchmodat2" => mode::<2>(),
         "ioctl" => IOCTL,
         "fcntl" => FCNTL,
         "prctl" => PRCTL,
-        "unlinkat" | "fchownat" | "fchown" | "futimesat" | "utimensat" | "fsetxattr" | "fremovexattr"
+        "kill" => KILL,
+        "setpriority" => priority::<0, 1>(),
+        "ioprio_set" => priority::<1, 2>(),
+        "sched_setparam" | "sched_setscheduler" | "sched_setaffinity" | "sched_setattr" => SCHEDULE,
+        "migrate_pages" | "move_pages" => PAGES,
+        "open" | "openat" | "tkill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" | "pidfd_send_signal"
+        | "unlinkat" | "fchownat" | "fchown" | "futimesat" | "utimensat" | "fsetxattr" | "fremovexattr"
         | "inotify_add_watch" => ASK,
         // Their arguments are in memory, and programs know the older calls.
         "setxattrat" | "removexattrat" | "landlock_restrict_self" => ABSENT,

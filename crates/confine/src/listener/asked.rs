@@ -70,7 +70,7 @@ impl Asked<'_> {
         let Shared { bounds, callers, .. } = &mut *self.shared;
         let caller = callers.get(self.call.thread)?;
         match bounds {
-            Some(bounds) => perform::place(caller, self.call.thread, (descriptor, path), bounds.held().memory()),
+            Some(bounds) => perform::place(caller, self.call.thread, (descriptor, path), bounds.held()),
             None => Place::of(caller, descriptor, path),
         }
     }

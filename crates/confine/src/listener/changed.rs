@@ -68,9 +68,12 @@ impl Reading<'_> {
                 let is_plain = entry.name == "unlink" || entry.name == "unlinkat" && call.args[2] == 0;
                 self.removed(base(at), at, is_plain)
             }
-            Question::Denied | Question::Connect | Question::SendTo | Question::Umask | Question::Watch => {
-                Err(Skip::Nothing)
-            }
+            Question::Denied
+            | Question::Connect
+            | Question::SendTo
+            | Question::Umask
+            | Question::Watch
+            | Question::Process => Err(Skip::Nothing),
         }
     }
 

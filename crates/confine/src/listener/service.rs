@@ -291,7 +291,7 @@ fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, E
         Question::ChmodAt => modes::of_path(asked, asked.int(0), 1, 2),
         Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
         // The filter asks about these calls for the journal alone.
-        Question::Fchmod | Question::Descriptor => Ok(Reply::CONTINUE),
+        Question::Fchmod | Question::Descriptor | Question::Process => Ok(Reply::CONTINUE),
         Question::OpenAt2 | Question::Watch => Err(Errno::ENOSYS),
         Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
         Question::FileAt(1, _) | Question::TimesAt(1, _) | Question::Times(1) | Question::Entry(1)

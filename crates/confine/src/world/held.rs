@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 
 use super::git::Grants;
 use super::private::Private;
+use super::roster::Roster;
 use super::targets::{Protected, Targets};
 use crate::{Caches, Policy, Tmp};
 use sys::Fork;
@@ -29,7 +30,7 @@ const CACHES: [(&str, &str); 9] = [
     ("GOCACHE", "cache/go-build"),
 ];
 
-/// The files of a world without namespaces.
+/// The files and processes of a world without namespaces.
 #[derive(Debug, Clone)]
 pub struct Held {
     /// Directories that belong to the world alone.
@@ -39,6 +40,7 @@ pub struct Held {
     /// The list of files that are shown.
     shown: PathBuf,
     targets: Rc<RefCell<Targets>>,
+    roster: Roster,
 }
 
 impl Held {
@@ -59,7 +61,8 @@ impl Held {
             own.push(private.path.join("cache"));
         }
         let shown = private.path.join(SHOWN);
-        Ok(Self { own, memory, shown, targets: Rc::new(RefCell::new(Targets::of(policy, git, false))) })
+        let targets = Rc::new(RefCell::new(Targets::of(policy, git, false)));
+        Ok(Self { own, memory, shown, targets, roster: Roster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -70,6 +73,11 @@ impl Held {
     /// Returns the directory in the place of `/dev/shm`. `None`: that of the machine.
     pub fn memory(&self) -> Option<&Path> {
         self.memory.as_deref()
+    }
+
+    /// Returns the processes of the world.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
     }
 
     /// Returns whether a file was shown with [`show`].

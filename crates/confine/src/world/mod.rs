@@ -13,7 +13,7 @@
 //! | step | where |
 //! |---|---|
 //! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs` |
-//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`, `held.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
+//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`, `held.rs`, `roster.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
@@ -50,6 +50,7 @@ mod protection;
 mod published;
 mod remedy;
 mod repositories;
+mod roster;
 mod rules;
 mod seatbelt;
 mod shown;
@@ -81,6 +82,7 @@ pub use make::{build, finish, probe};
 pub use private::Leftovers;
 pub use published::Published;
 pub use remedy::of as remedy_of;
+pub use roster::Roster;
 pub use seatbelt::Seatbelt;
 use sys::{Entrance, Machine, Switch};
 pub use targets::Protected;
@@ -217,8 +219,12 @@ impl World {
     }
 
     /// Keeps the world until this process has exited, even if this value is dropped before. Init then kills the
-    /// process's descendants.
+    /// process's descendants. Without namespaces the process keeps the world by itself, and its descendants become
+    /// processes of the world.
     pub fn keep_for(&self, process: Pid) -> io::Result<()> {
+        if let Some((held, _)) = &self.held {
+            return held.roster().add(process);
+        }
         self.door.as_ref().map_or(Ok(()), |door| door.borrow().keep_for(process))
     }
 

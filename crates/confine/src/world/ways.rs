@@ -115,7 +115,7 @@ fn missing(tried: Tried, part: Part, obstacle: &Obstacle) -> Option<Missing> {
     let Obstacle { why, remedy } = obstacle.clone();
     match part {
         Part::Syscalls if tried.filter.is_some() => None,
-        Part::Files if tried.performs => None,
+        Part::Files | Part::Processes if tried.performs => None,
         Part::Syscalls => Some(Missing {
             part,
             why: "no filter of system calls (seccomp) can be installed".to_owned(),

@@ -1,7 +1,7 @@
 //! Memory and descriptors of another process, as the listener of its calls needs them.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::unistd::Pid;
@@ -36,6 +36,9 @@ fn is_readable(scope: Option<&str>, root: bool) -> bool {
     }
 }
 
+/// The length of what comes with a signal, `siginfo_t`.
+pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
+
 /// A process that stays the same one, whatever becomes of its pid.
 pub struct Process(OwnedFd);
 
@@ -49,6 +52,21 @@ impl Process {
     pub fn descriptor(&self, number: i32) -> nix::Result<OwnedFd> {
         pidfd_getfd(&self.0, number, PidfdGetfdFlags::empty()).map_err(errno)
     }
+
+    /// Sends a signal by its number, with what comes with it if its sender has said that. 0 is no signal, and only
+    /// asks whether the process exists.
+    pub fn send(&self, number: i32, info: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
+        let info = info.map_or(std::ptr::null(), |info| info.as_ptr());
+        // SAFETY: the kernel reads a structure of this length, or none.
+        let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), number, info, 0) };
+        Errno::result(sent).map(drop)
+    }
+}
+
+/// Sends a signal by its number to a thread of a process.
+pub fn signal_thread(process: i32, thread: i32, number: i32) -> nix::Result<()> {
+    // SAFETY: a plain system call.
+    Errno::result(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, number) }).map(drop)
 }
 
 /// Makes this process a listener of other processes' calls: it cannot be inspected or traced. Its only remaining

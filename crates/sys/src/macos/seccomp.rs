@@ -49,6 +49,8 @@ pub fn read_foreign(_: i32, _: u64, _: &mut [u8]) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
 }
 
+pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
+
 pub struct Process;
 
 impl Process {
@@ -59,6 +61,14 @@ impl Process {
     pub fn descriptor(&self, _: i32) -> nix::Result<OwnedFd> {
         Err(Errno::ENOSYS)
     }
+
+    pub fn send(&self, _: i32, _: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
+        Err(Errno::ENOSYS)
+    }
+}
+
+pub fn signal_thread(_: i32, _: i32, _: i32) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
 }
 
 pub fn become_listener() -> io::Result<()> {

@@ -109,7 +109,7 @@ export const processes: Attack[] = [
   changes('score', 'echo 7 >/proc/$VICTIM/oom_score_adj && echo PWNED'),
   changes(
     'name',
-    'echo x >/proc/$VICTIM/comm; grep -qs x /proc/$VICTIM/autogroup && echo 0 >/proc/$VICTIM/autogroup; [ -w /proc/$VICTIM/oom_score_adj ] && echo PWNED',
+    'echo x >/proc/$VICTIM/comm && echo PWNED; grep -qs x /proc/$VICTIM/autogroup && echo 0 >/proc/$VICTIM/autogroup && echo PWNED',
   ),
 ];
 

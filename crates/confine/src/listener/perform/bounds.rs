@@ -4,7 +4,6 @@
 //! name in an open directory has the path of that directory and the name.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -16,9 +15,6 @@ use crate::{Caches, Policy, Read, Tmp};
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// Devices that every command may open.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Files that every process may read about every other one, in its directory of `/proc`.
-const OF_PROCESSES: [&str; 12] =
-    ["cgroup", "cmdline", "comm", "io", "limits", "loginuid", "oom_score", "sched", "stat", "statm", "status", "wchan"];
 
 /// The bounds of a world's commands.
 pub(in crate::listener) struct Bounds {
@@ -146,28 +142,9 @@ pub(super) fn is_nameless(path: &Path) -> bool {
     !bytes.starts_with(b"/") && !bytes.starts_with(b"(") || bytes.starts_with(b"/memfd:")
 }
 
-/// A path in the directory of a process in `/proc`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OfProcess {
-    /// The process, or one of its threads.
-    pub pid: i32,
-    /// Whether every process may read the file.
-    pub is_public: bool,
-}
-
-impl OfProcess {
-    /// Reads a path. `None`: it lies elsewhere.
-    pub fn of(path: &Path) -> Option<Self> {
-        let mut words = path.strip_prefix("/proc").ok()?.iter().filter_map(OsStr::to_str).peekable();
-        let pid = words.next()?.parse().ok()?;
-        if words.peek() == Some(&"task") {
-            words.next();
-            words.next();
-        }
-        let rest: Vec<_> = words.collect();
-        let is_public = rest.is_empty() || matches!(rest.as_slice(), [name] if OF_PROCESSES.contains(name));
-        Some(Self { pid, is_public })
-    }
+/// Returns the process, or its thread, in whose directory of `/proc` a path lies.
+pub(super) fn process_of(path: &Path) -> Option<i32> {
+    path.strip_prefix("/proc").ok()?.iter().next()?.to_str()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -253,14 +230,11 @@ mod tests {
 
     #[test]
     fn paths_of_processes_are_told_apart() {
-        let of = |path: &str| OfProcess::of(Path::new(path)).map(|of| (of.pid, of.is_public));
-        assert_eq!(of("/proc/7"), Some((7, true)));
-        assert_eq!(of("/proc/7/stat"), Some((7, true)));
-        assert_eq!(of("/proc/7/task/8/status"), Some((7, true)));
-        for path in ["/proc/7/environ", "/proc/7/mem", "/proc/7/fd", "/proc/7/task/8/maps", "/proc/7/net/unix"] {
-            assert_eq!(of(path), Some((7, false)), "{path}");
+        let of = |path: &str| process_of(Path::new(path));
+        for path in ["/proc/7", "/proc/7/stat", "/proc/7/task/8/status", "/proc/7/fd/1"] {
+            assert_eq!(of(path), Some(7), "{path}");
         }
-        assert_eq!([of("/proc/meminfo"), of("/proc/sys/7"), of("/x/proc/7")], [None; 3]);
+        assert_eq!([of("/proc"), of("/proc/meminfo"), of("/proc/sys/7"), of("/x/proc/7")], [None; 4]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What the listener performs in a world without mounts: whatever opens, changes or names a file.
+//! What the listener performs in a world without namespaces: whatever opens, changes or names a file, or reaches a
+//! process.
 //!
 //! | file | what |
 //! |---|---|
@@ -8,6 +9,7 @@
 //! | `places` | the places that paths mean |
 //! | `open` | opens files for reading and writing, and makes new ones |
 //! | `entries` | removes, renames and links names |
+//! | `processes` | signals to other processes, and how they are scheduled |
 //! | `attributes` | modes, owners, times, extended attributes, sizes; watches |
 //!
 //! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
@@ -21,6 +23,7 @@ mod entries;
 mod judge;
 mod open;
 mod places;
+mod processes;
 
 pub(super) use bounds::Bounds;
 pub(super) use calls::reply;

@@ -5,27 +5,33 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{AT_FDCWD, OFlag};
+use nix::unistd::Pid;
 
 use super::super::asked::Asked;
+use super::super::links::text;
 use super::super::open::{LINKS, Step, Wish, finish, follow, own_terminal, terminal, wait};
 use super::super::place::{Base, Place, parent};
 use super::super::reply::Reply;
-use super::bounds::{OfProcess, is_device, is_nameless};
+use super::bounds::{is_device, is_nameless, process_of};
 use super::judge::{named, shown};
 use super::places::{has_master, in_the_place_of};
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
 
+/// `O_PATH`, with which only these flags count.
+const PLACE: i32 = libc::O_PATH;
+const OF_PLACE: i32 = PLACE | libc::O_CLOEXEC | libc::O_DIRECTORY | libc::O_NOFOLLOW;
 /// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
 const NAMELESS: i32 = 0o20_000_000;
 
 /// `open`
 pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
-    let wish = Wish::new(flags, mode);
+    let wish = Wish::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
     if makes(wish) && wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
@@ -116,6 +122,10 @@ fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CSt
 
 /// Opens a thing for its caller, who may have it open.
 fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+    if wish.has(OFlag::O_PATH) {
+        let place = thing.try_clone().map_err(|_| Errno::EMFILE)?;
+        return Ok(Reply::File(place, wish.has(OFlag::O_CLOEXEC)));
+    }
     let status = sys::file_status(thing.as_fd())?;
     let path = shown(thing.as_fd())?;
     if status.is(CHARACTERS) {
@@ -126,6 +136,13 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> R
     }
     if status.is(DIRECTORY) && (changes(wish) || wish.has(OFlag::O_CREAT)) {
         return Err(Errno::EISDIR);
+    }
+    if path == Path::new("/proc") {
+        return list(asked, wish);
+    }
+    if !path.starts_with("/proc") && sys::is_of_proc(thing.as_fd())? {
+        // Another mount of it shows all processes.
+        return Err(Errno::EACCES);
     }
     if is_open && !is_nameless(&path) {
         asked.caller()?.check_mount(thing.as_fd())?;
@@ -139,6 +156,16 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> R
         Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, thing),
         Err(errno) => Err(errno),
     }
+}
+
+/// Opens the list of the world's processes, in the place of that of the machine's.
+fn list(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
+    let roster = asked.bounds()?.held().roster();
+    roster.update().map_err(|_| Errno::EIO)?;
+    let path = text(roster.list().as_os_str().as_bytes())?;
+    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let directory = sys::open_path(AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
+    Ok(Reply::File(directory, wish.has(OFlag::O_CLOEXEC)))
 }
 
 /// Returns flags that block as the caller wishes.
@@ -156,9 +183,10 @@ fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
     if is_nameless(path) {
         return Ok(());
     }
-    if let Some(OfProcess { pid, is_public }) = OfProcess::of(path) {
+    if let Some(pid) = process_of(path) {
         let is_own = pid == asked.call.thread || pid == asked.caller()?.pid;
-        return if is_own || (is_public && !changes(wish)) { Ok(()) } else { Err(Errno::EACCES) };
+        let may = is_own || asked.bounds()?.held().roster().has(Pid::from_raw(pid));
+        return if may { Ok(()) } else { Err(Errno::ENOENT) };
     }
     if changes(wish) && !asked.bounds()?.may_change(path) {
         return Err(asked.outside(path));

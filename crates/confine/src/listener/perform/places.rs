@@ -14,15 +14,16 @@ use nix::fcntl::AT_FDCWD;
 use super::super::caller::Caller;
 use super::super::links::{path_of, text};
 use super::super::place::{Base, Place};
+use crate::world::Held;
 use sys::Follow;
 
-/// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `memory` is the directory in the
-/// place of `/dev/shm`.
+/// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has the directories in the
+/// places of `/dev/shm` and `/proc`.
 pub(in crate::listener) fn place(
     caller: &Caller,
     thread: i32,
     (descriptor, path): (i32, CString),
-    memory: Option<&Path>,
+    held: &Held,
 ) -> Result<Place, Errno> {
     let absolute = match path.to_bytes() {
         [] => return Err(Errno::ENOENT),
@@ -30,10 +31,14 @@ pub(in crate::listener) fn place(
         relative => {
             let base =
                 if descriptor == libc::AT_FDCWD { caller.current()? } else { caller.open_descriptor(descriptor)? };
-            if !sys::is_of_proc(base.as_fd())? {
+            let list = held.roster().is_list(sys::file_status(base.as_fd())?.id);
+            if list {
+                text([b"/proc/", relative].concat())?
+            } else if sys::is_of_proc(base.as_fd())? {
+                text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
+            } else {
                 return Ok(Place::Path(Base::Directory(base), path));
             }
-            text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
         }
     };
     let words: Vec<_> =
@@ -49,8 +54,8 @@ pub(in crate::listener) fn place(
         [b"dev", b"stderr"] => opened(caller, b"2", &[]),
         [b"dev", b"fd"] => own(b"fd"),
         [b"dev", b"fd", number, rest @ ..] => opened(caller, number, rest),
-        [b"dev", b"shm", rest @ ..] if memory.is_some() && !rest.contains(&b"..".as_slice()) => {
-            let path = text(memory.unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
+        [b"dev", b"shm", rest @ ..] if held.memory().is_some() && !rest.contains(&b"..".as_slice()) => {
+            let path = text(held.memory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
             below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
         }
         [b"proc", pid] if is_own(pid) => own(b"."),

@@ -5,6 +5,7 @@ mod files;
 mod git;
 mod git_elsewhere;
 mod life;
+mod roster;
 mod tried;
 
 use std::process::Command;

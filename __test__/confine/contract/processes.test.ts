@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { BashSession, bash } from 'agent-bash';
+import { expect, onTestFinished } from 'vitest';
+import { folder, linuxTest } from '../../support/index.ts';
+import { required, withoutNamespaces } from '../support/held.ts';
+
+const run = async (command: string) => bash(command, { cwd: folder(), confine: required, timeoutMs: 20_000 });
+const python = (...lines: string[]) => `python3 -c '${['import os, signal, threading', ...lines].join('\n')}'`;
+const SIGNALLED: [what: string, script: string, output: string][] = [
+  ['a child', 'sleep 60 & kill $!; wait $!; echo $?', '143\n'],
+  [
+    'a zombie',
+    python(
+      'child = os.spawnlp(os.P_NOWAIT, "true", "true")',
+      'os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)',
+      'print(os.kill(child, signal.SIGTERM), os.waitpid(child, 0)[1])',
+    ),
+    'None 0\n',
+  ],
+  ['a job', 'set -m; (sleep 60; :) 2>/dev/null & kill -- -$!; wait $! 2>/dev/null; echo $?', '143\n'],
+  [
+    'a grandchild in a session of its own',
+    "setsid sh -c 'echo $$ >p; exec sleep 60' & until [ -s p ]; do :; done; kill $(<p) && echo sent",
+    'sent\n',
+  ],
+  ['a parent', 'trap "echo got" USR1; sh -c \'kill -USR1 $PPID\'; sleep 0', 'got\n'],
+  ['itself', 'trap "echo got" USR1; kill -USR1 $$; sleep 0', 'got\n'],
+  ['its group', 'trap "echo got" USR1; kill -USR1 0; sleep 0', 'got\n'],
+  ['whoever runs too long', 'timeout 0.1 sleep 60; echo $?', '124\n'],
+  ['those of a name', 'sleep 61 & pkill -x sleep; wait $!; echo $?', '143\n'],
+  ['nobody', 'kill -0 $((2 ** 22 + 1)) 2>&1 | grep -o "No such process"', 'No such process\n'],
+  [
+    'a thread',
+    python(
+      'signal.signal(signal.SIGUSR1, lambda *_: print("got"))',
+      'signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)',
+    ),
+    'got\n',
+  ],
+  [
+    'a descriptor',
+    python(
+      'child = os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "60")',
+      'signal.pidfd_send_signal(os.pidfd_open(child), signal.SIGTERM)',
+      'print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))',
+    ),
+    '-15\n',
+  ],
+];
+linuxTest.each(SIGNALLED)('a command signals %s', async (_, script, output) => {
+  const { stdout, confinement } = await run(script);
+  expect([stdout, confinement?.denied]).toEqual([output, []]);
+});
+
+linuxTest('a process of the machine gets no signal, and nothing of it can be read', async () => {
+  const victim = spawn('sleep', ['60'], { env: { SECRET: 'of-the-host' } });
+  onTestFinished(() => void victim.kill());
+  const { pid } = victim;
+  const attempts = [`kill ${pid}`, `kill -0 ${pid}`, `kill -- -${pid}`, `kill ${process.ppid}`];
+  // With namespaces the shim is in the world, and ignores the signal.
+  if (withoutNamespaces) attempts.push('kill $PPID');
+  const reads = ['environ', 'cmdline', 'maps', 'fd/0'].map((name) => `cat /proc/${pid}/${name} | grep -q .`);
+  const each = [...attempts, ...reads].map((attempt) => `(${attempt}) 2>/dev/null && echo "${attempt}"`);
+  const { stdout, confinement } = await run(each.join('\n'));
+  expect([stdout, victim.exitCode, victim.signalCode]).toEqual(['', null, null]);
+  if (withoutNamespaces)
+    expect(confinement?.denied).toContainEqual(expect.objectContaining({ kind: 'process', target: `${pid}` }));
+});
+
+linuxTest('ps and /proc list the processes of the world', async () => {
+  const { stdout } = await run(
+    'sleep 60 & ps axo args= | sort; cd /proc; ls -d [0-9]* | wc -w; head -1 meminfo; kill $!',
+  );
+  const lines = stdout.split('\n').filter((line) => !line.includes('ps axo'));
+  if (withoutNamespaces) expect(lines.slice(0, 2)).toEqual(['sleep 60', 'sort']);
+  expect(stdout).not.toContain('vitest');
+  expect(lines.at(-2)).toMatch(/^MemTotal/);
+});
+
+linuxTest('a command reads its own processes', async () => {
+  const { stdout } = await run(
+    'MARK=of-a-child sleep 60 & until grep -ao of-a-child /proc/$!/environ; do :; done; kill $!',
+  );
+  expect(stdout).toBe('of-a-child\n');
+});
+
+linuxTest('a later command of a session ends what an earlier one has left', async () => {
+  await using session = new BashSession({ cwd: folder(), confine: required });
+  const { stdout } = await session.run('setsid sleep 60 >/dev/null 2>&1 & echo $!');
+  const later = await session.run(`ps -o args= -p ${stdout.trim()}; kill ${stdout.trim()} && echo ended`);
+  expect(later.stdout).toBe('sleep 60\nended\n');
+});

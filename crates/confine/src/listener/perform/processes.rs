@@ -1,0 +1,139 @@
+//! Calls that reach another process: signals, and changes of how it is scheduled.
+//!
+//! The kernel gets a call only if it reaches nobody but the caller's own process. All other signals are sent from here,
+//! to a process that is open and was then found in the world. Their receivers see the pid of this process as the sender.
+
+use std::collections::HashSet;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::signal::killpg;
+use nix::unistd::{Pid, getpgid, read};
+
+use super::super::asked::Asked;
+use super::super::caller::read_bytes;
+use super::super::links::text;
+use super::super::reply::Reply;
+use crate::DenialKind;
+use crate::filter::Entry;
+use crate::world::Roster;
+use sys::{Follow, Process, SIGNAL_INFO};
+
+/// The most times that a group is looked for new members, since they may start others meanwhile.
+const ROUNDS: usize = 8;
+/// `SI_TKILL`
+const TO_THREAD: i32 = -6;
+
+/// What comes with a signal.
+type Info = [u8; SIGNAL_INFO];
+
+/// Performs a call that names a process.
+pub(super) fn reach(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
+    let own = asked.caller()?.pid;
+    let (first, second) = (asked.int(0), asked.int(1));
+    match entry.name {
+        "kill" if first == 0 => to_group(asked, getpgid(Some(Pid::from_raw(own)))?, second),
+        "kill" if first < 0 => to_group(asked, Pid::from_raw(first.checked_neg().ok_or(Errno::ESRCH)?), second),
+        "kill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" if first == own => Ok(Reply::CONTINUE),
+        "tkill" if first == asked.call.thread => Ok(Reply::CONTINUE),
+        "tkill" if is_thread(own, first) => sys::signal_thread(own, first, second).map(|()| Reply::DONE),
+        "kill" => to_process(asked, first, second, None),
+        "rt_sigqueueinfo" => {
+            let info = info(asked, 2, second)?;
+            to_process(asked, first, second, Some(&info))
+        }
+        "pidfd_send_signal" => to_open(asked, first, second),
+        "setpriority" | "ioprio_set" if is_thread(own, second) => Ok(Reply::CONTINUE),
+        "setpriority" | "ioprio_set" => Err(refused(asked, second)),
+        // A thread of another process.
+        "tkill" | "tgkill" | "rt_tgsigqueueinfo" => Err(refused(asked, first)),
+        _ if is_thread(own, first) => Ok(Reply::CONTINUE),
+        _ => Err(refused(asked, first)),
+    }
+}
+
+/// Returns whether a process has this thread.
+fn is_thread(process: i32, thread: i32) -> bool {
+    Path::new(&format!("/proc/{process}/task/{thread}")).exists()
+}
+
+/// Records that a process cannot be reached, and returns the error.
+fn refused(asked: &mut Asked<'_>, process: i32) -> Errno {
+    if sys::identity(Pid::from_raw(process)).is_none() {
+        return Errno::ESRCH;
+    }
+    let program = asked.program();
+    asked.record.denials.add(DenialKind::Process, &process.to_string(), &program, None);
+    Errno::EPERM
+}
+
+fn roster<'a>(asked: &'a Asked<'_>) -> Result<&'a Roster, Errno> {
+    Ok(asked.bounds()?.held().roster())
+}
+
+/// Sends a signal to a process of the world.
+fn to_process(asked: &mut Asked<'_>, pid: i32, signal: i32, info: Option<&Info>) -> Result<Reply, Errno> {
+    let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
+    asked.check()?;
+    if !roster(asked)?.has(Pid::from_raw(pid)) {
+        return Err(refused(asked, pid));
+    }
+    process.send(signal, info).map(|()| Reply::DONE)
+}
+
+/// Sends a signal to all processes of the world that are in a group.
+fn to_group(asked: &mut Asked<'_>, group: Pid, signal: i32) -> Result<Reply, Errno> {
+    asked.check()?;
+    let (mut reached, mut answer) = (HashSet::new(), None);
+    for _ in 0..ROUNDS {
+        let before = reached.len();
+        for pid in roster(asked)?.all() {
+            let Ok(process) = Process::open(pid.as_raw()) else { continue };
+            if getpgid(Some(pid)) == Ok(group) && roster(asked)?.has(pid) && reached.insert(pid) {
+                let sent = process.send(signal, None);
+                answer = if answer == Some(Ok(())) { answer } else { Some(sent) };
+            }
+        }
+        if reached.len() == before {
+            break;
+        }
+    }
+    match answer {
+        Some(answer) => answer.map(|()| Reply::DONE),
+        None if killpg(group, None) == Err(Errno::ESRCH) => Err(Errno::ESRCH),
+        None => Err(refused(asked, group.as_raw())),
+    }
+}
+
+/// `pidfd_send_signal`
+fn to_open(asked: &mut Asked<'_>, descriptor: i32, signal: i32) -> Result<Reply, Errno> {
+    if asked.unsigned(3) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    let info = if asked.call.args[2] == 0 { None } else { Some(info(asked, 2, signal)?) };
+    let pid = process_of(asked, descriptor)?;
+    to_process(asked, pid, signal, info.as_ref())
+}
+
+/// Returns the process that a descriptor of the caller refers to.
+fn process_of(asked: &mut Asked<'_>, descriptor: i32) -> Result<i32, Errno> {
+    let path = text(format!("fdinfo/{descriptor}"))?;
+    let directory = asked.caller()?.directory.as_fd();
+    let facts = sys::open_path(directory, &path, OFlag::O_RDONLY.bits(), 0, Follow::Texts).map_err(|_| Errno::EBADF)?;
+    let mut buffer = [0; 1024];
+    let length = read(&facts, &mut buffer)?;
+    let facts = String::from_utf8_lossy(&buffer[..length]);
+    let pid = facts.lines().find_map(|line| line.strip_prefix("Pid:")?.trim().parse().ok());
+    pid.ok_or(Errno::EBADF).and_then(|pid| if pid > 0 { Ok(pid) } else { Err(Errno::ESRCH) })
+}
+
+/// Copies what comes with a signal. As for the kernel, it cannot say that the kernel or `kill` has sent it.
+fn info(asked: &Asked<'_>, at: usize, signal: i32) -> Result<Info, Errno> {
+    let bytes = read_bytes(asked.call.thread, asked.call.args[at], SIGNAL_INFO)?;
+    let mut info: Info = bytes.try_into().map_err(|_| Errno::EFAULT)?;
+    info[..size_of::<i32>()].copy_from_slice(&signal.to_ne_bytes());
+    let code = i32::from_ne_bytes([info[8], info[9], info[10], info[11]]);
+    if code >= 0 || code == TO_THREAD { Err(Errno::EPERM) } else { Ok(info) }
+}
