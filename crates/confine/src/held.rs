@@ -48,7 +48,7 @@ impl Way {
             (Self::Namespaces, Part::Network) => Some("network namespaces (5.12), and `veth` for `allow` and `expose`"),
             (Self::Namespaces, Part::Processes) => Some("PID namespaces (5.12)"),
             (Self::Namespaces, Part::Syscalls) => Some("seccomp with a listener (5.5)"),
-            (Self::Listener, Part::Files | Part::Processes) => Some("a listener (Linux 5.9)"),
+            (Self::Listener, Part::Files | Part::Network | Part::Processes) => Some("a listener (Linux 5.9)"),
             (Self::Listener | Self::Landlock | Self::Filter, Part::Syscalls) => Some("seccomp (3.17)"),
             (Self::Seatbelt, Part::Files | Part::Processes) => Some("macOS"),
             (Self::Seatbelt, Part::Network) => Some("macOS, and network `'none'`"),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nix::unistd::Pid;
@@ -95,6 +95,16 @@ impl Ports {
     /// Keeps only the opened ports that are known to be the command's own: its tree holds them.
     pub fn keep_owned(&mut self) {
         self.opened.retain(|port| port.pid.is_some());
+    }
+
+    /// Replaces the addresses of servers by those that they have asked for.
+    pub fn rename(&mut self, servers: &[(SocketAddr, SocketAddr)]) {
+        for port in &mut self.opened {
+            let is_it = |server: &SocketAddr| server.port() == port.port && server.ip().to_string() == port.address;
+            if let Some((_, asked)) = servers.iter().find(|(server, _)| is_it(server)) {
+                (port.port, port.address) = (asked.port(), asked.ip().to_string());
+            }
+        }
     }
 
     /// Adds the ports that a tree holds in a network of its own, like the network of a confined command.

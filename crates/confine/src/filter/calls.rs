@@ -93,6 +93,12 @@ pub enum Question {
     OpenAt2,
     /// `inotify_add_watch`
     Watch,
+    /// `socket`
+    Socket,
+    /// `listen`
+    Listen,
+    /// `getsockname` and `getpeername`
+    Name,
     /// A signal to a process, or a change of how it is scheduled.
     Process,
 }
@@ -243,36 +249,35 @@ const RAW: Test = Masked(1, 0xf, 3);
 /// `NETLINK_ROUTE`
 const ROUTE: Test = Is(2, 0);
 
+/// The rule of `socket`. `internet`: the action for TCP and UDP.
+pub const fn socket(internet: Action) -> [Case; 13] {
+    [
+        // `sendmsg` has its name in memory, and is hot. So no socket exists with which it could reach a name.
+        Case(&[UNIX, DATAGRAM], Deny),
+        Case(&[UNIX, RAW], Deny),
+        Case(&[UNIX], Allow),
+        Case(&[NETLINK, ROUTE], Allow),
+        // Many programs try other families, and know this answer.
+        Case(&[NETLINK], Refuse(EPROTONOSUPPORT)),
+        Case(&[NOT_INTERNET[0]], Deny),
+        Case(&[NOT_INTERNET[1]], Deny),
+        // The default and ICMP, TCP with one path and with several, UDP, ICMP. The kernel loads modules for other
+        // protocols, such as SCTP.
+        Case(&[Bits(1, 0xc)], Refuse(EPROTONOSUPPORT)),
+        Case(&[Masked(2, !1, 0)], internet),
+        Case(&[Masked(2, !0x100, 6)], internet),
+        Case(&[Is(2, 17)], internet),
+        Case(&[Is(2, 58)], internet),
+        Case(&[Always], Refuse(EPROTONOSUPPORT)),
+    ]
+}
+
 const SOCKETS: &[Entry] = &[
     entry("connect", 42, 203, Question::Connect, ASK),
     entry("bind", 49, 200, Question::Bind, ASK),
     // Without a name, the call is a plain send.
     entry("sendto", 44, 206, Question::SendTo, &[Case(&[Null(4)], Allow), Case(&[Always], Ask)]),
-    entry(
-        "socket",
-        41,
-        198,
-        Question::Denied,
-        // `sendmsg` has its name in memory, and is hot. So no socket exists with which it could reach a name.
-        &[
-            Case(&[UNIX, DATAGRAM], Deny),
-            Case(&[UNIX, RAW], Deny),
-            Case(&[UNIX], Allow),
-            Case(&[NETLINK, ROUTE], Allow),
-            // Many programs try other families, and know this answer.
-            Case(&[NETLINK], Refuse(EPROTONOSUPPORT)),
-            Case(&[NOT_INTERNET[0]], Deny),
-            Case(&[NOT_INTERNET[1]], Deny),
-            // The default and ICMP, TCP with one path and with several, UDP, ICMP. The kernel loads modules for other
-            // protocols, such as SCTP.
-            Case(&[Bits(1, 0xc)], Refuse(EPROTONOSUPPORT)),
-            Case(&[Masked(2, !1, 0)], Allow),
-            Case(&[Masked(2, !0x100, 6)], Allow),
-            Case(&[Is(2, 17)], Allow),
-            Case(&[Is(2, 58)], Allow),
-            Case(&[Always], Refuse(EPROTONOSUPPORT)),
-        ],
-    ),
+    entry("socket", 41, 198, Question::Socket, &socket(Allow)),
     entry(
         "socketpair",
         53,

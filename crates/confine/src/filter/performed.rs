@@ -4,15 +4,17 @@
 //! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
 //! descriptor that the listener has opened, so they are free.
 
-use super::calls::{ABSENT, ASK, Entry, NONE, Question, SET_GROUP};
+use super::calls::{ABSENT, ASK, Entry, NONE, Question, SET_GROUP, socket};
 use super::rule::{Action, Case, Rule, Test};
 use Action::{Allow, Ask, Deny, Refuse};
-use Test::{Always, Bits, Is, Masked};
+use Test::{Always, Bits, Is, Masked, Null};
 
 /// `EPERM`
 const EPERM: u16 = 1;
 /// `EINVAL`
 const EINVAL: u16 = 22;
+/// `EOPNOTSUPP`
+const EOPNOTSUPP: u16 = 95;
 /// `S_ISUID`
 const SET_USER: u32 = 0o4000;
 /// The first number behind the newest call of this table, which is `file_setattr` of Linux 6.17. What such a call does
@@ -52,6 +54,11 @@ const FCNTL: Rule = &[Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refus
 /// `PR_SET_DUMPABLE`: the call returns success and does nothing, because the listener reads its callers' memory.
 /// `PR_SCHED_CORE`, which takes a pid, is unknown.
 const PRCTL: Rule = &[Case(&[Is(0, 4)], Refuse(0)), Case(&[Is(0, 62)], Refuse(EINVAL))];
+
+/// Sockets of TCP are the listener's matter.
+const SOCKET: [Case; 13] = socket(Ask);
+/// `MSG_FASTOPEN`, with which a send connects.
+const FASTOPEN: u32 = 0x2000_0000;
 
 /// All processes are refused.
 const KILL: Rule = &[Case(&[Is(0, u32::MAX)], Refuse(EPERM)), Case(&[Always], Ask)];
@@ -99,6 +106,11 @@ pub const MORE: &[Entry] = &[
     entry("mq_open", 240, 180, Question::Denied),
     entry("mq_unlink", 241, 181, Question::Denied),
     entry("uselib", 134, NONE, Question::Denied),
+    entry("listen", 50, 201, Question::Listen),
+    entry("getsockname", 51, 204, Question::Name),
+    entry("getpeername", 52, 205, Question::Name),
+    entry("sendmsg", 46, 211, Question::Denied),
+    entry("sendmmsg", 307, 269, Question::Denied),
     entry("tkill", 200, 130, Question::Process),
     entry("tgkill", 234, 131, Question::Process),
     entry("rt_sigqueueinfo", 129, 138, Question::Process),
@@ -122,6 +134,11 @@ pub fn rule(name: &str) -> Option<Rule> {
         "ioctl" => IOCTL,
         "fcntl" => FCNTL,
         "prctl" => PRCTL,
+        "socket" => &SOCKET,
+        "sendto" => &[Case(&[Bits(3, FASTOPEN)], Refuse(EOPNOTSUPP)), Case(&[Null(4)], Allow), Case(&[Always], Ask)],
+        "sendmsg" => &[Case(&[Bits(2, FASTOPEN)], Refuse(EOPNOTSUPP))],
+        "sendmmsg" => &[Case(&[Bits(3, FASTOPEN)], Refuse(EOPNOTSUPP))],
+        "listen" | "getsockname" | "getpeername" => ASK,
         "kill" => KILL,
         "setpriority" => priority::<0, 1>(),
         "ioprio_set" => priority::<1, 2>(),

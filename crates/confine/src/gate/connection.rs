@@ -36,10 +36,14 @@ impl Candidate {
         Self { address, inside: false }
     }
 
+    /// Returns an address of the world's own network.
+    pub fn inside(address: SocketAddr) -> Self {
+        Self { address, inside: true }
+    }
+
     /// Returns the loopback addresses of the world.
     pub fn loopback(port: u16) -> Vec<Self> {
-        let inside = |address| Self { address, inside: true };
-        vec![inside((Ipv4Addr::LOCALHOST, port).into()), inside((Ipv6Addr::LOCALHOST, port).into())]
+        [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()].map(Self::inside).into()
     }
 
     /// Begins to connect a socket.

@@ -1,5 +1,6 @@
 //! The places of connections. A token of the poller names a place and a side.
 
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,12 @@ impl Connections {
         let length = if self.kept > KEPT { SMALL } else { LARGE };
         let place = self.places.get_mut(slot)?.as_mut()?;
         Some((&mut place.connection, &mut self.buffer[..length]))
+    }
+
+    /// Returns where the connection from a port leads.
+    pub fn to(&self, from: u16) -> Option<SocketAddr> {
+        let mut connections = self.places.iter().flatten().map(|place| &place.connection);
+        connections.find(|connection| connection.from.port() == from).map(|connection| connection.to)
     }
 
     /// Returns the number of the connection at a place. No later connection has the number.

@@ -1,6 +1,7 @@
 //! Questions to a gate. Each question travels with a socket for its answer, so that several processes may ask.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
+use super::loopback::Families;
 use super::refusals::Refusals;
 
 /// The largest message, in bytes.
@@ -24,6 +26,23 @@ pub(super) enum Request {
     Take(Option<String>),
     /// Whether a server listens at a port of the world's loopback.
     Listens(u16),
+    /// The port for a server that asks for an address.
+    Serve(SocketAddr, Families),
+    /// The address to which a socket of a process has to be connected, to reach an address.
+    Reach(Journey),
+    /// The address that a socket at a port has for its program, or that of its peer at another port.
+    Name(u16, Option<u16>),
+}
+
+/// A connection that a program wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Journey {
+    /// The port of its socket, at the address of the world.
+    pub from: u16,
+    /// The address that it wants.
+    pub to: SocketAddr,
+    /// Its process.
+    pub process: i32,
 }
 
 /// The answer of a gate.
@@ -37,6 +56,10 @@ pub(super) enum Answer {
     Taken(Refusals),
     /// Whether a server listens.
     Listens(bool),
+    /// A port, or why there is none, as the system's error number.
+    Port(Result<u16, i32>),
+    /// An address, or why it cannot be reached.
+    Address(Result<SocketAddr, i32>),
 }
 
 /// A handle of a gate. Copies of its descriptor may be passed to other processes.
@@ -87,6 +110,42 @@ impl GateControl {
             Answer::Listens(listens) => Ok(listens),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
+    }
+
+    /// Returns the port for a server of a world without namespaces.
+    ///
+    /// # Errors
+    /// The error of `bind`.
+    pub fn serve(&self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
+        match self.ask(&Request::Serve(asked, families)) {
+            Ok(Answer::Port(port)) => port.map_err(Errno::from_raw),
+            _ => Err(Errno::EADDRINUSE),
+        }
+    }
+
+    /// Returns the address to which a socket of a world without namespaces has to be connected.
+    ///
+    /// # Errors
+    /// The error of `connect`.
+    pub fn reach(&self, journey: Journey) -> Result<SocketAddr, Errno> {
+        self.address(&Request::Reach(journey)).unwrap_or(Err(Errno::ENETUNREACH))
+    }
+
+    /// Returns the address that a socket at a port has for its program, or with `peer` that of its peer at that port.
+    pub fn name(&self, port: u16, peer: Option<u16>) -> Option<SocketAddr> {
+        self.address(&Request::Name(port, peer))?.ok()
+    }
+
+    fn address(&self, request: &Request) -> Option<Result<SocketAddr, Errno>> {
+        match self.ask(request) {
+            Ok(Answer::Address(address)) => Some(address.map_err(Errno::from_raw)),
+            _ => None,
+        }
+    }
+
+    /// Returns another handle.
+    pub fn another(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
     }
 
     fn ask(&self, request: &Request) -> io::Result<Answer> {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `setup`, `serve`, `control` | the start of a gate, its process, and questions of the supervisor and of shims |
 //! | `link`, `sockets`, `spring`, `openings` | addresses of the link and of names; sockets in the world's namespaces |
+//! | `loopback` | the loopback of a world without namespaces |
 //! | `server` | the loop |
 //! | `rules`, `addresses`, `names`, `destination` | names and addresses that may be reached; pure |
 //! | `dns`, `resolve` | queries and their answers; the host's resolver, in threads |
@@ -20,6 +21,9 @@
 //! query leaves the host for a name that is not allowed. The gate dials connections to that address: it resolves the
 //! name on the host and connects to exactly the address that it has checked. That is an address of the internet, unless
 //! the caller has mapped the name or allowed the address.
+//!
+//! A world without namespaces has an address of its own in 127/8 instead. Its listeners connect its sockets to servers
+//! at that address, or to the gate, after they have told the gate where the connection leads.
 //!
 //! All bytes, names and connections that the gate keeps for a world are bounded. A busy gate refuses only its own
 //! world, and it ends with that world.
@@ -34,6 +38,7 @@ mod destination;
 mod dns;
 mod handshake;
 mod link;
+mod loopback;
 mod names;
 mod openings;
 mod recorder;
@@ -49,8 +54,9 @@ mod setup;
 mod sockets;
 mod spring;
 
-pub use control::GateControl;
+pub use control::{GateControl, Journey};
 pub use link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, RESOLV_CONF, WORLD_V4, WORLD_V6, is_resolver};
+pub use loopback::{Families, Loopback, servers_of};
 pub use refusals::{Attempt, Refusals, Refused};
 pub use serve::serve;
-pub use setup::{GateError, GateNamespaces, GateSetup};
+pub use setup::{GateError, GateNamespaces, GateNetwork, GateSetup};

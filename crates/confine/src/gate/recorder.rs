@@ -56,8 +56,17 @@ impl Recorder {
 
     /// Records an attempt. The program still exists while it waits for the answer.
     pub fn refuse(&mut self, attempted: Attempted) {
-        let Attempted { target, grant, transport, from, to } = attempted;
-        let (program, mark) = self.search(transport, from).unwrap_or_default();
+        let found = self.search(attempted.transport, attempted.from).unwrap_or_default();
+        self.record(found, attempted);
+    }
+
+    /// Records an attempt of a process that is known.
+    pub fn refuse_of(&mut self, process: Pid, attempted: Attempted) {
+        self.record((sys::program(process).executable, sys::variable_of(process, &self.variable)), attempted);
+    }
+
+    fn record(&mut self, (program, mark): (String, Option<String>), attempted: Attempted) {
+        let Attempted { target, grant, to, .. } = attempted;
         let mark = mark.filter(|mark| mark.len() <= LONGEST_MARK);
         let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
         self.log.add(mark, Refused { target, program, count: 1, grant, address: to });

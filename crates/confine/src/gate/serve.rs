@@ -7,7 +7,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use super::control::{self, Answer};
 use super::resolve::{self, Pool};
 use super::server::Gate;
-use super::setup::{GateError, GateNamespaces, GateSetup};
+use super::setup::{GateError, GateNamespaces, GateNetwork, GateSetup};
 use super::sockets::{Sockets, wait_for};
 use super::spring::{Spring, give_up_privileges};
 
@@ -46,7 +46,19 @@ fn report(control: &OwnedFd, error: &GateError) {
 
 /// Opens all sockets on which a gate listens. This process has one thread.
 fn open(setup: GateSetup) -> Result<Gate, GateError> {
-    let GateNamespaces { user, gate, world } = &setup.namespaces;
+    let (sockets, spring) = match &setup.network {
+        GateNetwork::Apart(namespaces) => enter(namespaces, &setup)?,
+        GateNetwork::Beside(_) => (Sockets::default(), None),
+    };
+    // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
+    give_up_privileges();
+    let pool = Pool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
+    Gate::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))
+}
+
+/// Opens the sockets in the namespaces of a world.
+fn enter(namespaces: &GateNamespaces, setup: &GateSetup) -> Result<(Sockets, Option<Spring>), GateError> {
+    let GateNamespaces { user, gate, world } = namespaces;
     let with_user = |network| user.iter().chain([network]).map(AsFd::as_fd).collect::<Vec<BorrowedFd<'_>>>();
     let sockets = match gate {
         Some(gate) => Sockets::open_in(&with_user(gate), || Sockets::open(&setup.rules.ports()))
@@ -56,9 +68,5 @@ fn open(setup: GateSetup) -> Result<Gate, GateError> {
         None => Sockets::default(),
     };
     let spring = (!setup.exposed.is_empty()).then(|| Spring::start(&with_user(world))).transpose();
-    let spring = spring.map_err(GateError::at("the gate cannot enter the network of its world"))?;
-    // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
-    give_up_privileges();
-    let pool = Pool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
-    Gate::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))
+    Ok((sockets, spring.map_err(GateError::at("the gate cannot enter the network of its world"))?))
 }

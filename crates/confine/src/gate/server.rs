@@ -11,22 +11,26 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::unistd::Pid;
+
 use crate::Grant;
-use sys::{Interest, Poller, Transport};
+use sys::{Interest, Namespace, Poller, Transport};
 
 use super::connection::{Candidate, Connection, Need};
 use super::connections::{Connections, place_of};
-use super::control::{self, Answer, Request};
+use super::control::{self, Answer, Journey, Request};
 use super::destination::{self, Destination, Refusal};
 use super::dns::{Pairs, Resolver};
 use super::link::is_resolver;
+use super::loopback::Loopback;
 use super::names::Names;
 use super::openings;
 use super::recorder::{Attempted, Recorder};
 use super::refusals::plain;
 use super::resolve::Pool;
 use super::rules::Rules;
-use super::setup::GateSetup;
+use super::setup::{GateNetwork, GateSetup};
 use super::sockets::Sockets;
 use super::spring::Spring;
 
@@ -65,13 +69,32 @@ struct Entrances {
     paused: bool,
 }
 
+/// The way into the world's own network.
+enum Inside {
+    /// There is none.
+    Nowhere,
+    /// Into a namespace.
+    Apart(Spring),
+    /// To an address of this machine.
+    Beside(Loopback),
+}
+
+impl Inside {
+    fn loopback(&mut self) -> Option<&mut Loopback> {
+        match self {
+            Self::Beside(loopback) => Some(loopback),
+            Self::Nowhere | Self::Apart(_) => None,
+        }
+    }
+}
+
 /// The state of a gate.
 pub(super) struct Gate {
     poller: Poller,
     lifeline: OwnedFd,
     control: OwnedFd,
     entrances: Entrances,
-    spring: Option<Spring>,
+    inside: Inside,
     rules: Arc<Rules>,
     names: Names,
     pairs: Pairs,
@@ -85,8 +108,16 @@ pub(super) struct Gate {
 impl Gate {
     /// Registers all sockets on which a gate listens.
     pub fn new(setup: GateSetup, sockets: Sockets, spring: Option<Spring>, pool: Pool) -> io::Result<Self> {
-        let GateSetup { rules, exposed, namespaces, lifeline, control, variable, board, .. } = setup;
-        let listeners = sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
+        let GateSetup { rules, exposed, network, lifeline, control, variable, board, .. } = setup;
+        let mut listeners: Vec<_> =
+            sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
+        let (world, inside) = match network {
+            GateNetwork::Apart(namespaces) => (namespaces.world, spring.map_or(Inside::Nowhere, Inside::Apart)),
+            GateNetwork::Beside(loopback) => {
+                listeners.push((0, loopback.entry.try_clone()?));
+                (sys::own_namespace(Namespace::Network)?, Inside::Beside(loopback))
+            }
+        };
         let entrances =
             Entrances { listeners, exposed, resolvers: sockets.resolvers, openings: sockets.openings, paused: false };
         let gate = Self {
@@ -94,11 +125,11 @@ impl Gate {
             lifeline,
             control,
             entrances,
-            spring,
+            inside,
             rules: Arc::new(rules),
             names: Names::default(),
             pairs: Pairs::default(),
-            recorder: Recorder::new(namespaces.world, variable, board),
+            recorder: Recorder::new(world, variable, board),
             pool,
             waiting: HashMap::new(),
             connections: Connections::new(CONNECTION),
@@ -168,9 +199,50 @@ impl Gate {
                 self.catch_up();
                 Answer::Taken(self.recorder.take(mark.as_deref()))
             }
-            Request::Listens(port) => Answer::Listens(self.recorder.listens(port)),
+            Request::Listens(port) => Answer::Listens(self.listens(port)),
+            Request::Serve(asked, families) => {
+                let port = self.inside.loopback().ok_or(Errno::EADDRNOTAVAIL);
+                Answer::Port(port.and_then(|loopback| loopback.serve(asked, families)).map_err(|errno| errno as i32))
+            }
+            Request::Reach(journey) => Answer::Address(self.reach(journey).map_err(|errno| errno as i32)),
+            Request::Name(port, peer) => Answer::Address(self.name(port, peer).ok_or(libc::ENOTCONN)),
         };
         control::answer(&asker, &answer);
+    }
+
+    fn listens(&self, port: u16) -> bool {
+        match &self.inside {
+            Inside::Beside(loopback) => loopback.servers(port).any(sys::listens_at),
+            Inside::Nowhere | Inside::Apart(_) => self.recorder.listens(port),
+        }
+    }
+
+    /// Returns the address to which a socket of a world without namespaces is connected. A connection that no entry of
+    /// the policy allows is refused at once.
+    fn reach(&mut self, Journey { from, to, process }: Journey) -> Result<SocketAddr, Errno> {
+        let loopback = self.inside.loopback().ok_or(Errno::ENETUNREACH)?;
+        if let Some(server) = loopback.server(to) {
+            return server;
+        }
+        if !is_resolver(to)
+            && let Destination::Refuse(Refusal { target, grant }) = destination::decide(&self.rules, &self.names, to)
+        {
+            let (from, to) = ((loopback.address(), from).into(), Some(plain(to)));
+            let attempted = Attempted { target, grant, transport: Transport::Tcp, from, to };
+            self.recorder.refuse_of(Pid::from_raw(process), attempted);
+            return Err(Errno::ECONNREFUSED);
+        }
+        Ok(loopback.expect(from, to))
+    }
+
+    /// Returns the address that a socket has for its program.
+    fn name(&mut self, port: u16, peer: Option<u16>) -> Option<SocketAddr> {
+        let loopback = self.inside.loopback()?;
+        match peer {
+            Some(peer) if loopback.is_gate(peer) => self.connections.to(port),
+            Some(peer) => Some(loopback.name(peer)),
+            None => Some(loopback.name(port)),
+        }
     }
 
     /// Takes all packets and connections of commands that wait.
@@ -227,6 +299,7 @@ impl Gate {
     fn on_arrivals(&mut self, index: usize) -> bool {
         for _ in 0..TURNS {
             let Some((slot, to)) = self.accept(|entrances| &entrances.listeners[index].1) else { return false };
+            let Some(to) = self.arrived(slot, to) else { continue };
             if is_resolver(to) {
                 self.step(slot, |connection, _| connection.ask());
                 continue;
@@ -239,11 +312,28 @@ impl Gate {
         true
     }
 
+    /// Returns where a connection leads. Without namespaces only its listener knows, which has said it before.
+    fn arrived(&mut self, slot: usize, to: SocketAddr) -> Option<SocketAddr> {
+        let Some(loopback) = self.inside.loopback() else { return Some(to) };
+        let expected = self.connections.at(slot).and_then(|(connection, _)| {
+            connection.to = loopback.arrived(connection.from)?;
+            Some(connection.to)
+        });
+        if expected.is_none() {
+            self.give_up(slot);
+        }
+        expected
+    }
+
     /// Accepts connections of the host to exposed ports.
     fn on_visitors(&mut self, index: usize) {
         for _ in 0..TURNS {
             let Some((slot, to)) = self.accept(|entrances| &entrances.exposed[index]) else { return };
-            self.step(slot, |connection, _| connection.go_to(Candidate::loopback(to.port()), None));
+            let candidates = match &self.inside {
+                Inside::Beside(loopback) => loopback.servers(to.port()).map(Candidate::inside).collect(),
+                Inside::Nowhere | Inside::Apart(_) => Candidate::loopback(to.port()),
+            };
+            self.step(slot, |connection, _| connection.go_to(candidates, None));
         }
     }
 
@@ -372,8 +462,9 @@ impl Gate {
             let Some((connection, _)) = self.connections.at(slot) else { return };
             let Some(candidate) = connection.next_candidate() else { return self.give_up(slot) };
             let v6 = candidate.address.is_ipv6();
-            let socket = match &self.spring {
-                Some(spring) if candidate.inside => spring.socket(v6),
+            let socket = match &self.inside {
+                Inside::Apart(spring) if candidate.inside => spring.socket(v6),
+                Inside::Beside(loopback) if candidate.inside => loopback.socket(),
                 _ => sys::stream_socket(v6),
             };
             if let Ok(server) = socket.and_then(|socket| candidate.dial(socket)) {

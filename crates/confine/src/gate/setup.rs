@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use crate::{Board, Network};
 
 use super::control::GateControl;
+use super::loopback::Loopback;
 use super::rules::Rules;
 
 /// Why a gate could not be made.
@@ -51,12 +52,21 @@ pub struct GateNamespaces {
     pub world: OwnedFd,
 }
 
+/// The network of a world, as its gate has it.
+#[derive(Debug)]
+pub enum GateNetwork {
+    /// Namespaces of its own.
+    Apart(GateNamespaces),
+    /// An address of this machine's loopback.
+    Beside(Loopback),
+}
+
 /// The parts that a gate needs. The supervisor makes them, forks the process of the gate and calls
 /// [`serve`](super::serve) there.
 pub struct GateSetup {
     pub(super) rules: Rules,
     pub(super) exposed: Vec<TcpListener>,
-    pub(super) namespaces: GateNamespaces,
+    pub(super) network: GateNetwork,
     pub(super) lifeline: OwnedFd,
     pub(super) control: OwnedFd,
     pub(super) variable: String,
@@ -73,7 +83,7 @@ impl GateSetup {
     pub fn new(
         network: &Network,
         expose: &[u16],
-        namespaces: GateNamespaces,
+        place: GateNetwork,
         lifeline: OwnedFd,
         variable: &str,
     ) -> Result<(Self, GateControl), GateError> {
@@ -86,9 +96,17 @@ impl GateSetup {
         let variable = variable.to_owned();
         let isolated = *network == Network::None;
         Ok((
-            Self { rules, exposed, namespaces, lifeline, control: theirs, variable, isolated, board: None },
+            Self { rules, exposed, network: place, lifeline, control: theirs, variable, isolated, board: None },
             GateControl::new(ours),
         ))
+    }
+
+    /// Returns the address of a world without namespaces.
+    pub fn loopback(&self) -> Option<Ipv4Addr> {
+        match &self.network {
+            GateNetwork::Beside(loopback) => Some(loopback.address()),
+            GateNetwork::Apart(_) => None,
+        }
     }
 
     /// Lets the gate post the number of refusals that it has recorded.
@@ -101,10 +119,15 @@ impl GateSetup {
 impl GateSetup {
     /// Returns the descriptors that the process of the gate keeps.
     pub(super) fn descriptors(&self) -> Vec<RawFd> {
-        let Self { exposed, namespaces: GateNamespaces { user, gate, world }, lifeline, control, board, .. } = self;
-        let some = [user, gate].into_iter().flatten().chain([world, lifeline, control]);
-        let some = some.map(AsRawFd::as_raw_fd).chain(board.iter().map(|board| board.as_fd().as_raw_fd()));
-        some.chain(exposed.iter().map(AsRawFd::as_raw_fd)).collect()
+        let Self { exposed, network, lifeline, control, board, .. } = self;
+        let network: Vec<_> = match network {
+            GateNetwork::Apart(GateNamespaces { user, gate, world }) => {
+                [user, gate].into_iter().flatten().chain([world]).map(AsFd::as_fd).collect()
+            }
+            GateNetwork::Beside(loopback) => vec![loopback.descriptor()],
+        };
+        let some = network.into_iter().chain([lifeline, control].map(AsFd::as_fd)).chain(board.iter().map(AsFd::as_fd));
+        some.chain(exposed.iter().map(AsFd::as_fd)).map(|fd| fd.as_raw_fd()).collect()
     }
 }
 
@@ -127,8 +150,8 @@ mod tests {
         let taken = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let port = taken.local_addr().expect("an address").port();
         let null = || OwnedFd::from(std::fs::File::open("/dev/null").expect("null"));
-        let namespaces = GateNamespaces { user: None, gate: None, world: null() };
-        let error = GateSetup::new(&Network::None, &[port], namespaces, null(), "MARK").err().expect("an error");
+        let place = GateNetwork::Apart(GateNamespaces { user: None, gate: None, world: null() });
+        let error = GateSetup::new(&Network::None, &[port], place, null(), "MARK").err().expect("an error");
         assert!(matches!(error, GateError::Expose { port: found, .. } if found == port), "{error}");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
+use super::beside::Beside;
 use super::caller::{Caller, Callers, read_text};
 use super::guards::Names;
 use super::links::{link_of, path_of};
@@ -24,6 +25,8 @@ pub(super) struct Shared {
     pub paths: Paths,
     /// The bounds of a world without mounts whose listener performs what opens, changes or names a file.
     pub bounds: Option<Bounds>,
+    /// The network of a world without namespaces, unless it is that of this machine.
+    pub beside: Option<Beside>,
     pub callers: Callers,
     pub threads: Threads,
     /// The umask that this process has now.
@@ -42,6 +45,12 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     pub fn caller(&mut self) -> Result<&Caller, Errno> {
         self.shared.callers.get(self.call.thread)
+    }
+
+    /// Returns the socket of the first argument, which stays the same socket whatever happens to its descriptor.
+    pub fn socket(&mut self) -> Result<OwnedFd, Errno> {
+        let number = self.int(0);
+        self.caller()?.process.descriptor(number)
     }
 
     /// Returns an argument that the kernel reads as `int`.

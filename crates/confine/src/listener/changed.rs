@@ -73,7 +73,10 @@ impl Reading<'_> {
             | Question::SendTo
             | Question::Umask
             | Question::Watch
-            | Question::Process => Err(Skip::Nothing),
+            | Question::Process
+            | Question::Socket
+            | Question::Listen
+            | Question::Name => Err(Skip::Nothing),
         }
     }
 

@@ -8,7 +8,7 @@
 //! | `open`, `names`, `renames`, `modes` | performed here: creation of a name, set-group-id bits of directories |
 //! | `perform/` | performed here where no mounts bound a command: whatever opens, changes or names a file |
 //! | `changes` | recorded here: calls that change existing files |
-//! | `sockets` | `connect`, `bind`, `sendto` |
+//! | `sockets`, `address`, `beside` | `connect`, `bind`, `sendto`; the network of a world without namespaces |
 //! | `guards`, `record` | names that must not be created; refused calls |
 //! | `journal`, `changed`, `spots` | a consumer of changes before they are made; from a call to its change, and its place |
 //! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
@@ -22,7 +22,9 @@
 //! Reads of hidden files are not noticed here: a question for each file that is opened would cost more than all the
 //! rest of confinement. `refused_reads` finds such reads in the output of programs.
 
+mod address;
 mod asked;
+mod beside;
 mod caller;
 mod changed;
 mod changes;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::Attempt;
+use crate::gate::{Attempt, GateControl};
 use crate::world::Guards;
 use crate::{Board, Denials, Post};
 
@@ -83,12 +83,21 @@ pub struct Ends {
     pub(super) socket: OwnedFd,
     /// The board for the listener's posts.
     pub(super) board: Board,
+    /// The gate of a world without namespaces.
+    pub(super) gate: Option<GateControl>,
 }
 
 impl Ends {
-    /// Returns both descriptors.
-    pub fn descriptors(&self) -> [RawFd; 2] {
-        [self.socket.as_raw_fd(), self.board.as_fd().as_raw_fd()]
+    /// Gives the listener a way to the gate of its world.
+    #[must_use]
+    pub fn with_gate(self, gate: Option<GateControl>) -> Self {
+        Self { gate, ..self }
+    }
+
+    /// Returns all descriptors.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let gate = self.gate.iter().map(AsFd::as_fd);
+        [self.socket.as_fd(), self.board.as_fd()].into_iter().chain(gate).map(|fd| fd.as_raw_fd()).collect()
     }
 }
 
@@ -105,7 +114,7 @@ impl Link {
     pub fn pair() -> io::Result<(Self, Ends)> {
         let (ours, theirs) = sys::message_pair()?;
         let board = Board::new()?;
-        let ends = Ends { socket: theirs, board: board.another()? };
+        let ends = Ends { socket: theirs, board: board.another()?, gate: None };
         Ok((Self { socket: sys::above_inherited(&ours)?, board, taken: Cell::new(0) }, ends))
     }
 

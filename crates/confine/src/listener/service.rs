@@ -8,6 +8,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::asked::{Asked, Shared};
+use super::beside::Beside;
 use super::caller::Callers;
 use super::changes::{self, Change};
 use super::guards::Names;
@@ -60,14 +61,15 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub fn new(ends: Ends, settings: Settings) -> Self {
+    pub fn new(mut ends: Ends, settings: Settings) -> Self {
         let mut paths = Paths::of(&settings.policy, settings.mounts);
         settings.held.iter().for_each(|held| paths.add(held.directories()));
         let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
         let bounds = settings.held.clone().map(|held| Bounds::new(&settings.policy, held));
-        let shared =
-            Shared { settings, paths, bounds, callers: Callers::of_world(), threads: Threads::default(), umask: 0 };
+        let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| Beside::new(gate, own));
+        let (callers, threads) = (Callers::of_world(), Threads::default());
+        let shared = Shared { settings, paths, bounds, beside, callers, threads, umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
 
@@ -261,7 +263,7 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
 fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
     let two = |from, to| Two { from, to };
     match entry.question {
-        Question::Denied => Ok(denied(asked, entry.name)),
+        Question::Denied | Question::Socket => Ok(denied(asked, entry.name)),
         Question::OpenAt => opened(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
         Question::Open => opened(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
         Question::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
@@ -291,7 +293,9 @@ fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, E
         Question::ChmodAt => modes::of_path(asked, asked.int(0), 1, 2),
         Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
         // The filter asks about these calls for the journal alone.
-        Question::Fchmod | Question::Descriptor | Question::Process => Ok(Reply::CONTINUE),
+        Question::Fchmod | Question::Descriptor | Question::Process | Question::Listen | Question::Name => {
+            Ok(Reply::CONTINUE)
+        }
         Question::OpenAt2 | Question::Watch => Err(Errno::ENOSYS),
         Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
         Question::FileAt(1, _) | Question::TimesAt(1, _) | Question::Times(1) | Question::Entry(1)

@@ -1,5 +1,7 @@
 //! The facts of a world that its listeners need.
 
+use std::net::Ipv4Addr;
+
 use crate::Policy;
 use crate::world::Held;
 
@@ -14,6 +16,8 @@ pub struct Settings {
     pub held: Option<Held>,
     /// Whether the world has a network of its own, and with it abstract names.
     pub own_network: bool,
+    /// The address of a world without namespaces that has no network of this machine.
+    pub loopback: Option<Ipv4Addr>,
     /// Whether a gate decides about connections, and counts the refused ones.
     pub gate: bool,
 }

@@ -5,82 +5,22 @@
 //! because it is an internet socket.
 
 use std::ffi::{CStr, OsStr};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::errno::Errno;
 
+use super::address::Address;
 use super::asked::Asked;
-use super::caller::read_bytes;
 use super::links::{link_of, path_of, text};
+use super::perform::network;
 use super::place::Place;
 use super::reply::Reply;
 use super::settings::Settings;
 use crate::{DenialKind, Network};
 use sys::Follow;
-
-/// The longest address that the kernel takes.
-const LONGEST: usize = 128;
-/// Bytes of a path in an address.
-const PATH: usize = 108;
-const UNIX: u16 = libc::AF_UNIX as u16;
-const INET: u16 = libc::AF_INET as u16;
-const INET6: u16 = libc::AF_INET6 as u16;
-
-/// An address, copied once.
-struct Address(Vec<u8>);
-
-impl Address {
-    fn read(asked: &Asked<'_>, at: usize, length: usize) -> Result<Self, Errno> {
-        let length = asked.unsigned(length) as usize;
-        if length > LONGEST {
-            return Err(Errno::EINVAL);
-        }
-        read_bytes(asked.call.thread, asked.call.args[at], length).map(Self)
-    }
-
-    fn family(&self) -> u16 {
-        self.0.first_chunk().map_or(0, |bytes| u16::from_ne_bytes(*bytes))
-    }
-
-    /// Returns the path of a socket. `None`: the address has no path, or an abstract name.
-    fn path(&self) -> Option<&[u8]> {
-        let name =
-            self.0.get(2..).filter(|name| self.family() == UNIX && name.first().is_some_and(|byte| *byte != 0))?;
-        Some(memchr::memchr(0, name).map_or(name, |end| &name[..end]))
-    }
-
-    fn is_abstract(&self) -> bool {
-        self.family() == UNIX && self.0.get(2) == Some(&0)
-    }
-
-    /// Returns an internet address that leads out of the world.
-    fn outside(&self) -> Option<SocketAddr> {
-        let port = u16::from_be_bytes(*self.0.get(2..)?.first_chunk()?);
-        let ip: IpAddr = match self.family() {
-            INET => Ipv4Addr::from(*self.0.get(4..)?.first_chunk::<4>()?).into(),
-            INET6 => Ipv6Addr::from(*self.0.get(8..)?.first_chunk::<16>()?).to_canonical(),
-            _ => return None,
-        };
-        let inside = ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();
-        (!inside).then_some(SocketAddr::new(ip, port))
-    }
-
-    fn of_path(path: &[u8]) -> Result<Self, Errno> {
-        if path.len() >= PATH {
-            return Err(Errno::ENAMETOOLONG);
-        }
-        Ok(Self([&UNIX.to_ne_bytes(), path, &[0]].concat()))
-    }
-}
-
-/// Returns the caller's socket, which stays the same socket whatever happens to its descriptor.
-fn socket(asked: &mut Asked<'_>) -> Result<OwnedFd, Errno> {
-    let number = asked.int(0);
-    asked.caller()?.process.descriptor(number)
-}
 
 /// Returns whether the kernel decides about an address, as Landlock bounds it. This process has no Landlock.
 fn is_left_to_kernel(asked: &Asked<'_>, address: &Address) -> bool {
@@ -94,10 +34,13 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     if let Some(outside) = address.outside() {
         note(asked, outside);
     }
+    if asked.shared.beside.is_some() && !address.is_local() {
+        return network::connect(asked, address);
+    }
     if is_left_to_kernel(asked, &address) && address.path().is_none() {
         return Ok(Reply::CONTINUE);
     }
-    let socket = socket(asked);
+    let socket = asked.socket();
     let Some(path) = address.path() else {
         asked.check()?;
         if address.is_abstract() {
@@ -127,7 +70,7 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.
 fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Option<OwnedFd>) -> Result<Reply, Errno> {
     if sys::is_nonblocking(socket.as_fd()) {
-        sys::connect_to(socket.as_fd(), &address.0)?;
+        sys::connect_to(socket.as_fd(), address.bytes())?;
         return Ok(Reply::DONE);
     }
     let internet = matches!(sys::family_of(socket.as_fd()), Ok(libc::AF_INET | libc::AF_INET6));
@@ -136,7 +79,7 @@ fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Opt
     }
     let work = move || {
         let _target = target;
-        sys::connect_to(socket.as_fd(), &address.0).map(|()| Reply::DONE)
+        sys::connect_to(socket.as_fd(), address.bytes()).map(|()| Reply::DONE)
     };
     asked.shared.threads.answer(asked.listener, asked.call.id, work)
 }
@@ -147,7 +90,7 @@ fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
     if asked.shared.settings.own_network {
         return Ok(());
     }
-    let name = format!("@{}", String::from_utf8_lossy(&address.0[3..]));
+    let name = format!("@{}", String::from_utf8_lossy(&address.bytes()[3..]));
     let program = asked.program();
     asked.record.denials.add(DenialKind::Network, name.trim_end_matches('\0'), &program, None);
     Err(Errno::EPERM)
@@ -156,16 +99,19 @@ fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
 /// `bind`
 pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     let address = Address::read(asked, 1, 2)?;
+    if asked.shared.beside.is_some() && !address.is_local() {
+        return network::bind(asked, &address);
+    }
     if is_left_to_kernel(asked, &address) {
         return Ok(Reply::CONTINUE);
     }
-    let socket = socket(asked)?;
+    let socket = asked.socket()?;
     let Some(path) = address.path() else {
         asked.check()?;
         if address.is_abstract() {
             stay_inside(asked, &address)?;
         }
-        sys::bind_to(socket.as_fd(), &address.0)?;
+        sys::bind_to(socket.as_fd(), address.bytes())?;
         return Ok(Reply::DONE);
     };
     let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
@@ -188,7 +134,7 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     // The path may have become a link to the root of another process. Only this capability permits to follow such a
     // link.
     sys::use_tracing(false)?;
-    let bound = sys::bind_to(socket.as_fd(), &address.0);
+    let bound = sys::bind_to(socket.as_fd(), address.bytes());
     sys::use_tracing(true)?;
     nix::unistd::chdir("/")?;
     match bound {
@@ -228,7 +174,8 @@ pub(super) fn send(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
 
 fn note(asked: &mut Asked<'_>, outside: SocketAddr) {
     let Settings { policy, own_network, .. } = &asked.shared.settings;
-    if policy.network == Network::Full || !(*own_network || sys::landlock_bounds_tcp()) {
+    let is_bounded = *own_network || asked.shared.beside.is_some() || sys::landlock_bounds_tcp();
+    if policy.network == Network::Full || !is_bounded {
         return;
     }
     let program = asked.program();

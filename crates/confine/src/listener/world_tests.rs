@@ -35,7 +35,14 @@ fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
         let world = scene.world(policy);
         world.refresh().expect("refreshed");
         let entrance = world.entrance().expect("an entrance");
-        let settings = Settings { policy: policy.clone(), mounts: true, held: None, own_network: true, gate: false };
+        let settings = Settings {
+            policy: policy.clone(),
+            mounts: true,
+            held: None,
+            own_network: true,
+            loopback: None,
+            gate: false,
+        };
         let (link, listener) = listen(&world, &entrance, settings);
         let message = link.begin(1, &world.guarded()).expect("begun");
         let filter = filter::program(Machine::HERE.expect("a machine"), filter::Variant::Confined);

@@ -14,7 +14,8 @@ use super::git::Grants;
 use super::private::Private;
 use super::roster::Roster;
 use super::targets::{Protected, Targets};
-use crate::{Caches, Policy, Tmp};
+use crate::gate::RESOLV_CONF;
+use crate::{Caches, Network, Policy, Tmp};
 use sys::Fork;
 
 /// Variables that name caches of package managers, each with a directory of the world.
@@ -39,6 +40,8 @@ pub struct Held {
     memory: Option<PathBuf>,
     /// The list of files that are shown.
     shown: PathBuf,
+    /// The file in the place of `/etc/resolv.conf`. `None`: that of the machine.
+    resolver: Option<PathBuf>,
     targets: Rc<RefCell<Targets>>,
     roster: Roster,
 }
@@ -61,8 +64,14 @@ impl Held {
             own.push(private.path.join("cache"));
         }
         let shown = private.path.join(SHOWN);
+        let resolver = (policy.network != Network::Full).then(|| private.path.join("resolv.conf"));
+        if let Some(path) = &resolver {
+            // Datagrams do not reach the resolver.
+            std::fs::write(path, format!("{RESOLV_CONF}options use-vc\n"))?;
+            show(&private.path, path)?;
+        }
         let targets = Rc::new(RefCell::new(Targets::of(policy, git, false)));
-        Ok(Self { own, memory, shown, targets, roster: Roster::create(&private.path)? })
+        Ok(Self { own, memory, shown, resolver, targets, roster: Roster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -73,6 +82,11 @@ impl Held {
     /// Returns the directory in the place of `/dev/shm`. `None`: that of the machine.
     pub fn memory(&self) -> Option<&Path> {
         self.memory.as_deref()
+    }
+
+    /// Returns the file in the place of `/etc/resolv.conf`. `None`: that of the machine.
+    pub fn resolver(&self) -> Option<&Path> {
+        self.resolver.as_deref()
     }
 
     /// Returns the processes of the world.
@@ -117,15 +131,18 @@ pub struct Keeper {
     pub pid: Pid,
     /// The write end of a pipe. The supervisor and the shims of the world have copies.
     pub kept: OwnedFd,
+    /// The read end, which reports the end of the world.
+    pub ended: OwnedFd,
 }
 
 impl Keeper {
     /// Starts the process.
     pub(super) fn start(private: Private) -> io::Result<Self> {
         let (read, kept) = sys::pipe()?;
+        let ended = read.try_clone()?;
         match sys::fork()? {
             Fork::Child => {
-                drop(kept);
+                drop((kept, ended));
                 let _ = sys::name_process(c"agent-bash-keep");
                 let [lock, parent] = private.descriptors();
                 sys::close_all_but(&[lock, parent, read.as_raw_fd()]);
@@ -133,7 +150,7 @@ impl Keeper {
                 private.remove();
                 sys::exit_now(0)
             }
-            Fork::Parent(pid) => Ok(Self { pid, kept }),
+            Fork::Parent(pid) => Ok(Self { pid, kept, ended }),
         }
     }
 }

@@ -51,8 +51,8 @@ impl Roster {
         known.filter(|(pid, started)| sys::identity(*pid).is_some_and(|now| now.started == *started)).collect()
     }
 
-    /// Returns whether a process belongs to the world. Its line of parents is read twice: a process on it that ends, and
-    /// whose pid goes to another process meanwhile, changes it.
+    /// Returns whether a process belongs to the world. Its line of parents is read twice: it changes if a process on it
+    /// ends meanwhile, and another process gets its pid.
     pub fn has(&self, process: Pid) -> bool {
         let shims = self.living();
         let found = ancestors(process, &shims);
@@ -81,8 +81,8 @@ impl Roster {
         id == self.id
     }
 
-    /// Lets the directory list the processes that there are now, and whatever else `/proc` has. Several listeners may do
-    /// so at once.
+    /// Lets the directory list the processes that there are now, and whatever else `/proc` has. Several listeners may
+    /// do so at once.
     pub fn update(&self) -> io::Result<()> {
         let mut missing: BTreeSet<_> = self.all().iter().map(ToString::to_string).collect();
         let mut is_new = true;

@@ -115,7 +115,7 @@ fn missing(tried: Tried, part: Part, obstacle: &Obstacle) -> Option<Missing> {
     let Obstacle { why, remedy } = obstacle.clone();
     match part {
         Part::Syscalls if tried.filter.is_some() => None,
-        Part::Files | Part::Processes if tried.performs => None,
+        Part::Files | Part::Network | Part::Processes if tried.performs => None,
         Part::Syscalls => Some(Missing {
             part,
             why: "no filter of system calls (seccomp) can be installed".to_owned(),
@@ -158,14 +158,8 @@ fn of_listener(policy: &Policy, tried: Tried) -> Vec<String> {
     if policy.caches.0 == Caches::Overlay {
         notes.push("variables name private directories for the caches of package managers".to_owned());
     }
-    if tried.landlock && sys::landlock_bounds_tcp() && policy.network != Network::Full {
-        notes.push(NO_TCP.to_owned());
-    }
     notes
 }
-
-/// The note on a network that Landlock confines.
-const NO_TCP: &str = "TCP is refused altogether, the loopback included";
 
 /// Returns notes on how far this version of Landlock confines a command.
 fn of_landlock(policy: &Policy, version: u32) -> Vec<String> {
@@ -179,7 +173,7 @@ fn of_landlock(policy: &Policy, version: u32) -> Vec<String> {
         notes.push("files outside can be emptied by their paths (before Linux 6.2)".to_owned());
     }
     if version >= 4 && policy.network != Network::Full {
-        notes.push(NO_TCP.to_owned());
+        notes.push("TCP is refused altogether, the loopback included".to_owned());
     }
     notes
 }

@@ -141,7 +141,8 @@ pub struct Task {
     /// The cgroup in which the task's processes start, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<PathBuf>,
-    /// The directory by which a registry of another host joins the task's world, if one does.
+    /// The directory by which a registry of another host joins the task's world, if one does. Without namespaces the
+    /// directory names the servers of the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<PathBuf>,
     /// Confinement of the task with the denials so far. `None`: the task is not confined.

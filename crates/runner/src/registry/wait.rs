@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use super::registry::{Registry, SCAN_EVERY, TaskProgress};
 use super::stranger::stranger_at;
 use crate::pattern::{Pattern, Search};
 use crate::supervise::TaskSender;
+use confine::gate::servers_of;
 
 /// Time between two attempts to connect to a port.
 const TRY_EVERY: Duration = Duration::from_millis(50);
@@ -79,7 +81,7 @@ impl Registry {
         let matched = tokio::select! {
             biased;
             matched = self.until_there(&id, search, &searched) => matched?,
-            port = port_accepts(wait.port, process) => {
+            port = port_accepts(wait.port, process, task.world.as_deref()) => {
                 let look = move || port.and_then(|port| stranger_at(port, &task));
                 stranger = tokio::task::spawn_blocking(look).await.ok().flatten();
                 true
@@ -207,8 +209,14 @@ async fn time_is_up(until: Option<Instant>, searched: &Notify) {
 
 /// Waits until a server accepts connections at a port of the task's loopback. A confined task has its world's loopback.
 /// Returns the port if any process of this machine may have it.
-async fn port_accepts(port: Option<u16>, process: Option<Pid>) -> Option<u16> {
+async fn port_accepts(port: Option<u16>, process: Option<Pid>, world: Option<&Path>) -> Option<u16> {
     let Some(port) = port else { return std::future::pending().await };
+    while let Some(servers) = world.and_then(servers_of) {
+        if servers.into_iter().any(|(server, asked)| asked.port() == port && sys::listens_at(server)) {
+            return None;
+        }
+        sleep(TRY_EVERY).await;
+    }
     if let Some(process) = process.filter(|process| sys::has_other_network(*process)) {
         while !sys::listens(process, port) {
             sleep(TRY_EVERY).await;

@@ -15,7 +15,7 @@ use super::denial_news::DenialNews;
 use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
 use super::task_client::{ClientRequest, TaskClient};
-use confine::Denials;
+use confine::{Denials, Way};
 use protocol::FromTask;
 use protocol::SilenceWatch;
 use protocol::plan::Recorded;
@@ -135,7 +135,10 @@ impl TaskServer {
     /// announces denials.
     pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: Denials) {
         // A state file is text, so the path has to be text.
-        self.task.world = home.filter(|home| self.spec.joins && home.to_str().is_some()).map(Path::to_owned);
+        // Without namespaces it cannot be joined. It names the servers of the task.
+        let is_beside = self.spec.confinement.as_ref().is_some_and(|confinement| confinement.way == Way::Listener);
+        let is_kept = |home: &&Path| (self.spec.joins || is_beside) && home.to_str().is_some();
+        self.task.world = home.filter(is_kept).map(Path::to_owned);
         self.news.listen(news);
         self.add_denials(denials);
         if self.task.world.is_some() {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,7 +14,7 @@ use nix::unistd::Pid;
 use super::blank::{BlankGate, BlankPlace};
 use crate::shim::world::{ShimWorld, Ways};
 use confine::filter::Variant;
-use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
+use confine::gate::{self, GateControl, GateError, GateNamespaces, GateNetwork, GateSetup, Loopback};
 use confine::listener::{self, Link, Settings};
 use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
 use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
@@ -31,6 +32,9 @@ const TRY_EVERY: Duration = Duration::from_millis(2);
 
 /// Worlds that watch files, with two of the user's watches each. The kernel permits a user 128 by default.
 const WATCHING: usize = 8;
+
+/// A gate, and the address of a world without namespaces.
+type OpenGate = (GateControl, Option<Ipv4Addr>);
 
 /// The worlds of this host.
 #[derive(Default)]
@@ -74,7 +78,7 @@ impl Worlds {
     ) -> Result<WorldFacts, NoWorld> {
         let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, home)) {
-            Some(Joined { world, gate }) => (world, gate.map(GateControl::from)),
+            Some(Joined { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
             None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,
         };
@@ -100,7 +104,7 @@ impl Worlds {
     }
 
     /// Makes a world with its gate.
-    fn build(&mut self, id: WorldId, policy: &Policy, state: &Path) -> Result<(World, Option<GateControl>), NoWorld> {
+    fn build(&mut self, id: WorldId, policy: &Policy, state: &Path) -> Result<(World, Option<OpenGate>), NoWorld> {
         if self.swept.insert(state.to_owned()) {
             self.sweep(state);
         }
@@ -117,12 +121,14 @@ impl Worlds {
         let gate = match gate {
             Some((pid, gate)) => {
                 self.gates.insert(pid, Some(id));
-                Some(gate)
+                Some((gate, None))
             }
             None => self.open_gate(id, policy, &mut world)?,
         };
         let published = Published::now(policy, &world.facts);
-        world.publish(&published, gate.as_ref().map(AsFd::as_fd)).map_err(|error| failed("its description", error))?;
+        world
+            .publish(&published, gate.as_ref().map(|(gate, _)| gate.as_fd()))
+            .map_err(|error| failed("its description", error))?;
         Ok((world, gate))
     }
 
@@ -165,14 +171,15 @@ impl Worlds {
         id: WorldId,
         policy: &Policy,
         world: World,
-        gate: Option<GateControl>,
+        gate: Option<OpenGate>,
     ) -> Result<WorldFacts, NoWorld> {
+        let (gate, loopback) = gate.map_or((None, None), |(gate, loopback)| (Some(gate), loopback));
         let facts = world.facts.clone();
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
         let policy = Policy { write: facts.write.clone(), ..policy.clone() };
         let mounts = world.namespaces.is_some();
         let held = world.held.as_ref().map(|(held, _)| held.clone());
-        let settings = Settings { policy, mounts, held, own_network, gate: gate.is_some() };
+        let settings = Settings { policy, mounts, held, own_network, loopback, gate: gate.is_some() };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
@@ -191,19 +198,13 @@ impl Worlds {
 
     /// Starts the gate of a world, unless the world has the network of the host. Adds notes on ports that cannot be
     /// exposed, if the network is not required.
-    fn open_gate(&mut self, id: WorldId, policy: &Policy, world: &mut World) -> Result<Option<GateControl>, NoWorld> {
-        let Some(spaces) = &world.namespaces else { return Ok(None) };
-        let Some(network) = &spaces.network else { return Ok(None) };
-        let copied = || {
-            let gate = spaces.gate.as_ref().map(OwnedFd::try_clone).transpose()?;
-            let namespaces = GateNamespaces { user: Some(spaces.user.try_clone()?), gate, world: network.try_clone()? };
-            io::Result::Ok((namespaces, spaces.ended.try_clone()?))
-        };
+    fn open_gate(&mut self, id: WorldId, policy: &Policy, world: &mut World) -> Result<Option<OpenGate>, NoWorld> {
         let give_up = Instant::now() + PORT_RELEASE;
         let mut expose = policy.expose.clone();
         let (setup, control) = loop {
-            let (namespaces, lifeline) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
-            match GateSetup::new(&policy.network, &expose, namespaces, lifeline, MARK) {
+            let place = gate_place(world, policy).map_err(|error| failed("the network of its gate", error))?;
+            let Some((network, lifeline)) = place else { return Ok(None) };
+            match GateSetup::new(&policy.network, &expose, network, lifeline, MARK) {
                 Err(GateError::Expose { .. }) if self.is_one_ending() && Instant::now() < give_up => {
                     thread::sleep(TRY_EVERY);
                 }
@@ -216,6 +217,7 @@ impl Worlds {
         };
         let setup =
             setup.posting_on(world.board.another().map_err(|error| failed("the descriptors of its gate", error))?);
+        let loopback = setup.loopback();
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
             Fork::Child => gate::serve(setup),
             Fork::Parent(pid) => self.gates.insert(pid, Some(id)),
@@ -224,7 +226,7 @@ impl Worlds {
         if !opens_late(policy) {
             control.started().map_err(|error| failed("its gate", error))?;
         }
-        Ok(Some(control))
+        Ok(Some((control, loopback)))
     }
 
     /// Returns whether the processes of a world are ending, which may still hold its ports.
@@ -300,8 +302,11 @@ impl Worlds {
             link
         });
         let door = made.world.open_door()?;
-        let gate =
-            made.gate.as_ref().map(|gate| io::Result::Ok((another(gate)?, made.world.board.another()?))).transpose()?;
+        let gate = made
+            .gate
+            .as_ref()
+            .map(|gate| io::Result::Ok((gate.another()?, made.world.board.another()?)))
+            .transpose()?;
         let owner = made.owner.1.try_clone()?;
         let home = made.world.facts.home.clone();
         match made.fork()? {
@@ -347,6 +352,9 @@ impl Made {
     /// Starts the listener of a shim. Returns the shim's way to it.
     fn fork_listener(&self) -> io::Result<(Pid, Link)> {
         let (link, ends) = Link::pair()?;
+        let gate =
+            self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::another).transpose()?;
+        let ends = ends.with_gate(gate);
         match self.fork()? {
             Fork::Parent(pid) => Ok((pid, link)),
             Fork::Child => {
@@ -361,6 +369,20 @@ impl Made {
     }
 }
 
+/// Returns the network that the gate of a world serves, and the pipe that reports the end of the world. `None`: the
+/// world has the network of the host.
+fn gate_place(world: &World, policy: &Policy) -> io::Result<Option<(GateNetwork, OwnedFd)>> {
+    if let Some((_, keeper)) = world.held.as_ref().filter(|_| policy.network != Network::Full) {
+        let home = world.facts.home.as_deref().unwrap_or(Path::new(""));
+        return Ok(Some((GateNetwork::Beside(Loopback::claim(home)?), keeper.ended.try_clone()?)));
+    }
+    let Some(spaces) = &world.namespaces else { return Ok(None) };
+    let Some(network) = &spaces.network else { return Ok(None) };
+    let gate = spaces.gate.as_ref().map(OwnedFd::try_clone).transpose()?;
+    let namespaces = GateNamespaces { user: Some(spaces.user.try_clone()?), gate, world: network.try_clone()? };
+    Ok(Some((GateNetwork::Apart(namespaces), spaces.ended.try_clone()?)))
+}
+
 /// Starts the gate of a blank world, which knows no hosts and opens nothing.
 fn open_blank_gate(begun: &Begun) -> Result<(Pid, GateControl), NoWorld> {
     let Some([user, network]) = &begun.network else { return Err(failed("a network", io::ErrorKind::NotFound.into())) };
@@ -369,7 +391,8 @@ fn open_blank_gate(begun: &Begun) -> Result<(Pid, GateControl), NoWorld> {
         io::Result::Ok((namespaces, begun.ended.try_clone()?, begun.board.another()?))
     };
     let (namespaces, lifeline, board) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
-    let (setup, control) = GateSetup::new(&Network::None, &[], namespaces, lifeline, MARK).map_err(no_gate)?;
+    let network = GateNetwork::Apart(namespaces);
+    let (setup, control) = GateSetup::new(&Network::None, &[], network, lifeline, MARK).map_err(no_gate)?;
     match sys::fork().map_err(|error| failed("the process of its gate", error))? {
         Fork::Child => gate::serve(setup.posting_on(board)),
         Fork::Parent(pid) => Ok((pid, control)),
@@ -388,10 +411,6 @@ pub enum ForkedShim {
     Parent(Pid),
     /// In the shim: its world.
     Child(Option<Box<ShimWorld>>),
-}
-
-fn another(gate: &GateControl) -> io::Result<GateControl> {
-    gate.as_fd().try_clone_to_owned().map(GateControl::from)
 }
 
 /// Returns a step that failed.

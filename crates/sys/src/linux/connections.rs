@@ -53,6 +53,12 @@ pub fn listens(pid: Pid, port: u16) -> bool {
     find(pid, ["tcp", "tcp6"], |row| listening(row).then_some(())).is_some()
 }
 
+/// Returns whether a server of this machine listens at an address.
+pub fn listens_at(address: SocketAddr) -> bool {
+    let listening = |row: &Row<'_>| row.state == LISTENING && row.local == address;
+    find(nix::unistd::getpid(), ["tcp", "tcp6"], |row| listening(row).then_some(())).is_some()
+}
+
 /// Returns whether a process has another network namespace than this one. A process that is gone has none.
 pub fn has_other_network(pid: Pid) -> bool {
     let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();

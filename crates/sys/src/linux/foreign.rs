@@ -20,6 +20,19 @@ pub fn read_foreign(pid: i32, at: u64, buffer: &mut [u8]) -> nix::Result<usize> 
     Errno::result(read).map(isize::cast_unsigned)
 }
 
+/// Writes memory of another process.
+///
+/// # Errors
+/// If not all of it can be written.
+pub fn write_foreign(pid: i32, at: u64, bytes: &[u8]) -> nix::Result<()> {
+    let ours = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let at = usize::try_from(at).map_err(|_| Errno::EFAULT)?;
+    let theirs = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: bytes.len() };
+    // SAFETY: reads our bytes only. The kernel checks the destination.
+    let written = unsafe { libc::process_vm_writev(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
+    if Errno::result(written)?.cast_unsigned() < bytes.len() { Err(Errno::EFAULT) } else { Ok(()) }
+}
+
 /// Returns whether this process may read the memory of its descendants, which a system can forbid to all but a few.
 pub fn may_read_descendants() -> bool {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();

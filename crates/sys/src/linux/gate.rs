@@ -1,6 +1,7 @@
 //! The system calls of a world's gate: namespaces, readiness of many sockets, refused packets.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -160,12 +161,36 @@ fn attach_filter(socket: BorrowedFd<'_>) -> io::Result<()> {
         /* 18 */ step(libc::BPF_RET | libc::BPF_K, 0, 0, 128),
         /* 19 */ step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
     ];
+    attach(socket, &mut program)
+}
+
+fn attach(socket: BorrowedFd<'_>, program: &mut [libc::sock_filter]) -> io::Result<()> {
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    let size = size_of::<libc::sock_fprog>() as libc::socklen_t;
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
-    // SAFETY: the kernel reads the structure and the program, which both live.
-    let done = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const program).cast(), size) };
+    set_option(socket, libc::SO_ATTACH_FILTER, &program)
+}
+
+fn set_option<T>(socket: BorrowedFd<'_>, name: libc::c_int, value: &T) -> io::Result<()> {
+    let size = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads a value of this size, and a filter at the place that it names, which both live.
+    let done =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const *value).cast(), size) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Drops all packets for a socket of TCP, and for the connections that it accepts, that do not come from an address.
+/// The filter stays for good.
+pub fn hear_only(socket: BorrowedFd<'_>, from: Ipv4Addr) -> io::Result<()> {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    // The header of IP lies before the segment. Its fourth word is the source.
+    let source = (libc::SKF_NET_OFF as u32).wrapping_add(12);
+    let mut program = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, source),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, from.to_bits()),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+    ];
+    attach(socket, &mut program)?;
+    set_option(socket, libc::SO_LOCK_FILTER, &1)
 }
 
 #[cfg(test)]

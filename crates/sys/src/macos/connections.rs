@@ -8,6 +8,10 @@ use nix::unistd::Pid;
 use crate::Transport;
 
 /// Always false.
+pub fn listens_at(_: SocketAddr) -> bool {
+    false
+}
+
 pub fn listens(_: Pid, _: u16) -> bool {
     false
 }

@@ -49,6 +49,10 @@ pub fn read_foreign(_: i32, _: u64, _: &mut [u8]) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
 }
 
+pub fn write_foreign(_: i32, _: u64, _: &[u8]) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
+}
+
 pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
 
 pub struct Process;

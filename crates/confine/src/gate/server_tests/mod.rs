@@ -15,7 +15,7 @@ use crate::gate::refusals::Refusals;
 use crate::gate::relay::reset;
 use crate::gate::resolve::Pool;
 use crate::gate::server::Gate;
-use crate::gate::setup::{GateNamespaces, GateSetup};
+use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
 use crate::gate::sockets::Sockets;
 use crate::{Grant, Network};
 use world::{HANG, HostPaths, World, address_in, echo, is_refused, is_reset, resets, resolve, serve};
@@ -82,7 +82,8 @@ fn a_world_without_hosts_records_the_names_that_it_asks_for() {
     };
     let (lifeline, held) = sys::pipe().expect("a pipe");
     let namespaces = GateNamespaces { user: None, gate: None, world: inside.network.try_clone().expect("a copy") };
-    let (setup, control) = GateSetup::new(&Network::None, &[], namespaces, lifeline, "X").expect("a setup");
+    let network = GateNetwork::Apart(namespaces);
+    let (setup, control) = GateSetup::new(&Network::None, &[], network, lifeline, "X").expect("a setup");
     let pool = Pool::new(resolve).expect("a pool");
     let gate = thread::spawn(move || Gate::new(setup, sockets, None, pool)?.run());
     let answer = inside.run(|| {

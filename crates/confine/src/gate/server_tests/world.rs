@@ -16,7 +16,7 @@ use crate::gate::link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_
 use crate::gate::refusals::Refusals;
 use crate::gate::resolve::Pool;
 use crate::gate::server::Gate;
-use crate::gate::setup::{GateNamespaces, GateSetup};
+use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
 use crate::gate::sockets::Sockets;
 use crate::gate::spring::{Spring, flow};
 use crate::policy::{AllowEntry, AllowHost};
@@ -138,9 +138,9 @@ impl World {
         let network = Network::Allow { entries: allow.iter().map(entry).collect(), hosts };
         let (read, lifeline) = sys::pipe()?;
         let world = inside.network.try_clone()?;
-        let namespaces = GateNamespaces { user: None, gate: None, world };
+        let place = GateNetwork::Apart(GateNamespaces { user: None, gate: None, world });
         let (setup, control) =
-            GateSetup::new(&network, expose, namespaces, read, "AGENT_BASH_TEST_MARK").map_err(io::Error::other)?;
+            GateSetup::new(&network, expose, place, read, "AGENT_BASH_TEST_MARK").map_err(io::Error::other)?;
         let ports = setup.rules.ports();
         let sockets = outside.run(move || Sockets::open(&ports))?;
         let (spring, end) = sys::packet_pair()?;

@@ -5,7 +5,7 @@ use nix::errno::Errno;
 use super::super::asked::Asked;
 use super::super::names::Two;
 use super::super::reply::Reply;
-use super::{attributes, entries, open, processes};
+use super::{attributes, entries, network, open, processes};
 use crate::filter::{Entry, Question};
 
 const AT_FDCWD: i32 = libc::AT_FDCWD;
@@ -40,6 +40,9 @@ pub(in crate::listener) fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Option
         Question::Fchmod => attributes::mode_of_descriptor(asked),
         Question::Watch => attributes::watch(asked),
         Question::Process => processes::reach(asked, entry),
+        Question::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => network::socket(asked),
+        Question::Listen => network::listen(asked),
+        Question::Name => network::name(asked, entry.name == "getpeername"),
         Question::File(_)
         | Question::Itself(_)
         | Question::FileAt(..)

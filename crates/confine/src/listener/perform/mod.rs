@@ -1,5 +1,5 @@
 //! What the listener performs in a world without namespaces: whatever opens, changes or names a file, or reaches a
-//! process.
+//! process or a host.
 //!
 //! | file | what |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `open` | opens files for reading and writing, and makes new ones |
 //! | `entries` | removes, renames and links names |
 //! | `processes` | signals to other processes, and how they are scheduled |
+//! | `network` | sockets of the internet |
 //! | `attributes` | modes, owners, times, extended attributes, sizes; watches |
 //!
 //! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
@@ -21,6 +22,7 @@ mod bounds;
 mod calls;
 mod entries;
 mod judge;
+pub(super) mod network;
 mod open;
 mod places;
 mod processes;

@@ -58,6 +58,10 @@ pub(in crate::listener) fn place(
             let path = text(held.memory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
             below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
         }
+        [b"etc", b"resolv.conf"] if held.resolver().is_some() => {
+            let path = text(held.resolver().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
+            Ok(Place::Path(Base::Root, path))
+        }
         [b"proc", pid] if is_own(pid) => own(b"."),
         [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),
         [b"proc", pid, b"fd", number, rest @ ..] if is_own(pid) => opened(caller, number, rest),

@@ -1,7 +1,8 @@
 //! Calls that reach another process: signals, and changes of how it is scheduled.
 //!
 //! The kernel gets a call only if it reaches nobody but the caller's own process. All other signals are sent from here,
-//! to a process that is open and was then found in the world. Their receivers see the pid of this process as the sender.
+//! to a process that is open and was then found in the world. Their receivers see the pid of this process as their
+//! sender.
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;

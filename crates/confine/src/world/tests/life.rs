@@ -12,7 +12,7 @@ use super::super::testing::{Scene, end, isolated, run_in, users};
 use super::super::{HostPaths, Leftovers, build, probe};
 use super::check;
 use crate::gate::RESOLV_CONF;
-use crate::{Network, Part, Policy, WorldError};
+use crate::{Network, Part, Policy, Way};
 use sys::{Fork, Signal};
 
 #[test]
@@ -246,7 +246,7 @@ fn a_probe_tries_all_parts() {
 }
 
 #[test]
-fn without_user_namespaces_a_listener_holds_the_files_or_parts_are_missing() {
+fn without_user_namespaces_a_listener_holds_all_parts() {
     let scene = Scene::below(Path::new("/var"), None);
     isolated(None, || {
         // The child has a user namespace of its own, so that the limit applies to this process alone.
@@ -260,13 +260,9 @@ fn forbidden(scene: &Scene) -> ! {
     let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         fs::write("/proc/sys/user/max_user_namespaces", "0").expect("limited");
         let place = HostPaths { state: &scene.state, readable: &[], watches: true };
-        let Err(WorldError::Missing(missing)) = build(&scene.policy(), &place) else { panic!("a world") };
-        assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [Part::Network]);
-        assert!(missing.iter().all(|missing| missing.remedy.contains("max_user_namespaces")), "{missing:?}");
-        let policy = Policy { require: vec![Part::Files, Part::Processes, Part::Syscalls], ..scene.policy() };
-        let world = build(&policy, &place).expect("a listener");
+        let world = build(&scene.policy(), &place).expect("a listener");
         assert!(world.namespaces.is_none() && world.landlock.is_some());
-        assert_eq!((&*world.facts.held, world.facts.missing.len()), (&*policy.require, 1));
+        assert_eq!((world.facts.way, &*world.facts.held), (Way::Listener, &Part::ALL[..]));
         let (tmp, keeper) = (world.facts.tmp.clone().expect("a directory"), world.first().expect("a keeper"));
         assert!(tmp.is_dir());
         drop(world);

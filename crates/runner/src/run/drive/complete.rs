@@ -13,6 +13,7 @@ use crate::registry::{Registry, RegistryError};
 use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, ShellAfter, ShellExit};
 use crate::run::listener::Listener;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces};
+use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
 use protocol::{Cause, Ended, ExceededLimit, Survivor, Transfer};
@@ -61,7 +62,11 @@ pub async fn complete<'a, L: Listener>(
         bound: if process.aborted { deadlines.hard() } else { Instant::now() },
     };
     let Settled { survivors, task, child, note } = settle(shim, remainder, &mut exit, settlement).await;
-    let recorded = record.finish(&survivors, request.registry.as_ref().zip(task.as_ref()), moved).await;
+    let mut recorded = record.finish(&survivors, request.registry.as_ref().zip(task.as_ref()), moved).await;
+    let servers = request.world.as_ref().and_then(|world| servers_of(world.home.as_deref()?));
+    if let Some((receipt, servers)) = recorded.as_mut().and_then(|record| record.receipt.as_mut()).zip(servers) {
+        receipt.ports.rename(&servers);
+    }
     // From here on only the shim reads the pipes, if a process still writes to them.
     let stdout = output.streams.stdout.capture.finish();
     let stderr = output.streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();

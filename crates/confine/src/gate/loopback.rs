@@ -1,0 +1,260 @@
+//! The loopback of a world without namespaces: an address of 127/8 that no other world has.
+//!
+//! A server of the world that binds port 3000 of a loopback, or of every address, gets any port of that address, which
+//! its listener asks for here. So ports collide neither with those of this machine nor with those of other worlds. A
+//! client that connects to port 3000 of a loopback is led to that port. All other connections lead to the gate, which
+//! has been told where to.
+//!
+//! A server's port is also held at the next address, without a server. Until it is given up, no program of this machine
+//! can listen to it at every address, and so meet the clients of a server that has ended.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sys::socket::{SockaddrIn, bind, getsockname};
+use serde::{Deserialize, Serialize};
+
+/// The port of gates. The next one is tried if a program of the machine has it.
+const ENTRY: u16 = 47_474;
+/// The addresses and ports that are tried.
+const TRIES: u16 = 64;
+/// The servers after which those that have ended are given up.
+const MANY: usize = 256;
+/// The most servers, and connections on their way to the gate.
+const MOST: usize = 4096;
+
+/// The name of a file in the private directory of a world.
+const SERVERS: &str = "servers";
+
+/// Returns the servers of a world without namespaces: the address of each, and the address that it has asked for.
+/// `home` is the directory of the world's private files. `None`: the world has a network of its own, or none of ours.
+#[must_use]
+pub fn servers_of(home: &Path) -> Option<Vec<(SocketAddr, SocketAddr)>> {
+    let text = fs::read_to_string(home.join(SERVERS)).ok()?;
+    let parse = |line: &str| {
+        let (address, asked) = line.split_once(' ')?;
+        Some((address.parse().ok()?, asked.parse().ok()?))
+    };
+    Some(text.lines().filter_map(parse).collect())
+}
+
+/// The families in which a server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Families {
+    /// IPv4 alone.
+    V4,
+    /// IPv6 alone.
+    V6,
+    /// Both.
+    Both,
+}
+
+impl Families {
+    /// Returns, for each family, whether it is IPv6.
+    fn each(self) -> &'static [bool] {
+        match self {
+            Self::V4 => &[false],
+            Self::V6 => &[true],
+            Self::Both => &[false, true],
+        }
+    }
+}
+
+/// A server.
+#[derive(Debug)]
+struct Server {
+    /// The port at the address of the world.
+    port: u16,
+    /// The address and port that the server has asked for, or the port that it has got instead of 0.
+    asked: SocketAddr,
+    /// The port at the next address.
+    _held: OwnedFd,
+}
+
+/// The loopback of a world.
+#[derive(Debug)]
+pub struct Loopback {
+    own: Ipv4Addr,
+    /// The file that names the servers, for the host.
+    published: PathBuf,
+    /// The listener for connections that lead elsewhere.
+    pub(super) entry: TcpListener,
+    port: u16,
+    servers: Vec<Server>,
+    /// The servers at the ports of both families.
+    ports: BTreeMap<(bool, u16), u16>,
+    /// Where the connections from these ports lead.
+    expected: HashMap<u16, SocketAddr>,
+}
+
+impl Loopback {
+    /// Takes an address for a world with private files in a directory.
+    ///
+    /// # Errors
+    /// If no address can be had.
+    pub fn claim(home: &Path) -> io::Result<Self> {
+        let mut error = io::Error::from(io::ErrorKind::AddrInUse);
+        for number in 0..TRIES {
+            let own = any_address();
+            match TcpListener::bind((own, ENTRY + number)) {
+                Ok(entry) => {
+                    sys::hear_only(entry.as_fd(), own)?;
+                    entry.set_nonblocking(true)?;
+                    let (published, port) = (home.join(SERVERS), ENTRY + number);
+                    let (servers, ports, expected) = (Vec::new(), BTreeMap::new(), HashMap::new());
+                    let loopback = Self { own, published, entry, port, servers, ports, expected };
+                    loopback.publish()?;
+                    return Ok(loopback);
+                }
+                Err(other) => error = other,
+            }
+        }
+        Err(error)
+    }
+
+    /// Returns the address.
+    pub fn address(&self) -> Ipv4Addr {
+        self.own
+    }
+
+    /// Returns the descriptor that keeps the address.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.entry.as_fd()
+    }
+
+    /// Returns the port for a server that asks for a port, of this machine's loopback or of every address. A server that
+    /// has it already is found by the system.
+    pub(super) fn serve(&mut self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
+        let known = families.each().iter().find_map(|family| self.ports.get(&(*family, asked.port())).copied());
+        let port = match known {
+            Some(port) => port,
+            None => self.hold(asked, families)?,
+        };
+        let name = if asked.port() == 0 { port } else { asked.port() };
+        for family in families.each() {
+            self.ports.insert((*family, name), port);
+        }
+        if let Some(server) = self.servers.iter_mut().find(|server| server.port == port) {
+            server.asked = SocketAddr::new(asked.ip(), name);
+        }
+        // The host names the wrong ports if this fails.
+        let _ = self.publish();
+        Ok(port)
+    }
+
+    fn publish(&self) -> io::Result<()> {
+        let line = |server: &Server| format!("{} {}\n", SocketAddr::from((self.own, server.port)), server.asked);
+        let next = self.published.with_extension("next");
+        fs::write(&next, self.servers.iter().map(line).collect::<String>())?;
+        fs::rename(next, &self.published)
+    }
+
+    /// Takes another port.
+    fn hold(&mut self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
+        if self.servers.len() >= MANY {
+            self.give_up();
+        }
+        if self.servers.len() >= MOST {
+            return Err(Errno::EADDRINUSE);
+        }
+        for _ in 0..TRIES {
+            let (port, held) = hold(next(self.own), 0)?;
+            let is_taken = families.each().iter().any(|family| self.ports.contains_key(&(*family, port)));
+            if (asked.port() != 0 || !is_taken) && hold(self.own, port).is_ok() {
+                self.servers.push(Server { port, asked, _held: held });
+                return Ok(port);
+            }
+        }
+        Err(Errno::EADDRINUSE)
+    }
+
+    /// Forgets the servers that have ended.
+    fn give_up(&mut self) {
+        let own = self.own;
+        self.servers.retain(|server| hold(own, server.port).is_err());
+        let servers = &self.servers;
+        self.ports.retain(|_, port| servers.iter().any(|server| server.port == *port));
+    }
+
+    /// Returns the servers at a port of the loopback.
+    pub(super) fn servers(&self, port: u16) -> impl Iterator<Item = SocketAddr> {
+        let own = self.own;
+        [false, true]
+            .into_iter()
+            .filter_map(move |family| self.ports.get(&(family, port)))
+            .map(move |port| (own, *port).into())
+    }
+
+    /// Returns the server that a loopback address means. `None`: the address is no loopback.
+    pub(super) fn server(&self, to: SocketAddr) -> Option<Result<SocketAddr, Errno>> {
+        let ip = to.ip().to_canonical();
+        if !ip.is_loopback() && !ip.is_unspecified() {
+            return None;
+        }
+        let port = self.ports.get(&(ip.is_ipv6(), to.port()));
+        Some(port.map(|port| (self.own, *port).into()).ok_or(Errno::ECONNREFUSED))
+    }
+
+    /// Expects a connection from a port, which leads to an address. Returns the address of the gate.
+    pub(super) fn expect(&mut self, from: u16, to: SocketAddr) -> SocketAddr {
+        if self.expected.len() >= MOST {
+            self.expected.clear();
+        }
+        self.expected.insert(from, to);
+        (self.own, self.port).into()
+    }
+
+    /// Returns where a connection from an address leads.
+    pub(super) fn arrived(&mut self, from: SocketAddr) -> Option<SocketAddr> {
+        self.expected.remove(&from.port())
+    }
+
+    /// Returns the address that a server at a port has asked for, or the loopback.
+    pub(super) fn name(&self, port: u16) -> SocketAddr {
+        let server = self.servers.iter().find(|server| server.port == port);
+        server.map_or_else(|| (Ipv4Addr::LOCALHOST, port).into(), |server| server.asked)
+    }
+
+    /// Returns whether a port is that of the gate.
+    pub(super) fn is_gate(&self, port: u16) -> bool {
+        port == self.port
+    }
+
+    /// Makes a socket that comes from the world.
+    pub(super) fn socket(&self) -> io::Result<OwnedFd> {
+        let socket = sys::stream_socket(false)?;
+        bind(socket.as_raw_fd(), &sockaddr(self.own, 0))?;
+        Ok(socket)
+    }
+}
+
+/// Returns an address of 127/8 that is not likely to be another world's, and whose next one is of no world. Its first
+/// part keeps clear of the addresses that machines use.
+fn any_address() -> Ipv4Addr {
+    let [a, b, c, ..] = RandomState::new().hash_one(ENTRY).to_ne_bytes();
+    Ipv4Addr::new(127, 64 | a, b, (c & 0xfc) | 1)
+}
+
+/// Returns the address at which the ports of servers are held.
+fn next(own: Ipv4Addr) -> Ipv4Addr {
+    Ipv4Addr::from_bits(own.to_bits() + 1)
+}
+
+fn sockaddr(ip: Ipv4Addr, port: u16) -> SockaddrIn {
+    let [a, b, c, d] = ip.octets();
+    SockaddrIn::new(a, b, c, d, port)
+}
+
+/// Binds a socket to a port that nobody else has.
+fn hold(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
+    let socket = sys::stream_socket(false).map_err(|_| Errno::EMFILE)?;
+    bind(socket.as_raw_fd(), &sockaddr(ip, port))?;
+    let bound: SockaddrIn = getsockname(socket.as_raw_fd())?;
+    Ok((bound.port(), socket))
+}

@@ -1,0 +1,255 @@
+//! Sockets of the internet, where no namespace bounds them.
+//!
+//! The listener binds each server and each client to the world's address, and connects a client to a server of the world
+//! or to the gate. It acts on a duplicate of the caller's socket. Where it may have none, as in Docker, it makes the
+//! sockets itself, and keeps them until they listen or are connected.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, GetSockOpt, SetSockOpt, SockFlag, SockProtocol, SockType, SockaddrStorage, getpeername,
+    getsockname, listen as listen_on, setsockopt, socket as make, sockopt,
+};
+
+use super::super::address::Address;
+use super::super::asked::Asked;
+use super::super::beside::Beside;
+use super::super::caller::read_bytes;
+use super::super::links::text;
+use super::super::reply::Reply;
+use crate::gate::{Families, Journey};
+
+/// The kind of a socket, without its flags.
+const KIND: i32 = 0xf;
+
+fn network<'a>(asked: &'a mut Asked<'_>) -> Result<&'a mut Beside, Errno> {
+    asked.shared.beside.as_mut().ok_or(Errno::ENETUNREACH)
+}
+
+/// `socket`. Nothing but TCP leads to the gate.
+pub(in crate::listener) fn socket(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+    if asked.shared.beside.is_none() {
+        return Ok(Reply::CONTINUE);
+    }
+    let (family, kind, protocol) = (asked.int(0), asked.int(1), asked.int(2));
+    match (kind & KIND, protocol) {
+        (libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => {}
+        (libc::SOCK_STREAM, _) => return Err(Errno::EPROTONOSUPPORT),
+        _ => return Err(Errno::EACCES),
+    }
+    if may_duplicate(asked)? {
+        return Ok(Reply::CONTINUE);
+    }
+    let family = if family == libc::AF_INET6 { AddressFamily::Inet6 } else { AddressFamily::Inet };
+    let flags = SockFlag::from_bits_truncate(kind & !KIND);
+    let socket = make(family, SockType::Stream, flags | SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)?;
+    let kept = socket.try_clone().map_err(|_| Errno::EMFILE)?;
+    let inode = sys::file_status(kept.as_fd())?.id.1;
+    network(asked)?.keep(inode, kept);
+    Ok(Reply::File(socket, flags.contains(SockFlag::SOCK_CLOEXEC)))
+}
+
+/// Returns whether this process may duplicate descriptors of its callers.
+fn may_duplicate(asked: &mut Asked<'_>) -> Result<bool, Errno> {
+    if let Some(known) = network(asked)?.duplicates {
+        return Ok(known);
+    }
+    // No process has this descriptor.
+    let answer = asked.caller()?.process.descriptor(i32::MAX).err();
+    let may = !matches!(answer, Some(Errno::EPERM | Errno::ENOSYS));
+    network(asked)?.duplicates = Some(may);
+    Ok(may)
+}
+
+/// A socket of a caller.
+struct Socket {
+    socket: OwnedFd,
+    /// Its inode, if this process has made it.
+    made: Option<u64>,
+    /// Whether it is one of IPv6. `None`: it is none of the internet.
+    v6: Option<bool>,
+}
+
+impl Socket {
+    /// Returns the socket of a call's first argument.
+    fn of(asked: &mut Asked<'_>) -> Result<Self, Errno> {
+        let (socket, made) = if may_duplicate(asked)? {
+            (asked.socket()?, None)
+        } else {
+            let link = text(format!("fd/{}", asked.int(0)))?;
+            let name = sys::link_text(asked.caller()?.directory.as_fd(), &link).map_err(|_| Errno::EBADF)?;
+            let number = |name: &str| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+            let inode: u64 = name.to_str().ok().and_then(number).ok_or(Errno::ENOTSOCK)?;
+            let made = &network(asked)?.made;
+            let kept = made.iter().find(|(other, _)| *other == inode).ok_or(Errno::EACCES)?;
+            (kept.1.try_clone().map_err(|_| Errno::EMFILE)?, Some(inode))
+        };
+        let v6 = match sys::family_of(socket.as_fd())? {
+            libc::AF_INET => Some(false),
+            libc::AF_INET6 => Some(true),
+            _ => None,
+        };
+        asked.check()?;
+        Ok(Self { socket, made, v6 })
+    }
+
+    fn get<O: GetSockOpt>(&self, option: O) -> Result<O::Val, Errno> {
+        option.get(&self.socket)
+    }
+
+    fn set<O: SetSockOpt<Val = bool>>(&self, option: O, value: bool) -> Result<(), Errno> {
+        setsockopt(&self.socket, option, &value)
+    }
+
+    /// Returns the port at the world's address. `None`: it has none yet.
+    fn port(&self) -> Result<Option<u16>, Errno> {
+        let bound = getsockname(self.socket.as_raw_fd()).map(|name| plain(&name))?;
+        Ok(bound.map(|bound| bound.port()).filter(|port| *port != 0))
+    }
+
+    /// Binds it to a port of an address of IPv4.
+    fn bind(&self, v6: bool, own: Ipv4Addr, port: u16) -> Result<(), Errno> {
+        if v6 {
+            self.set(sockopt::Ipv6V6Only, false)?;
+        }
+        sys::bind_to(self.socket.as_fd(), Address::of((own, port).into(), v6).bytes())
+    }
+
+    /// Binds a server that asks for an address.
+    fn serve(&self, asked: &mut Asked<'_>, v6: bool, address: SocketAddr) -> Result<(), Errno> {
+        let families = match address.ip() {
+            IpAddr::V4(_) => Families::V4,
+            IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => Families::V4,
+            IpAddr::V6(ip) if ip.is_unspecified() && !self.get(sockopt::Ipv6V6Only)? => Families::Both,
+            IpAddr::V6(_) => Families::V6,
+        };
+        let network = network(asked)?;
+        let port = network.gate.serve(address, families)?;
+        // An earlier attempt has locked the filter.
+        let _ = sys::hear_only(self.socket.as_fd(), network.own);
+        self.bind(v6, network.own, port)
+    }
+
+    /// Forgets the socket, since nothing is to be done with it any more.
+    fn release(&self, asked: &mut Asked<'_>) {
+        if let (Some(inode), Ok(network)) = (self.made, network(asked)) {
+            network.made.retain(|(other, _)| *other != inode);
+        }
+    }
+}
+
+/// Returns an address, with IPv4 in its own form. `None`: it is none of the internet.
+fn plain(name: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = name.as_sockaddr_in().map(|name| SocketAddr::from((name.ip(), name.port())));
+    let v6 = || name.as_sockaddr_in6().map(|name| SocketAddr::new(IpAddr::from(name.ip()).to_canonical(), name.port()));
+    v4.or_else(v6)
+}
+
+/// Returns whether an address means the world itself.
+fn is_inside(ip: IpAddr) -> bool {
+    let ip = ip.to_canonical();
+    ip.is_loopback() || ip.is_unspecified()
+}
+
+/// `connect` to an address without a path.
+pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> Result<Reply, Errno> {
+    let socket = Socket::of(asked)?;
+    let (Some(v6), Some(to)) = (socket.v6, address.internet()) else {
+        // A name of another kind, or the end of a connection.
+        return sys::connect_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
+    };
+    if v6 != to.is_ipv6() {
+        return Err(Errno::EAFNOSUPPORT);
+    }
+    let process = asked.caller()?.pid;
+    let network = network(asked)?;
+    if socket.port()?.is_none() {
+        // The gate has to know the port before. Other clients may share their ports, as long as the servers differ.
+        socket.set(sockopt::IpBindAddressNoPort, is_inside(to.ip()))?;
+        socket.bind(v6, network.own, 0)?;
+    }
+    let from = socket.port()?.unwrap_or(0);
+    let way = Address::of(network.gate.reach(Journey { from, to, process })?, v6);
+    if sys::is_nonblocking(socket.socket.as_fd()) {
+        let connected = sys::connect_to(socket.socket.as_fd(), way.bytes());
+        if matches!(connected, Ok(()) | Err(Errno::EINPROGRESS)) {
+            socket.release(asked);
+        }
+        return connected.map(|()| Reply::DONE);
+    }
+    socket.release(asked);
+    let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| Reply::DONE);
+    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+}
+
+/// `bind` to an address without a path.
+pub(in crate::listener) fn bind(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
+    let socket = Socket::of(asked)?;
+    let (Some(v6), Some(at)) = (socket.v6, address.internet()) else {
+        return sys::bind_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
+    };
+    if v6 != at.is_ipv6() {
+        return Err(Errno::EAFNOSUPPORT);
+    }
+    if !is_inside(at.ip()) {
+        return Err(Errno::EADDRNOTAVAIL);
+    }
+    if socket.port()?.is_some() {
+        return Err(Errno::EINVAL);
+    }
+    socket.serve(asked, v6, at).map(|()| Reply::DONE)
+}
+
+/// `listen`. A socket without an address would get every address of this machine.
+pub(super) fn listen(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+    if asked.shared.beside.is_none() {
+        return Ok(Reply::CONTINUE);
+    }
+    let socket = Socket::of(asked)?;
+    if let Some(v6) = socket.v6
+        && socket.port()?.is_none()
+    {
+        let everywhere: IpAddr = if v6 { [0; 16].into() } else { [0; 4].into() };
+        socket.serve(asked, v6, (everywhere, 0).into())?;
+    }
+    listen_on(&socket.socket, Backlog::new(asked.int(1)).unwrap_or(Backlog::MAXCONN))?;
+    socket.release(asked);
+    Ok(Reply::DONE)
+}
+
+/// `getsockname`, or with `peer` `getpeername`. The kernel answers where nothing differs.
+pub(super) fn name(asked: &mut Asked<'_>, peer: bool) -> Result<Reply, Errno> {
+    match named(asked, peer) {
+        Some((name, v6)) => tell(asked, &Address::of(name, v6)),
+        None => Ok(Reply::CONTINUE),
+    }
+}
+
+/// Returns the address that a socket has for its program, and whether it is one of IPv6.
+fn named(asked: &mut Asked<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
+    asked.shared.beside.as_ref()?;
+    let socket = Socket::of(asked).ok()?;
+    let v6 = socket.v6?;
+    let port = socket.port().ok()??;
+    let network = network(asked).ok()?;
+    let other = peer.then(|| getpeername(socket.socket.as_raw_fd()).ok().and_then(|name| plain(&name))).flatten();
+    let is_known = if peer { other.is_some_and(|other| other.ip() == network.own) } else { true };
+    let name = is_known.then(|| network.gate.name(port, other.map(|other| other.port()))).flatten()?;
+    Some((name, v6))
+}
+
+/// Writes an address to the memory of a caller, as much of it as it has room for.
+fn tell(asked: &Asked<'_>, address: &Address) -> Result<Reply, Errno> {
+    let [_, at, length, ..] = asked.call.args;
+    let thread = asked.call.thread;
+    let room = read_bytes(thread, length, size_of::<u32>())?;
+    let room = i32::from_ne_bytes(room.try_into().map_err(|_| Errno::EFAULT)?);
+    let bytes = address.bytes();
+    let told = usize::try_from(room).map_err(|_| Errno::EINVAL)?.min(bytes.len());
+    asked.check()?;
+    sys::write_foreign(thread, at, &bytes[..told])?;
+    sys::write_foreign(thread, length, &u32::try_from(bytes.len()).unwrap_or(0).to_ne_bytes())?;
+    Ok(Reply::DONE)
+}
