@@ -4,10 +4,10 @@ import { type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult, isRoot, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
-import { required, withoutNamespaces } from '../support/held.ts';
+import { withoutNamespaces } from '../support/held.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
-  bash(command, { cwd, confine: { ...required, ...confine }, timeoutMs: 20_000, ...options });
+  bash(command, { cwd, confine, timeoutMs: 20_000, ...options });
 
 const errno = (code: string) => `python3 -c '
 import errno, os
@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('files', () => {
     mkdirSync(join(home, '.ssh'));
     writeFileSync(join(home, '.ssh', 'id'), 'secret');
     const seen = await hostResult<string>(
-      `const r = await bash('cat ~/.ssh/id; echo; cat other/key', { cwd: ${JSON.stringify(folder())}, confine: { ...${JSON.stringify(required)}, hide: ['/nonexistent'] } });
+      `const r = await bash('cat ~/.ssh/id; echo; cat other/key', { cwd: ${JSON.stringify(folder())}, confine: { hide: ['/nonexistent'] } });
        console.log(JSON.stringify(r.stdout));`,
       { env: { HOME: home } },
     );
@@ -171,7 +171,7 @@ describe.runIf(process.platform === 'linux')('files', () => {
     mkdirSync(join(home, '.cache'));
     writeFileSync(file, 'old');
     const seen = await hostResult<string[]>(
-      `const confine = { ...${JSON.stringify(required)}, caches: '${caches}' }, cwd = ${JSON.stringify(folder())};
+      `const confine = { caches: '${caches}' }, cwd = ${JSON.stringify(folder())};
        const cache = ${withoutNamespaces && caches === 'overlay'} ? '$XDG_CACHE_HOME' : '~/.cache';
        const one = await bash('cat ~/.cache/of-a-tool; echo new >' + cache + '/of-a-tool && echo made >' + cache + '/fresh && echo " written"', { cwd, confine });
        const two = await bash('cat ' + cache + '/fresh', { cwd, confine });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder } from '../../support/index.ts';
-import { required, withoutNamespaces } from '../support/held.ts';
+import { withoutNamespaces } from '../support/held.ts';
 
 describe.runIf(process.platform === 'linux')('git outside of the write roots', () => {
   const env = {
@@ -27,7 +27,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
   test('a commit in a linked work tree works, and the result names what may be changed', async () => {
     const { cwd, git } = await linked();
     const commit = 'echo a > a && git add a && git commit -qm a && git gc -q && git log -1 --format=%s';
-    const { stdout, stderr, confinement, notes } = await bash(commit, { cwd, env, confine: required });
+    const { stdout, stderr, confinement, notes } = await bash(commit, { cwd, env, confine: 'workspace' });
     expect([stdout, stderr, aboutGit(notes)]).toEqual(['a\n', '', []]);
     expect(confinement).toMatchObject({
       write: [git, cwd],
@@ -39,7 +39,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
   test('with none and read-only nothing outside can be changed', async () => {
     const { cwd } = await linked();
     for (const confine of [{ git: 'none' as const }, { profile: 'read-only' as const, write: [cwd] }]) {
-      const { exitCode, confinement, notes } = await bash('git tag t', { cwd, confine: { ...required, ...confine } });
+      const { exitCode, confinement, notes } = await bash('git tag t', { cwd, confine });
       expect([exitCode, confinement?.write, aboutGit(notes)]).toEqual([128, [cwd], []]);
     }
   });
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
   test('hooks, and the state of other work trees, are denied and listed', async () => {
     const { cwd, git } = await linked();
     for (const path of ['hooks/pre-commit', 'config', 'HEAD', 'index', 'worktrees/tree/commondir', 'commondir']) {
-      const { exitCode, confinement } = await bash(`echo x > ${join(git, path)}`, { cwd, confine: required });
+      const { exitCode, confinement } = await bash(`echo x > ${join(git, path)}`, { cwd, confine: 'workspace' });
       expect(exitCode, path).not.toBe(0);
       expect(confinement?.denied, path).toMatchObject([{ kind: 'write', target: join(git, path), grant: null }]);
     }
@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
     const cwd = join(base, 'other');
     mkdirSync(cwd);
     writeFileSync(join(cwd, '.git'), `gitdir: ${git}/worktrees/tree\n`);
-    const { exitCode, confinement, notes } = await bash('true', { cwd, confine: required });
+    const { exitCode, confinement, notes } = await bash('true', { cwd, confine: 'workspace' });
     expect([exitCode, confinement?.write]).toEqual([0, [cwd]]);
     expect(aboutGit(notes)).toEqual([
       expect.stringMatching(/^git cannot write in .*worktrees\/tree: .* leads to another work tree/),
@@ -70,7 +70,7 @@ describe.runIf(process.platform === 'linux')('git outside of the write roots', (
     const made =
       'git init -q . && mkdir sub && echo a > sub/f && git add sub && git commit -qm m && git init -q sub/deep';
     expect((await bash(made, { cwd, env })).exitCode).toBe(0);
-    const { confinement } = await bash('git rm -q sub/f; rmdir sub', { cwd, env, confine: required });
+    const { confinement } = await bash('git rm -q sub/f; rmdir sub', { cwd, env, confine: 'workspace' });
     expect(confinement?.denied).toEqual([]);
     // Only protected entries are left.
     const clear = `python3 -c '
@@ -78,7 +78,7 @@ import os, shutil
 for entry in os.scandir("sub/deep/.git"):
     if entry.name not in ("hooks", "config"): (shutil.rmtree if entry.is_dir() else os.remove)(entry.path)
 os.rmdir("sub/deep/.git")'`;
-    const removed = await bash(clear, { cwd, confine: required });
+    const removed = await bash(clear, { cwd, confine: 'workspace' });
     expect(removed.confinement?.denied).toMatchObject([{ kind: 'write', target: join(cwd, 'sub/deep/.git') }]);
   });
 });

@@ -152,9 +152,10 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
   test('sockets by path work inside write roots and private /tmp', async () => {
     const echo = (path: string) => `python3 -c '
 import socket
-s = socket.socket(socket.AF_UNIX); s.bind("${path}"); s.listen()
-c = socket.socket(socket.AF_UNIX); c.connect("${path}"); c.send(b"x"); print(s.accept()[0].recv(1).decode())'`;
-    const { stdout } = await run(folder(), `${echo('sock')}; ${echo('/tmp/sock')}; mkdir d; ${echo('d/sock')}`);
+s = socket.socket(socket.AF_UNIX); s.bind(${path}); s.listen()
+c = socket.socket(socket.AF_UNIX); c.connect(${path}); c.send(b"x"); print(s.accept()[0].recv(1).decode())'`;
+    const tmp = '__import__("tempfile").gettempdir() + "/sock"';
+    const { stdout } = await run(folder(), `${echo('"sock"')}; ${echo(tmp)}; mkdir d; ${echo('"d/sock"')}`);
     expect(stdout).toBe('x\nx\nx\n');
   });
 });

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { BashSession, bash } from 'agent-bash';
 import { expect, onTestFinished } from 'vitest';
 import { folder, linuxTest } from '../../support/index.ts';
-import { required, withoutNamespaces } from '../support/held.ts';
+import { withoutNamespaces } from '../support/held.ts';
 
-const run = async (command: string) => bash(command, { cwd: folder(), confine: required, timeoutMs: 20_000 });
+const run = async (command: string) => bash(command, { cwd: folder(), confine: 'workspace', timeoutMs: 20_000 });
 const python = (...lines: string[]) => `python3 -c '${['import os, signal, threading', ...lines].join('\n')}'`;
 const SIGNALLED: [what: string, script: string, output: string][] = [
   ['a child', 'sleep 60 & kill $!; wait $!; echo $?', '143\n'],
@@ -85,7 +85,7 @@ linuxTest('a command reads its own processes', async () => {
 });
 
 linuxTest('a later command of a session ends what an earlier one has left', async () => {
-  await using session = new BashSession({ cwd: folder(), confine: required });
+  await using session = new BashSession({ cwd: folder(), confine: 'workspace' });
   const { stdout } = await session.run('setsid sleep 60 >/dev/null 2>&1 & echo $!');
   const later = await session.run(`ps -o args= -p ${stdout.trim()}; kill ${stdout.trim()} && echo ended`);
   expect(later.stdout).toBe('sleep 60\nended\n');

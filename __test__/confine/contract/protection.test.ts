@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { BashSession, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, until } from '../../support/index.ts';
-import { required } from '../support/held.ts';
 
 const python = (code: string) => `python3 -c '${code}'`;
 
 describe.runIf(process.platform === 'linux')('protected names', () => {
   test('what a world passes to another one cannot be changed there past its own guards', async () => {
     const [first, second, shared] = [folder(), folder(), folder()];
-    const confine = { ...required, write: [shared] };
+    const confine = { write: [shared] };
     writeFileSync(join(first, 'notes'), '');
     const giver = bash(
       python(`
@@ -69,12 +68,12 @@ client.send(b"x")`),
       'git remote remove o',
       'cp .git/HEAD .git/config',
     ]) {
-      const { exitCode, stderr, confinement } = await bash(command, { cwd, confine: required });
+      const { exitCode, stderr, confinement } = await bash(command, { cwd, confine: 'workspace' });
       expect([exitCode === 0, stderr.includes('Read-only file system')]).toEqual([false, true]);
       const denial = { kind: 'write', target: join(cwd, '.git/config'), program: command.split(' ')[0], grant: null };
       expect(confinement?.denied).toMatchObject([denial]);
     }
-    const pinned = await bash('mv .git old', { cwd, confine: required });
+    const pinned = await bash('mv .git old', { cwd, confine: 'workspace' });
     expect(pinned.confinement?.denied).toContainEqual(
       expect.objectContaining({ target: join(cwd, '.git'), program: 'mv' }),
     );
@@ -83,7 +82,7 @@ client.send(b"x")`),
   test('a file that the host replaces stays protected while a command runs', async () => {
     const cwd = folder();
     await bash('git init -q .; git config a.b c', { cwd });
-    await using session = new BashSession({ cwd, confine: required });
+    await using session = new BashSession({ cwd, confine: 'workspace' });
     const wait = 'touch ready; until [ -e go ]; do sleep .01; done';
     const tries = 'for n in {1..200}; do echo x >>.git/config; sleep .001; done; rm -f .git/config';
     const running = session.run(`${wait}; ${tries}`);

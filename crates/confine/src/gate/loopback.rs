@@ -29,6 +29,8 @@ const MANY: usize = 256;
 /// The most servers, and connections on their way to the gate.
 const MOST: usize = 4096;
 
+/// The note on a machine that permits no filter of packets, as Linux 6.18 to ordinary users.
+const OPEN: &str = "programs of this machine can reach the commands' servers, at other addresses and ports";
 /// The name of a file in the private directory of a world.
 const SERVERS: &str = "servers";
 
@@ -81,6 +83,8 @@ struct Server {
 #[derive(Debug)]
 pub struct Loopback {
     own: Ipv4Addr,
+    /// Whether programs of this machine reach the servers, since a filter of packets is not permitted.
+    is_open: bool,
     /// The file that names the servers, for the host.
     published: PathBuf,
     /// The listener for connections that lead elsewhere.
@@ -104,11 +108,11 @@ impl Loopback {
             let own = any_address();
             match TcpListener::bind((own, ENTRY + number)) {
                 Ok(entry) => {
-                    sys::hear_only(entry.as_fd(), own)?;
+                    let is_open = sys::hear_only(entry.as_fd(), own).is_err();
                     entry.set_nonblocking(true)?;
                     let (published, port) = (home.join(SERVERS), ENTRY + number);
                     let (servers, ports, expected) = (Vec::new(), BTreeMap::new(), HashMap::new());
-                    let loopback = Self { own, published, entry, port, servers, ports, expected };
+                    let loopback = Self { own, is_open, published, entry, port, servers, ports, expected };
                     loopback.publish()?;
                     return Ok(loopback);
                 }
@@ -121,6 +125,12 @@ impl Loopback {
     /// Returns the address.
     pub fn address(&self) -> Ipv4Addr {
         self.own
+    }
+
+    /// Returns a note on the programs of this machine that reach servers of the world, if they do.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.is_open.then(|| OPEN.to_owned())
     }
 
     /// Returns the descriptor that keeps the address.

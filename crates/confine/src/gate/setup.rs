@@ -109,6 +109,15 @@ impl GateSetup {
         }
     }
 
+    /// Returns a note on the network of the world, if there is something to say.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        match &self.network {
+            GateNetwork::Beside(loopback) => loopback.note(),
+            GateNetwork::Apart(_) => None,
+        }
+    }
+
     /// Lets the gate post the number of refusals that it has recorded.
     #[must_use]
     pub fn posting_on(self, board: Board) -> Self {

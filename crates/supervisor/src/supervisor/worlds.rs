@@ -218,6 +218,7 @@ impl Worlds {
         let setup =
             setup.posting_on(world.board.another().map_err(|error| failed("the descriptors of its gate", error))?);
         let loopback = setup.loopback();
+        world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
             Fork::Child => gate::serve(setup),
             Fork::Parent(pid) => self.gates.insert(pid, Some(id)),

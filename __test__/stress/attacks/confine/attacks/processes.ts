@@ -107,10 +107,7 @@ export const processes: Attack[] = [
   { ...changes('memory', 'attack page-out $VICTIM $ADDRESS'), as: 'root' },
   changes('comparison', 'attack compare $VICTIM'),
   changes('score', 'echo 7 >/proc/$VICTIM/oom_score_adj && echo PWNED'),
-  changes(
-    'name',
-    'echo x >/proc/$VICTIM/comm && echo PWNED; grep -qs x /proc/$VICTIM/autogroup && echo 0 >/proc/$VICTIM/autogroup && echo PWNED',
-  ),
+  changes('core dumps', 'echo 0 >/proc/$VICTIM/coredump_filter && echo PWNED'),
 ];
 
 /** Our own processes: the shim that is the command's parent, and whatever else a world consists of. */

@@ -127,7 +127,7 @@ impl Socket {
         };
         let network = network(asked)?;
         let port = network.gate.serve(address, families)?;
-        // An earlier attempt has locked the filter.
+        // An earlier attempt has locked the filter, or it is not permitted, which a note says.
         let _ = sys::hear_only(self.socket.as_fd(), network.own);
         self.bind(v6, network.own, port)
     }

@@ -12,7 +12,7 @@ use super::super::testing::{Scene, end, isolated, run_in, users};
 use super::super::{HostPaths, Leftovers, build, probe};
 use super::check;
 use crate::gate::RESOLV_CONF;
-use crate::{Network, Part, Policy, Way};
+use crate::{Network, Part, Policy, Way, WorldError};
 use sys::{Fork, Signal};
 
 #[test]
