@@ -109,6 +109,7 @@ pub const MORE: &[Entry] = &[
     entry("listen", 50, 201, Question::Listen),
     entry("getsockname", 51, 204, Question::Name),
     entry("getpeername", 52, 205, Question::Name),
+    entry("setsockopt", 54, 208, Question::Denied),
     entry("sendmsg", 46, 211, Question::Denied),
     entry("sendmmsg", 307, 269, Question::Denied),
     entry("tkill", 200, 130, Question::Process),
@@ -138,6 +139,8 @@ pub fn rule(name: &str) -> Option<Rule> {
         "sendto" => &[Case(&[Bits(3, FASTOPEN)], Refuse(EOPNOTSUPP)), Case(&[Null(4)], Allow), Case(&[Always], Ask)],
         "sendmsg" => &[Case(&[Bits(2, FASTOPEN)], Refuse(EOPNOTSUPP))],
         "sendmmsg" => &[Case(&[Bits(3, FASTOPEN)], Refuse(EOPNOTSUPP))],
+        // IP_OPTIONS, among which is the way of packets.
+        "setsockopt" => &[Case(&[Is(1, 0), Is(2, 4)], Refuse(EPERM))],
         "listen" | "getsockname" | "getpeername" => ASK,
         "kill" => KILL,
         "setpriority" => priority::<0, 1>(),

@@ -138,8 +138,8 @@ impl Loopback {
         self.entry.as_fd()
     }
 
-    /// Returns the port for a server that asks for a port, of this machine's loopback or of every address. A server that
-    /// has it already is found by the system.
+    /// Returns the port for a server that asks for an address, of the loopback or of all. The system finds out whether
+    /// another server has it already.
     pub(super) fn serve(&mut self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
         let known = families.each().iter().find_map(|family| self.ports.get(&(*family, asked.port())).copied());
         let port = match known {
@@ -267,4 +267,99 @@ fn hold(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
     bind(socket.as_raw_fd(), &sockaddr(ip, port))?;
     let bound: SockaddrIn = getsockname(socket.as_raw_fd())?;
     Ok((bound.port(), socket))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed() -> (tempfile::TempDir, Loopback) {
+        let home = tempfile::tempdir().expect("a directory");
+        let loopback = Loopback::claim(home.path()).expect("an address");
+        (home, loopback)
+    }
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    /// Listens as a server of the world does once it knows its port.
+    fn listen(loopback: &Loopback, port: u16) -> TcpListener {
+        TcpListener::bind((loopback.own, port)).expect("a server")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_server_is_found_at_the_port_that_it_has_asked_for() {
+        let (home, mut loopback) = claimed();
+        let asked = at("127.0.0.1:3000");
+        let port = loopback.serve(asked, Families::V4).expect("a port");
+        let own = SocketAddr::from((loopback.own, port));
+        let _server = listen(&loopback, port);
+        for (to, server) in [
+            ("127.0.0.1:3000", Some(Ok(own))),
+            ("127.9.9.9:3000", Some(Ok(own))),
+            ("0.0.0.0:3000", Some(Ok(own))),
+            ("[::ffff:127.0.0.1]:3000", Some(Ok(own))),
+            ("[::1]:3000", Some(Err(Errno::ECONNREFUSED))),
+            ("127.0.0.1:3001", Some(Err(Errno::ECONNREFUSED))),
+            ("192.0.2.1:3000", None),
+        ] {
+            assert_eq!(loopback.server(at(to)), server, "{to}");
+        }
+        // Neither the gate nor a server is reached by the port that it really has.
+        for port in [port, loopback.port] {
+            assert_eq!(loopback.server((loopback.own, port).into()), Some(Err(Errno::ECONNREFUSED)));
+        }
+        assert_eq!((loopback.name(port), loopback.name(1)), (asked, at("127.0.0.1:1")));
+        assert_eq!(servers_of(home.path()), Some(vec![(own, asked)]));
+        assert_eq!(servers_of(&home.path().join("none")), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn families_share_a_port_or_do_not() {
+        let (_home, mut loopback) = claimed();
+        let four = loopback.serve(at("0.0.0.0:80"), Families::V4).expect("a port");
+        let six = loopback.serve(at("[::]:80"), Families::V6).expect("a port");
+        assert_ne!(four, six);
+        assert_eq!(loopback.servers(80).map(|server| server.port()).collect::<Vec<_>>(), [four, six]);
+        let both = loopback.serve(at("[::]:81"), Families::Both).expect("a port");
+        let reached = ["127.0.0.1:81", "[::1]:81"].map(|to| loopback.server(at(to)));
+        assert_eq!(reached, [Some(Ok((loopback.own, both).into())); 2]);
+        // The system then finds that the port is taken, or that both servers share it.
+        assert_eq!(loopback.serve(at("127.0.0.1:80"), Families::V4), Ok(four));
+        let any = loopback.serve(at("127.0.0.1:0"), Families::V4).expect("a port");
+        assert_eq!(loopback.server((Ipv4Addr::LOCALHOST, any).into()), Some(Ok((loopback.own, any).into())));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_else_gets_the_port_of_a_server_that_has_ended() {
+        let (_home, mut loopback) = claimed();
+        let port = loopback.serve(at("127.0.0.1:3000"), Families::V4).expect("a port");
+        drop(listen(&loopback, port));
+        // With SO_REUSEADDR, as most servers have it.
+        let error = TcpListener::bind(("0.0.0.0", port)).expect_err("held");
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        let _again = listen(&loopback, port);
+        for number in 0..MANY as u16 {
+            loopback.serve(at(&format!("127.0.0.1:{}", 10_000 + number)), Families::V4).expect("a port");
+        }
+        // Only the living server is left of those before.
+        assert!(loopback.servers.len() <= 2, "{}", loopback.servers.len());
+        assert_eq!(loopback.servers(3000).count(), 1);
+        assert_eq!(loopback.servers(10_000).count(), 0);
+    }
+
+    #[test]
+    fn a_connection_is_expected_once() {
+        let (_home, mut loopback) = claimed();
+        let (to, from) = (at("192.0.2.1:443"), SocketAddr::from((loopback.own, 5)));
+        assert_eq!(loopback.expect(5, to), (loopback.own, loopback.port).into());
+        assert_eq!((loopback.arrived(from), loopback.arrived(from)), (Some(to), None));
+        assert!(loopback.is_gate(loopback.port) && !loopback.is_gate(5));
+        let (_other, other) = claimed();
+        assert_ne!(loopback.own, other.own);
+    }
 }

@@ -1,8 +1,8 @@
 //! Sockets of the internet, where no namespace bounds them.
 //!
-//! The listener binds each server and each client to the world's address, and connects a client to a server of the world
-//! or to the gate. It acts on a duplicate of the caller's socket. Where it may have none, as in Docker, it makes the
-//! sockets itself, and keeps them until they listen or are connected.
+//! The listener binds each server and each client to the world's address, and connects a client to a server of the
+//! world or to the gate. It acts on a duplicate of the caller's socket. Where it may have none, as in Docker, it makes
+//! the sockets itself, and keeps them until they listen or are connected.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
