@@ -146,6 +146,25 @@ describe("way 'listener'", () => {
     expect(used).toEqual([true, 1, 'warm\n']);
   });
 
+  linuxTest('its listener is an ancestor of each command, as Yama wants it', async () => {
+    const above = await hostResult<string[]>(
+      `import { readFileSync } from 'node:fs';
+       import { BackgroundRegistry } from 'agent-bash';
+       const registry = new BackgroundRegistry();
+       const { pid } = await registry.start('sleep 60; :', { cwd: ${JSON.stringify(folder())}, confine: 'workspace' });
+       const names = [];
+       for (let at = pid; at !== process.pid && at > 1; ) {
+         const [, name, parent] = /\\((.*)\\) . (\\d+)/.exec(readFileSync('/proc/' + at + '/stat', 'utf8'));
+         names.push(name);
+         at = Number(parent);
+       }
+       await registry.close();
+       console.log(JSON.stringify(names));`,
+      OFF,
+    );
+    expect(above).toEqual(['bash', 'agent-bash-supe', 'agent-bash-list', 'agent-bash-supe']);
+  });
+
   linuxTest('nothing of a world is left', async () => {
     const [tmp] = await run(OFF, ['echo x >$TMPDIR/x; mkdir -p $TMPDIR/a/b'], { cwd: folder(), confine: 'workspace' });
     const place = tmp?.confinement?.tmp ?? '';

@@ -13,7 +13,7 @@ const WAYS: Record<Way, { found: string; cost?: string }> = {
   seatbelt: { found: 'the sandbox of macOS' },
   listener: {
     found: 'a listener, without namespaces',
-    cost: 'it holds files and no network, so confine is refused by default; opens and creations take longer',
+    cost: 'opens, creations and connections take longer, and some things differ',
   },
   landlock: { found: 'Landlock alone', cost: 'it only bounds changes of files, so confine is refused by default' },
   filter: { found: 'a filter of system calls alone', cost: 'it holds no files, so confine is refused by default' },
@@ -35,8 +35,9 @@ export function wayOf({ way, missing: without }: Confinement): Check {
   const name = 'confine-way';
   const { found, cost } = WAYS[way];
   if (cost === undefined) return fine(name, found);
-  const remedy = without[0]?.remedy ?? null;
-  const causes = CAUSES.filter((cause) => cause.isAt(factsOf({ way, hosts: true, remedy, gvisor: isGvisor() })));
+  const facts = factsOf({ way, hosts: true, remedy: without[0]?.remedy ?? null, gvisor: isGvisor() });
+  const remedy = facts.off ? 'AGENT_BASH_NAMESPACES=off turns namespaces off: unset that variable' : facts.remedy;
+  const causes = CAUSES.filter((cause) => cause.isAt(facts));
   const plans = causes.map(({ why }) => `${why}: agent-bash doctor --fix`);
   const [first = remedy ?? 'namespaces need Linux 5.12 or later, which permits user namespaces'] = plans;
   return missing(name, found, `${cost}; ${[first, ...plans.slice(1)].join('; ')}`);

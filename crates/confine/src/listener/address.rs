@@ -32,6 +32,11 @@ impl Address {
         self.0.first_chunk().map_or(0, |bytes| u16::from_ne_bytes(*bytes))
     }
 
+    /// Returns whether the address ends a connection.
+    pub fn is_end(&self) -> bool {
+        self.family() == libc::AF_UNSPEC as u16
+    }
+
     /// Returns the path of a socket. `None`: the address has no path, or an abstract name.
     pub fn path(&self) -> Option<&[u8]> {
         let name =

@@ -23,7 +23,7 @@ fn listen(world: &World, entrance: &Entrance, settings: Settings) -> (Link, nix:
         Fork::Child => {
             drop(link);
             sys::enter_world(entrance).expect("entered");
-            serve(ends, settings)
+            serve(ends, settings, None)
         }
         Fork::Parent(pid) => (link, pid),
     }

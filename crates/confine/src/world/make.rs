@@ -40,7 +40,7 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
     match built {
         Ok((_, built)) if built.missing.iter().any(|missing| policy.require.contains(&missing.part)) => {
             begun.abandon();
-            Err(WorldError::Missing(built.missing))
+            ways::instead_of(policy, place, built.missing)
         }
         Ok((received, Built { missing, mut notes, write, .. })) => {
             let Begun { init, board, ended, control, private: [home, tmp], .. } = begun;

@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
-use nix::sys::wait::{WaitStatus, waitpid};
+use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::messages;
 use crate::filter::{self, Variant};
-use sys::{Answer, Follow, Fork, Landlocked, Machine, Ruleset};
+use sys::{Answer, Follow, Fork, Landlocked, Machine, Ruleset, Signal};
 
 /// The parts that work here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ const FILTER: u8 = 2;
 const LISTENER: u8 = 4;
 const PERFORMS: u8 = 8;
 
-/// Time a child may take to try the parts, ms.
+/// Time each child may take to try the parts, ms.
 const PATIENCE: u16 = 5_000;
 
 /// Memory of each child, which another child reads.
@@ -50,7 +50,36 @@ pub(super) fn tried() -> io::Result<Tried> {
     }
 }
 
+/// Tries the parts in a child, which is to its own child what a listener is to a command.
 fn attempt() -> io::Result<Tried> {
+    let (ours, theirs) = sys::socket_pair()?;
+    let listener = match sys::fork()? {
+        Fork::Child => {
+            drop(ours);
+            let answer = listen().unwrap_or(0);
+            let _ = File::from(theirs).write_all(&[answer]);
+            sys::exit_now(0)
+        }
+        Fork::Parent(listener) => listener,
+    };
+    drop(theirs);
+    let received = receive(&ours);
+    if received.is_err() {
+        sys::signal(listener, Signal::SIGKILL);
+    }
+    waitpid(listener, None)?;
+    let answer = received.map_or(0, |(answer, _)| answer);
+    let filter = match (answer & FILTER != 0, answer & LISTENER != 0) {
+        (false, _) => None,
+        (true, false) => Some(Variant::Silent),
+        (true, true) => Some(Variant::Confined),
+    };
+    let performs = answer & LISTENER != 0 && answer & PERFORMS != 0;
+    Ok(Tried { landlock: answer & LANDLOCK != 0, filter, performs })
+}
+
+/// Confines a child, and answers two of its calls. Returns what worked.
+fn listen() -> io::Result<u8> {
     let (ours, theirs) = sys::socket_pair()?;
     let confined = match sys::fork()? {
         Fork::Child => {
@@ -64,25 +93,13 @@ fn attempt() -> io::Result<Tried> {
         Fork::Parent(confined) => confined,
     };
     drop(theirs);
-    let mut answer = 0;
     // A child that was killed for an attempt has confined nothing.
-    if let Ok((first, listener)) = receive(&ours) {
-        answer = first;
-        if let Some(listener) = listener {
-            answer_calls(&listener);
-            answer = receive(&ours).map_or(0, |(answer, _)| answer);
-        }
+    let (mut answer, filter) = receive(&ours)?;
+    if let Some(filter) = filter {
+        answer_calls(&filter);
+        answer = receive(&ours)?.0;
     }
-    let listens = answer & LISTENER != 0 && is_readable(confined)?;
-    drop(ours);
-    waitpid(confined, None)?;
-    let filter = match (answer & FILTER != 0, listens) {
-        (false, _) => None,
-        (true, false) => Some(Variant::Silent),
-        (true, true) => Some(Variant::Confined),
-    };
-    let performs = listens && answer & PERFORMS != 0;
-    Ok(Tried { landlock: answer & LANDLOCK != 0, filter, performs })
+    Ok(if is_readable(confined) { answer } else { answer & !LISTENER })
 }
 
 /// Confines this process as a command is confined, and returns what worked. Sends the descriptor of its filter.
@@ -125,19 +142,12 @@ fn answer_calls(listener: &OwnedFd) {
     }
 }
 
-/// Returns whether a listener could read the memory of a command, which is its sibling.
-fn is_readable(process: Pid) -> io::Result<bool> {
-    match sys::fork()? {
-        Fork::Child => {
-            let mut read = [0; MEMORY.len()];
-            let at = MEMORY.as_ptr().addr() as u64;
-            let is_read = sys::become_listener().is_ok()
-                && sys::read_foreign(process.as_raw(), at, &mut read) == Ok(MEMORY.len())
-                && read == MEMORY;
-            sys::exit_now(i32::from(!is_read))
-        }
-        Fork::Parent(reader) => Ok(matches!(waitpid(reader, None)?, WaitStatus::Exited(_, 0))),
-    }
+/// Returns whether a listener could read the memory of a command. This process has no other use afterwards.
+fn is_readable(process: Pid) -> bool {
+    let mut read = [0; MEMORY.len()];
+    let at = MEMORY.as_ptr().addr() as u64;
+    let length = sys::become_listener().map(|()| sys::read_foreign(process.as_raw(), at, &mut read));
+    length.is_ok_and(|length| length == Ok(MEMORY.len())) && read == MEMORY
 }
 
 /// Waits for a byte, and the descriptor that may come with it.

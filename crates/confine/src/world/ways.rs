@@ -42,6 +42,18 @@ pub(super) fn after(policy: &Policy, place: &HostPaths<'_>, failure: Failure) ->
     without_namespaces(policy, place, &Obstacle::of(failure)?)
 }
 
+/// Returns a world without namespaces in the place of one in which these parts are missing.
+///
+/// # Errors
+/// [`WorldError::Missing`] with these parts, if no other way holds those that the policy requires.
+pub(super) fn instead_of(policy: &Policy, place: &HostPaths<'_>, missing: Vec<Missing>) -> Result<World, WorldError> {
+    let Some(Missing { why, remedy, .. }) = missing.first().cloned() else { return Err(WorldError::Missing(missing)) };
+    match without_namespaces(policy, place, &Obstacle { why, remedy }) {
+        Err(WorldError::Missing(_)) => Err(WorldError::Missing(missing)),
+        other => other,
+    }
+}
+
 /// Returns a world without namespaces, with the first way that holds a part here.
 ///
 /// # Errors

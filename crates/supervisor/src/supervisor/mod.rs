@@ -24,7 +24,7 @@ use protocol::task::Machine;
 use protocol::{FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
 use shim::ShimPlace;
 use sys::{ChildEvents, Fork, Reaped, Signal};
-use worlds::{ForkedShim, Worlds};
+use worlds::{ForkedShim, ShimPids, Worlds};
 
 /// Interval between attempts to kill orphans, ms.
 const ORPHAN_INTERVAL: u16 = 5;
@@ -81,8 +81,8 @@ struct Supervisor {
     held: Option<OwnedFd>,
     events: ChildEvents,
     reader: FrameReader,
-    /// The shims with their cgroups, if they have cgroups.
-    shims: HashMap<Pid, Option<PathBuf>>,
+    /// The shims with their cgroups, if they have cgroups, by the child that ends with the shim.
+    shims: HashMap<Pid, (Pid, Option<PathBuf>)>,
     groups: Option<Groups>,
     worlds: Worlds,
     /// The cgroups of dead shims, which have to be removed.
@@ -160,7 +160,7 @@ impl Supervisor {
                     if let Some(id) = self.worlds.on_exit(pid) {
                         self.lose_world(id);
                     }
-                    let Some(group) = self.shims.remove(&pid) else { continue };
+                    let Some((_, group)) = self.shims.remove(&pid) else { continue };
                     ended = true;
                     // Killing the cgroup reaches processes that are in no list of children, and none of them can start
                     // another process.
@@ -230,8 +230,9 @@ impl Supervisor {
             ToSupervisor::EndWorld(id) => self.worlds.end(id),
             ToSupervisor::EndShim(pid) => {
                 let pid = Pid::from_raw(pid);
-                if self.shims.contains_key(&pid) {
-                    sys::signal(pid, Signal::SIGKILL);
+                for child in self.shims.iter().filter(|(_, (shim, _))| *shim == pid).map(|(child, _)| *child) {
+                    // What is below a listener that is gone is an orphan.
+                    sys::signal(child, Signal::SIGKILL);
                 }
             }
             ToSupervisor::RemoveAtEnd(directory) => self.directories.push(directory),
@@ -249,8 +250,8 @@ impl Supervisor {
     fn hand_over_shim(&mut self, world: Option<WorldId>) {
         let made = self.make_shim(world);
         let message = match made {
-            Ok((pid, socket)) => {
-                let group = self.shims.get(&pid).cloned().flatten();
+            Ok((child, socket)) => {
+                let (pid, group) = self.shims.get(&child).cloned().unwrap_or((child, None));
                 FromSupervisor::Shim { pid: pid.as_raw(), world, group, socket: Some(socket) }
             }
             Err(error) => {
@@ -269,7 +270,7 @@ impl Supervisor {
         let forked = match world {
             Some(world) => self.worlds.fork_shim(world)?,
             None => match sys::fork()? {
-                Fork::Parent(pid) => ForkedShim::Parent(pid),
+                Fork::Parent(pid) => ForkedShim::Parent(pid.into()),
                 Fork::Child => {
                     self.worlds.clear();
                     ForkedShim::Child(None)
@@ -277,10 +278,10 @@ impl Supervisor {
             },
         };
         match forked {
-            ForkedShim::Parent(pid) => {
-                let group = self.groups.as_ref().and_then(|groups| groups.path_of(pid));
-                self.shims.insert(pid, group);
-                Ok((pid, addons))
+            ForkedShim::Parent(ShimPids { child, shim }) => {
+                let group = self.groups.as_ref().and_then(|groups| groups.path_of(shim));
+                self.shims.insert(child, (shim, group));
+                Ok((child, addons))
             }
             ForkedShim::Child(world) => {
                 // Copies of these descriptors in the child would hide the end of the supervisor from other processes.

@@ -1,7 +1,8 @@
 //! The worlds of a supervisor, and the processes that worlds need besides shims.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use super::blank::{BlankGate, BlankPlace};
 use crate::shim::world::{ShimWorld, Ways};
 use confine::filter::Variant;
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateNetwork, GateSetup, Loopback};
-use confine::listener::{self, Link, Settings};
+use confine::listener::{self, Ends, Link, Settings};
 use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
 use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
@@ -296,12 +297,7 @@ impl Worlds {
         if made.world.is_full() {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
         }
-        let listens = made.world.filter.is_some_and(Variant::has_listener);
-        let listener = listens.then(|| made.fork_listener()).transpose()?;
-        let listener = listener.map(|(pid, link)| {
-            self.listeners.insert(pid);
-            link
-        });
+        let listener = made.world.filter.is_some_and(Variant::has_listener).then(|| made.listener()).transpose()?;
         let door = made.world.open_door()?;
         let gate = made
             .gate
@@ -310,14 +306,23 @@ impl Worlds {
             .transpose()?;
         let owner = made.owner.1.try_clone()?;
         let home = made.world.facts.home.clone();
-        match made.fork()? {
-            Fork::Parent(pid) => {
-                let late = made.gate.as_ref().filter(|_| std::mem::take(&mut made.opens));
-                let started = made.world.keep_for(pid).and_then(|()| late.map_or(Ok(()), GateControl::started));
-                started.inspect_err(|_| sys::signal(pid, Signal::SIGKILL))?;
-                Ok(ForkedShim::Parent(pid))
+        let (link, ends) = listener.unzip();
+        let forked = match ends {
+            Some(ends) if made.world.namespaces.is_none() => made.fork_below_listener(ends)?,
+            Some(ends) => {
+                self.listeners.insert(made.fork_listener(ends)?);
+                made.fork().map(Forked::of)?
             }
-            Fork::Child => {
+            None => made.fork().map(Forked::of)?,
+        };
+        match forked {
+            Forked::Parent(forked) => {
+                let late = made.gate.as_ref().filter(|_| std::mem::take(&mut made.opens));
+                let started = made.world.keep_for(forked.shim).and_then(|()| late.map_or(Ok(()), GateControl::started));
+                started.inspect_err(|_| sys::signal(forked.child, Signal::SIGKILL))?;
+                Ok(ForkedShim::Parent(forked))
+            }
+            Forked::Child => {
                 let Made { world: World { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
                     self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
@@ -326,7 +331,7 @@ impl Worlds {
                     landlock,
                     Ways {
                         door,
-                        listener,
+                        listener: link,
                         gate,
                         owner,
                         home,
@@ -350,22 +355,46 @@ impl Made {
         }
     }
 
-    /// Starts the listener of a shim. Returns the shim's way to it.
-    fn fork_listener(&self) -> io::Result<(Pid, Link)> {
+    /// Returns the ways of a shim and of its listener to each other.
+    fn listener(&self) -> io::Result<(Link, Ends)> {
         let (link, ends) = Link::pair()?;
-        let gate =
-            self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::another).transpose()?;
-        let ends = ends.with_gate(gate);
+        let gate = self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::another);
+        Ok((link, ends.with_gate(gate.transpose()?)))
+    }
+
+    /// Starts the listener of a shim in the namespaces of the world.
+    fn fork_listener(&self, ends: Ends) -> io::Result<Pid> {
         match self.fork()? {
-            Fork::Parent(pid) => Ok((pid, link)),
+            Fork::Parent(pid) => Ok(pid),
             Fork::Child => {
                 let entered = self.world.entrance().map_or(Ok(()), |entrance| sys::enter_world(&entrance));
                 if entered.is_err() {
                     sys::exit_now(1);
                 }
-                sys::close_all_but(&ends.descriptors());
-                listener::serve(ends, self.settings.clone())
+                listener::serve(ends, self.settings.clone(), None)
             }
+        }
+    }
+
+    /// Forks a shim below its listener. Many machines let a process of an ordinary user read the memory of its
+    /// descendants alone.
+    fn fork_below_listener(&self, ends: Ends) -> io::Result<Forked> {
+        let (read, write) = sys::pipe()?;
+        match sys::fork()? {
+            Fork::Parent(child) => {
+                drop(write);
+                let mut pid = [0; size_of::<i32>()];
+                File::from(read).read_exact(&mut pid)?;
+                Ok(Forked::Parent(ShimPids { child, shim: Pid::from_raw(i32::from_ne_bytes(pid)) }))
+            }
+            Fork::Child => match sys::fork() {
+                Ok(Fork::Child) => Ok(Forked::Child),
+                Ok(Fork::Parent(shim)) => {
+                    let _ = File::from(write).write_all(&shim.as_raw().to_ne_bytes());
+                    listener::serve(ends, self.settings.clone(), Some(shim))
+                }
+                Err(_) => sys::exit_now(1),
+            },
         }
     }
 }
@@ -406,10 +435,42 @@ fn opens_late(policy: &Policy) -> bool {
     policy.network == Network::None && policy.expose.is_empty()
 }
 
+/// The pids of a shim.
+#[derive(Debug, Clone, Copy)]
+pub struct ShimPids {
+    /// The child of the supervisor that ends with the shim: the shim itself, or its listener.
+    pub child: Pid,
+    /// The shim.
+    pub shim: Pid,
+}
+
+impl From<Pid> for ShimPids {
+    fn from(shim: Pid) -> Self {
+        Self { child: shim, shim }
+    }
+}
+
+/// A process that was forked.
+enum Forked {
+    /// In the supervisor.
+    Parent(ShimPids),
+    /// In the shim.
+    Child,
+}
+
+impl Forked {
+    fn of(fork: Fork) -> Self {
+        match fork {
+            Fork::Parent(pid) => Self::Parent(pid.into()),
+            Fork::Child => Self::Child,
+        }
+    }
+}
+
 /// A shim that was forked.
 pub enum ForkedShim {
-    /// In the supervisor: the shim's pid.
-    Parent(Pid),
+    /// In the supervisor: the shim's pids.
+    Parent(ShimPids),
     /// In the shim: its world.
     Child(Option<Box<ShimWorld>>),
 }

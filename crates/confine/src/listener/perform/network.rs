@@ -95,6 +95,12 @@ impl Socket {
         Ok(Self { socket, made, v6 })
     }
 
+    /// Returns whether a socket of the internet is one of IPv6, and an address of the same family.
+    fn family_of(&self, address: &Address) -> Result<(bool, SocketAddr), Errno> {
+        let same = self.v6.zip(address.internet()).filter(|(v6, address)| *v6 == address.is_ipv6());
+        same.ok_or(Errno::EAFNOSUPPORT)
+    }
+
     fn get<O: GetSockOpt>(&self, option: O) -> Result<O::Val, Errno> {
         option.get(&self.socket)
     }
@@ -104,9 +110,12 @@ impl Socket {
     }
 
     /// Returns the port at the world's address. `None`: it has none yet.
-    fn port(&self) -> Result<Option<u16>, Errno> {
+    fn port(&self, own: Ipv4Addr) -> Result<Option<u16>, Errno> {
         let bound = getsockname(self.socket.as_raw_fd()).map(|name| plain(&name))?;
-        Ok(bound.map(|bound| bound.port()).filter(|port| *port != 0))
+        match bound.filter(|bound| bound.port() != 0) {
+            Some(bound) if bound.ip() != own => Err(Errno::EACCES),
+            bound => Ok(bound.map(|bound| bound.port())),
+        }
     }
 
     /// Binds it to a port of an address of IPv4.
@@ -156,21 +165,19 @@ fn is_inside(ip: IpAddr) -> bool {
 /// `connect` to an address without a path.
 pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> Result<Reply, Errno> {
     let socket = Socket::of(asked)?;
-    let (Some(v6), Some(to)) = (socket.v6, address.internet()) else {
-        // A name of another kind, or the end of a connection.
+    if socket.v6.is_none() || address.is_end() {
         return sys::connect_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
-    };
-    if v6 != to.is_ipv6() {
-        return Err(Errno::EAFNOSUPPORT);
     }
+    let (v6, to) = socket.family_of(&address)?;
     let process = asked.caller()?.pid;
     let network = network(asked)?;
-    if socket.port()?.is_none() {
+    let own = network.own;
+    if socket.port(own)?.is_none() {
         // The gate has to know the port before. Other clients may share their ports, as long as the servers differ.
         socket.set(sockopt::IpBindAddressNoPort, is_inside(to.ip()))?;
-        socket.bind(v6, network.own, 0)?;
+        socket.bind(v6, own, 0)?;
     }
-    let from = socket.port()?.unwrap_or(0);
+    let from = socket.port(own)?.unwrap_or(0);
     let way = Address::of(network.gate.reach(Journey { from, to, process })?, v6);
     if sys::is_nonblocking(socket.socket.as_fd()) {
         let connected = sys::connect_to(socket.socket.as_fd(), way.bytes());
@@ -187,16 +194,15 @@ pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> R
 /// `bind` to an address without a path.
 pub(in crate::listener) fn bind(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
     let socket = Socket::of(asked)?;
-    let (Some(v6), Some(at)) = (socket.v6, address.internet()) else {
+    if socket.v6.is_none() {
         return sys::bind_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
-    };
-    if v6 != at.is_ipv6() {
-        return Err(Errno::EAFNOSUPPORT);
     }
+    // The kernel would take an address of no family for one of IPv4.
+    let (v6, at) = socket.family_of(address)?;
     if !is_inside(at.ip()) {
         return Err(Errno::EADDRNOTAVAIL);
     }
-    if socket.port()?.is_some() {
+    if socket.port(network(asked)?.own)?.is_some() {
         return Err(Errno::EINVAL);
     }
     socket.serve(asked, v6, at).map(|()| Reply::DONE)
@@ -209,7 +215,7 @@ pub(super) fn listen(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
     let socket = Socket::of(asked)?;
     if let Some(v6) = socket.v6
-        && socket.port()?.is_none()
+        && socket.port(network(asked)?.own)?.is_none()
     {
         let everywhere: IpAddr = if v6 { [0; 16].into() } else { [0; 4].into() };
         socket.serve(asked, v6, (everywhere, 0).into())?;
@@ -232,8 +238,8 @@ fn named(asked: &mut Asked<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
     asked.shared.beside.as_ref()?;
     let socket = Socket::of(asked).ok()?;
     let v6 = socket.v6?;
-    let port = socket.port().ok()??;
     let network = network(asked).ok()?;
+    let port = socket.port(network.own).ok()??;
     let other = peer.then(|| getpeername(socket.socket.as_raw_fd()).ok().and_then(|name| plain(&name))).flatten();
     let is_known = if peer { other.is_some_and(|other| other.ip() == network.own) } else { true };
     let name = is_known.then(|| network.gate.name(port, other.map(|other| other.port()))).flatten()?;

@@ -41,7 +41,7 @@ impl Beside {
         match fork().unwrap() {
             Fork::Child => {
                 drop(link);
-                serve(ends, settings)
+                serve(ends, settings, None)
             }
             Fork::Parent(listener) => Self { link, listener, variant },
         }

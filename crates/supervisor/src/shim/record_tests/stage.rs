@@ -62,7 +62,7 @@ impl<'a> Stage<'a> {
         let mut worlds = confined.then(Worlds::default);
         let forked = match &mut worlds {
             None => match sys::fork().expect("forked") {
-                Fork::Parent(pid) => ForkedShim::Parent(pid),
+                Fork::Parent(pid) => ForkedShim::Parent(pid.into()),
                 Fork::Child => ForkedShim::Child(None),
             },
             Some(worlds) => {
@@ -71,7 +71,7 @@ impl<'a> Stage<'a> {
             }
         };
         let shim = match forked {
-            ForkedShim::Parent(pid) => pid,
+            ForkedShim::Parent(pids) => pids.child,
             ForkedShim::Child(world) => {
                 drop((ours, held));
                 let place = ShimPlace { supervisor, world: world.map(|world| *world) };
