@@ -24,6 +24,7 @@ import * as tasks from './rows/tasks.mjs';
 import * as terminal from './rows/terminal.mjs';
 import * as tokens from './rows/tokens.mjs';
 import * as views from './rows/views.mjs';
+import * as work from './rows/work.mjs';
 import { met, render } from './table.mjs';
 
 const ROWS = {
@@ -40,6 +41,7 @@ const ROWS = {
   first,
   receipts,
   records,
+  work,
   tokens,
   views,
   soak,

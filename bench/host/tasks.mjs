@@ -11,6 +11,7 @@ import { recordings } from './recorded.mjs';
 import { soak } from './soak.mjs';
 import { terminals } from './terminals.mjs';
 import { views } from './views.mjs';
+import { work } from './work.mjs';
 
 const loaded = new Map();
 const ballast = [];
@@ -141,4 +142,5 @@ export const tasks = {
   soak,
   ...terminals,
   ...views,
+  ...work,
 };

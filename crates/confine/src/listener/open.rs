@@ -248,5 +248,5 @@ pub(super) fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<
     let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::links::link_of(file.as_fd())?, true, Follow::Everything)?;
     let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work = move || Ok(Reply::File(Asked::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
-    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+    asked.shared.threads.answer(asked.listener, asked.call, work)
 }

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 
-use sys::Answer;
+use sys::{Answer, Call};
 
 /// The answer to a call.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ impl Reply {
     }
 
     /// Sends the answer.
-    pub fn send(self, listener: BorrowedFd<'_>, call: u64) {
+    pub fn send(self, listener: BorrowedFd<'_>, call: &Call) {
         match self {
-            Self::Answer(answer) => sys::answer(listener, call, answer),
+            Self::Answer(answer) => sys::answer(listener, call.id, answer),
             Self::File(file, cloexec) => {
                 if let Err(errno) = sys::answer_with(listener, call, file, cloexec) {
-                    sys::answer(listener, call, Answer::Fail(errno));
+                    sys::answer(listener, call.id, Answer::Fail(errno));
                 }
             }
             Self::Later => {}

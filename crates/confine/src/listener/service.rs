@@ -222,7 +222,7 @@ impl Service {
             // The shim is gone if this fails.
             let _ = protocol::send(self.ends.socket.as_fd(), &FromListener::News);
         }
-        reply.send(listener.as_fd(), call.id);
+        reply.send(listener.as_fd(), &call);
     }
 }
 

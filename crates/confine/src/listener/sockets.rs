@@ -81,7 +81,7 @@ fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Opt
         let _target = target;
         sys::connect_to(socket.as_fd(), address.bytes()).map(|()| Reply::DONE)
     };
-    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+    asked.shared.threads.answer(asked.listener, asked.call, work)
 }
 
 /// Refuses abstract names where the network is the host's, because a command could reach a server of the host there, or

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use nix::errno::Errno;
 
 use super::reply::Reply;
+use sys::Call;
 
 /// The most answers that may be under way at once.
 const MOST: usize = 64;
@@ -16,7 +17,7 @@ const MOST: usize = 64;
 struct Running {
     thread: JoinHandle<()>,
     listener: Arc<OwnedFd>,
-    call: u64,
+    call: Call,
     /// Whether the work is done. While the call is being answered, it may already look as if it did not wait.
     answers: Arc<AtomicBool>,
 }
@@ -35,7 +36,7 @@ impl Threads {
     pub fn answer(
         &mut self,
         listener: &Arc<OwnedFd>,
-        call: u64,
+        call: Call,
         work: impl FnOnce() -> Result<Reply, Errno> + Send + 'static,
     ) -> Result<Reply, Errno> {
         if self.0.len() >= MOST {
@@ -47,7 +48,7 @@ impl Threads {
         let run = move || {
             let reply = work().unwrap_or_else(Reply::fail);
             mark.store(true, Ordering::SeqCst);
-            reply.send(shared.as_fd(), call);
+            reply.send(shared.as_fd(), &call);
         };
         let thread = std::thread::Builder::new().stack_size(64 * 1024).spawn(run).map_err(|_| Errno::EAGAIN)?;
         self.0.push(Running { thread, listener: Arc::clone(listener), call, answers });
@@ -62,7 +63,7 @@ impl Threads {
         for Running { thread, listener, call, answers } in &self.0 {
             // The order matters. A signal would interrupt an answer with a file, and its caller would get the
             // descriptor 0.
-            if !sys::still_waits(listener.as_fd(), *call) && !answers.load(Ordering::SeqCst) {
+            if !sys::still_waits(listener.as_fd(), call.id) && !answers.load(Ordering::SeqCst) {
                 sys::wake_thread(thread.as_pthread_t());
             }
         }

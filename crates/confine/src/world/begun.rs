@@ -58,19 +58,19 @@ pub struct Begun {
 impl Begun {
     /// Begins a world ahead of its policy, with a network of its own. `None`: none can be begun here. The reason shows
     /// when a world is made. The arguments are as in [`Begun::now`].
-    pub fn ahead(state: &Path, rooms: usize) -> Option<Self> {
+    pub fn ahead(state: &Path, caches: &[PathBuf]) -> Option<Self> {
         if sys::HAS_SEATBELT || NAMESPACES.is_off() {
             return None;
         }
-        Self::now(state, true, rooms).ok()
+        Self::now(state, true, caches).ok()
     }
 
     /// Begins a world, which keeps its private files in a directory of `state`. This process has one thread. `network`:
-    /// whether the world has a network of its own. `rooms`: the number of caches for which it makes directories ahead.
+    /// whether the world has a network of its own. `caches`: those that it overlays ahead.
     ///
     /// # Errors
     /// If a step fails. Nothing is left then.
-    pub(super) fn now(state: &Path, network: bool, rooms: usize) -> Result<Self, NotBegun> {
+    pub(super) fn now(state: &Path, network: bool, caches: &[PathBuf]) -> Result<Self, NotBegun> {
         let mounts = HostMounts::watch().step(|| "the mounts of the host".into())?;
         let private = Private::create(state);
         let private = private.step(|| format!("a private directory in {}", state.display()))?;
@@ -83,7 +83,7 @@ impl Begun {
         let init = match sys::fork_world(network) {
             Ok(Fork::Child) => {
                 let held = init::Held { control: inits, ends, private, listener, board: inits_board };
-                init::run(Ground { network, rooms }, state, held)
+                init::run(Ground { network, caches: caches.to_vec() }, state, held)
             }
             Ok(Fork::Parent(init)) => init,
             Err(source) => {
@@ -133,10 +133,10 @@ impl Begun {
     }
 }
 
-/// Returns the number of caches for which a world with this policy makes directories.
-pub fn rooms(policy: &Policy) -> usize {
+/// Returns the caches that a world with this policy overlays.
+pub fn overlaid(policy: &Policy) -> &[PathBuf] {
     let (kind, places) = &policy.caches;
-    if *kind == Caches::Overlay { places.len() } else { 0 }
+    if *kind == Caches::Overlay { places } else { &[] }
 }
 
 /// Opens the user namespace and the network namespace of a process.

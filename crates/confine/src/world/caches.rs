@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
@@ -12,8 +13,33 @@ use super::private::Private;
 use crate::{Caches, Policy};
 use sys::MountFlags;
 
-/// Returns the layers of caches, and adds a note for each cache that differs from the policy.
-pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>) -> Result<Vec<Layer>, Failure> {
+/// An overlay that was made before the policy of its world was known.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    place: PathBuf,
+    /// The device and the inode of the directory that it shows.
+    shows: (u64, u64),
+    tree: OwnedFd,
+}
+
+/// Makes overlays of these caches, as far as this is possible.
+pub(super) fn ahead(places: &[PathBuf], private: &Private) -> Vec<Ahead> {
+    let make = |(number, place): (usize, &PathBuf)| {
+        let shows = identity(place)?;
+        let tree = overlay(place, &room(private, number)).ok()?;
+        Some(Ahead { place: place.clone(), shows, tree })
+    };
+    places.iter().enumerate().filter_map(make).collect()
+}
+
+/// Returns the layers of caches, and adds a note for each cache that differs from the policy. `before`: the number of
+/// overlays that were to be made ahead, and those that were made.
+pub(super) fn layers(
+    policy: &Policy,
+    private: &Private,
+    (before, mut made): (usize, Vec<Ahead>),
+    notes: &mut Vec<String>,
+) -> Result<Vec<Layer>, Failure> {
     let (kind, places) = &policy.caches;
     let places = places.iter().filter(|place| place.is_dir());
     match kind {
@@ -21,7 +47,13 @@ pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>
         Caches::Overlay => {
             let mut layers = Vec::new();
             for (number, place) in places.enumerate() {
-                let own = room(private, number);
+                let is_same = |one: &Ahead| one.place == *place && identity(place) == Some(one.shows);
+                if let Some(at) = made.iter().position(is_same) {
+                    layers.push(Layer { at: place.clone(), what: What::Tree(made.swap_remove(at).tree) });
+                    continue;
+                }
+                // No two overlays may have one room.
+                let own = room(private, before + number);
                 match overlay(place, &own) {
                     Ok(tree) => layers.push(Layer { at: place.clone(), what: What::Tree(tree) }),
                     Err(error) => {
@@ -36,9 +68,10 @@ pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>
     }
 }
 
-/// Makes the directories for this many caches ahead.
-pub(super) fn prepare(private: &Private, rooms: usize) -> io::Result<()> {
-    (0..rooms).try_for_each(|number| make_room(&room(private, number)).map(drop))
+/// Returns the device and the inode of a directory.
+fn identity(place: &Path) -> Option<(u64, u64)> {
+    let data = fs::metadata(place).ok().filter(fs::Metadata::is_dir)?;
+    Some((data.dev(), data.ino()))
 }
 
 /// Returns the directory for the changes of a cache.
@@ -46,7 +79,7 @@ fn room(private: &Private, number: usize) -> PathBuf {
     private.path.join(format!("cache-{number}"))
 }
 
-/// Makes the directories in which a world keeps the changes of a cache, unless they are there.
+/// Makes the directories in which a world keeps the changes of a cache.
 fn make_room(own: &Path) -> io::Result<[PathBuf; 2]> {
     let places = ["upper", "work"].map(|name| own.join(name));
     places.iter().try_for_each(fs::create_dir_all)?;

@@ -1,8 +1,10 @@
 //! Builds a world from inside, in init.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use super::HostPaths;
+use super::caches::Ahead;
 use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
@@ -27,12 +29,12 @@ pub(super) struct Construction {
 }
 
 /// The choices that are made before the policy of a world is known.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Ground {
     /// Whether the world has a network of its own.
     pub network: bool,
-    /// The number of caches for which directories are made ahead.
-    pub rooms: usize,
+    /// The caches that are likely to be overlaid.
+    pub caches: Vec<PathBuf>,
 }
 
 /// The parts of a world that no policy decides.
@@ -43,16 +45,18 @@ pub(super) struct Base {
     settings: Option<Result<NetworkSettings, Failure>>,
     proc: OwnedFd,
     devices: Devices,
+    /// The number of caches of the ground, and the overlays of those.
+    caches: (usize, Vec<Ahead>),
 }
 
 impl Base {
     /// Makes the parts in this process, which is alone in its namespaces.
-    pub fn lay(ground: Ground, private: &Private) -> Result<Self, Failure> {
+    pub fn lay(ground: &Ground, private: &Private) -> Result<Self, Failure> {
         let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
         let network = network.step(|| "the network namespace".into())?;
         let settings = ground.network.then(network::start);
-        caches::prepare(private, ground.rooms).step(|| "directories for caches".into())?;
-        Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copies()? })
+        let caches = (ground.caches.len(), caches::ahead(&ground.caches, private));
+        Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copies()?, caches })
     }
 }
 
@@ -66,7 +70,7 @@ pub(super) fn construct(
     private: &Private,
     base: Base,
 ) -> Result<Construction, Failure> {
-    let Base { network, settings, proc, devices } = base;
+    let Base { network, settings, proc, devices, caches } = base;
     let git = Grants::of(policy, place.state);
     let policy = &git.added_to(policy);
     let mut built = Built { write: policy.write.clone(), notes: git.notes.clone(), ..Built::default() };
@@ -80,7 +84,7 @@ pub(super) fn construct(
         }
     };
     let (protection, shown, terminals) =
-        match files::arrange(policy, (git, devices), (place, private), &mut built.notes) {
+        match files::arrange(policy, (git, devices, caches), (place, private), &mut built.notes) {
             Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
             Err(failure) => {
                 built.missing.push(missing(Part::Files, failure)?);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::HostPaths;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
+use super::caches::Ahead;
 use super::devices::Devices;
 use super::failure::{Failure, Step};
 use super::git::Grants;
@@ -26,7 +27,7 @@ use sys::MountFlags;
 /// Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
-    (git, devices): (Grants, Devices),
+    (git, devices, before): (Grants, Devices, (usize, Vec<Ahead>)),
     (place, private): (&HostPaths<'_>, &Private),
     notes: &mut Vec<String>,
 ) -> Result<(Protection, Shown), Failure> {
@@ -35,7 +36,7 @@ pub(super) fn arrange(
     // Copies come first, because the later steps cover their sources or make them read-only.
     let mut found = writable(policy, &git)?;
     found.extend(temporary(policy, private)?);
-    found.extend(caches::layers(policy, private, notes)?);
+    found.extend(caches::layers(policy, private, before, notes)?);
     let own = private_mounts(policy);
     found.extend(readable(policy, place)?);
     let shared = devices::shared_memory(policy.tmp)?;

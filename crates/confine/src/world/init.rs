@@ -51,7 +51,7 @@ pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.extend(held.private.descriptors());
     sys::close_all_but(&kept);
-    let built = prepare(&held.control).is_ok().then(|| build(ground, state, &held));
+    let built = prepare(&held.control).is_ok().then(|| build(&ground, state, &held));
     match built {
         Some(Ok(Some(made))) if hand_out(&held.control, &made).is_ok() => {
             let Held { control, private, listener, ends, board } = held;
@@ -76,7 +76,7 @@ pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
 }
 
 /// Builds the world. `None`: its maker has dropped it before it had a policy.
-fn build(ground: Ground, state: &Path, held: &Held) -> Result<Option<Construction>, Failure> {
+fn build(ground: &Ground, state: &Path, held: &Held) -> Result<Option<Construction>, Failure> {
     let base = Base::lay(ground, &held.private)?;
     let received = messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
     let Ok(Some(order)) = received else { return Ok(None) };

@@ -24,7 +24,7 @@ pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError
     if let Some(world) = without_namespaces(policy, place) {
         return world;
     }
-    match Begun::now(place.state, policy.network != Network::Full, 0) {
+    match Begun::now(place.state, policy.network != Network::Full, &[]) {
         Ok(begun) => finish(begun, policy, place),
         Err(NotBegun::NoNamespaces(failure)) => ways::after(policy, place, failure),
         Err(NotBegun::Step(failure)) => Err(failure.into()),

@@ -72,7 +72,7 @@ use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
 use crate::filter::Variant;
-pub use begun::{Begun, rooms};
+pub use begun::{Begun, overlaid};
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};

@@ -136,7 +136,7 @@ fn answer_calls(listener: &OwnedFd) {
         sys::answer(listener.as_fd(), call.id, Answer::Continue);
     }
     if let Ok(Some(call)) = sys::next_call(listener.as_fd())
-        && !listener.try_clone().is_ok_and(|copy| sys::answer_with(listener.as_fd(), call.id, copy, true).is_ok())
+        && !listener.try_clone().is_ok_and(|copy| sys::answer_with(listener.as_fd(), &call, copy, true).is_ok())
     {
         sys::answer(listener.as_fd(), call.id, Answer::Fail(Errno::ENOSYS));
     }

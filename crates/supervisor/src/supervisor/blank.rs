@@ -1,13 +1,13 @@
 //! The blank world that a supervisor keeps for the next world.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
 use confine::Policy;
 use confine::gate::GateControl;
-use confine::world::{Begun, rooms};
+use confine::world::{Begun, overlaid};
 
 /// Time a blank world waits for its policy.
 const KEPT: Duration = Duration::from_secs(60);
@@ -26,9 +26,9 @@ pub struct Blank {
 #[derive(Default)]
 pub struct BlankPlace {
     blank: Option<Blank>,
-    /// The needs of the last world, which are likely those of the next one: the number of its caches, and whether its
-    /// gate knows no hosts and opens nothing.
-    rooms: usize,
+    /// The needs of the last world, which are likely those of the next one: the caches that it overlays, and whether
+    /// its gate knows no hosts and opens nothing.
+    caches: Vec<PathBuf>,
     is_isolated: bool,
 }
 
@@ -46,7 +46,7 @@ impl BlankPlace {
             blank.until = until;
             return None;
         }
-        let begun = Begun::ahead(state, self.rooms)?;
+        let begun = Begun::ahead(state, &self.caches)?;
         let init = begun.init;
         let gate = if self.is_isolated { open_gate(&begun) } else { None };
         self.blank = Some(Blank { begun, gate, until });
@@ -56,7 +56,7 @@ impl BlankPlace {
     /// Takes the blank world, with its gate, if it can become a world with this policy. `is_isolated`: whether the gate
     /// of the policy knows no hosts and opens nothing.
     pub fn claim(&mut self, policy: &Policy, state: &Path, is_isolated: bool) -> Option<(Begun, Option<BlankGate>)> {
-        (self.rooms, self.is_isolated) = (rooms(policy), is_isolated);
+        (self.caches, self.is_isolated) = (overlaid(policy).to_vec(), is_isolated);
         let has_gate = |blank: &Blank| blank.gate.is_none() || is_isolated;
         let Blank { begun, gate, .. } =
             self.blank.take_if(|blank| has_gate(blank) && blank.begun.fits(policy, state))?;

@@ -29,6 +29,7 @@ mod realtime;
 mod seccomp;
 mod shared;
 mod syscalls;
+mod together;
 mod tree_watch;
 mod usage;
 mod warm;

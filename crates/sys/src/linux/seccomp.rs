@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 
+use super::together::Together;
 use crate::{Answer, Call, Filter};
 
 /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: the listener runs on the processor of the caller, and back.
@@ -139,37 +140,24 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND as _, &raw const response) };
 }
 
-/// Answers a call with a new descriptor of its caller for a file of ours. A file that can be written is closed here
-/// before the answer: the caller may execute it next, which fails as long as any process can write it. An error means
-/// that the call still waits.
-pub fn answer_with(listener: BorrowedFd<'_>, id: u64, file: OwnedFd, cloexec: bool) -> nix::Result<()> {
-    let is_read = nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_GETFL)? & libc::O_ACCMODE == libc::O_RDONLY;
-    let mut new = libc::seccomp_notif_addfd {
-        id,
-        flags: if is_read { libc::SECCOMP_ADDFD_FLAG_SEND as u32 } else { 0 },
+/// Answers a call with a new descriptor of its caller for a file of ours. The file is closed here before the answer,
+/// because the caller may execute it next, which fails as long as any process can write it. An error means that the
+/// call still waits.
+pub fn answer_with(listener: BorrowedFd<'_>, call: &Call, file: OwnedFd, cloexec: bool) -> nix::Result<()> {
+    let new = libc::seccomp_notif_addfd {
+        id: call.id,
+        flags: 0,
         srcfd: file.as_raw_fd().cast_unsigned(),
         newfd: 0,
         newfd_flags: if cloexec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
     };
-    let added = match add(listener, &new) {
-        // A kernel before 5.14 needs two calls.
-        Err(Errno::EINVAL) if is_read => {
-            new.flags = 0;
-            add(listener, &new)
-        }
-        Ok(_) if is_read => return Ok(()),
-        added => added,
-    };
-    drop(file);
-    answer(listener, id, Answer::Value(i64::from(added?)));
-    Ok(())
-}
-
-fn add(listener: BorrowedFd<'_>, new: &libc::seccomp_notif_addfd) -> nix::Result<RawFd> {
-    let new = std::ptr::from_ref(new);
+    let together = Together::with(call.thread);
     // SAFETY: the kernel reads the structure.
-    let number = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD as _, new) };
-    Errno::result(number)
+    let number = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD as _, &raw const new) };
+    let number = Errno::result(number);
+    drop((file, together));
+    answer(listener, call.id, Answer::Value(i64::from(number?)));
+    Ok(())
 }
 
 /// Returns whether the kernel can pass calls on to a listener.

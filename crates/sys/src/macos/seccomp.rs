@@ -37,7 +37,7 @@ pub fn still_waits(_: BorrowedFd<'_>, _: u64) -> bool {
 
 pub fn answer(_: BorrowedFd<'_>, _: u64, _: Answer) {}
 
-pub fn answer_with(_: BorrowedFd<'_>, _: u64, _: OwnedFd, _: bool) -> nix::Result<()> {
+pub fn answer_with(_: BorrowedFd<'_>, _: &Call, _: OwnedFd, _: bool) -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 

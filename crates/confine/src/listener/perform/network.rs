@@ -188,7 +188,7 @@ pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> R
     }
     socket.release(asked);
     let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| Reply::DONE);
-    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+    asked.shared.threads.answer(asked.listener, asked.call, work)
 }
 
 /// `bind` to an address without a path.

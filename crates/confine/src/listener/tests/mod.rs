@@ -150,6 +150,35 @@ fn files_are_created_as_without_a_listener() {
 }
 
 #[test]
+fn callers_keep_their_processors() {
+    use nix::sched::{sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+    let (_kept, root) = temporary();
+    let own = Pid::from_raw(0);
+    let keeps = |name: &str| {
+        let before = sched_getaffinity(own).unwrap();
+        for _ in 0..50 {
+            fs::write(root.join(name), "").unwrap();
+            assert!(sched_getaffinity(own).unwrap() == before);
+        }
+        before
+    };
+    confined(&root, &Guards::default(), || {
+        let all = keeps("all");
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(keeps("thread") == all));
+            assert!(keeps("beside") == all);
+        });
+        let mut one = nix::sched::CpuSet::new();
+        one.set(sched_getcpu().unwrap()).unwrap();
+        sched_setaffinity(own, &one).unwrap();
+        assert!(keeps("one") == one);
+        sched_setaffinity(own, &all).unwrap();
+        assert!(keeps("again") == all);
+    });
+}
+
+#[test]
 fn modes_and_masks_are_the_callers() {
     let (_kept, root) = temporary();
     let report = confined(&root, &Guards::default(), || {

@@ -8,7 +8,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::geteuid;
 
 use super::super::testing::{Scene, end, isolated, run_in, users_and_watches};
-use super::super::{Begun, HostPaths, finish, rooms};
+use super::super::{Begun, HostPaths, finish, overlaid};
 use crate::{Caches, Network, Part, Policy};
 use sys::{MountFlags, Signal};
 
@@ -23,7 +23,7 @@ fn a_blank_world_becomes_a_world_like_any_other() {
         let policy = Policy { hide: vec![scene.outside.join("hidden")], caches, ..scene.policy() };
         fs::write(scene.outside.join("hidden"), "secret").expect("written");
         let (facts, output) = isolated(user, || {
-            let begun = Begun::ahead(&scene.state, rooms(&policy)).expect("begun");
+            let begun = Begun::ahead(&scene.state, overlaid(&policy)).expect("begun");
             assert!(begun.fits(&policy, &scene.state));
             let (init, home) = (begun.init, begun.private[0].clone());
             let place = HostPaths { state: &scene.state, readable: &[], watches };
@@ -54,7 +54,7 @@ fn a_blank_world_that_is_dropped_leaves_nothing() {
     for (user, _) in users_and_watches() {
         let scene = Scene::new(user);
         isolated(user, || {
-            let begun = Begun::ahead(&scene.state, 3).expect("begun");
+            let begun = Begun::ahead(&scene.state, std::slice::from_ref(&scene.root)).expect("begun");
             let init = begun.init;
             drop(begun);
             assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
@@ -67,7 +67,7 @@ fn a_blank_world_that_is_dropped_leaves_nothing() {
 fn a_blank_world_fits_the_policies_and_the_machine_that_it_was_begun_for() {
     let scene = Scene::new(None);
     isolated(None, || {
-        let begun = Begun::ahead(&scene.state, 0).expect("begun");
+        let begun = Begun::ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
         let full = Policy { network: Network::Full, ..scene.policy() };
         let fits = [(&policy, scene.state.as_path()), (&full, &scene.state), (&policy, Path::new("/elsewhere"))]
@@ -89,7 +89,7 @@ fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
     isolated(None, || {
         unshare(CloneFlags::CLONE_NEWNS).expect("mounts of its own");
         sys::stop_propagation().expect("private");
-        let begun = Begun::ahead(&scene.state, 0).expect("begun");
+        let begun = Begun::ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
         assert!(begun.fits(&policy, &scene.state));
         let tree = sys::new_mount(c"tmpfs", &[], MountFlags::NO_DEVICES).expect("a mount");
@@ -97,4 +97,38 @@ fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
         assert!(!begun.fits(&policy, &scene.state));
         begun.abandon();
     });
+}
+
+#[test]
+fn a_blank_world_gets_the_caches_that_are_there_with_its_policy() {
+    for (user, _) in users_and_watches() {
+        let scene = Scene::new(user);
+        let places = ["same", "replaced", "new"].map(|name| scene.outside.join(name));
+        let fill = |place: &Path, name: &str| {
+            fs::create_dir(place).expect("made");
+            fs::write(place.join(name), "").expect("written");
+        };
+        let [same, replaced, new] = &places;
+        let output = isolated(user, || {
+            fill(same, "early");
+            fill(replaced, "early");
+            let begun = Begun::ahead(&scene.state, &places).expect("begun");
+            fs::write(same.join("late"), "").expect("written");
+            fs::rename(replaced, scene.outside.join("former")).expect("renamed");
+            fill(replaced, "late");
+            fill(new, "late");
+            let policy = Policy { caches: (Caches::Overlay, places.to_vec()), ..scene.policy() };
+            let place = HostPaths { state: &scene.state, readable: &[], watches: false };
+            let world = finish(begun, &policy, &place).expect("a world");
+            let script = format!("cd {}; touch same/x replaced/x new/x; ls same replaced new", scene.outside.display());
+            let (output, _) = run_in(&world, &scene.root, &script);
+            end(world);
+            output
+        });
+        let said: Vec<_> = output.split_whitespace().collect();
+        let expected = ["new:", "late", "x", "replaced:", "late", "x", "same:", "early", "late", "x"];
+        assert_eq!(said, expected, "{output}");
+        assert!(places.iter().all(|place| !place.join("x").exists()), "{output}");
+        assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
+    }
 }
