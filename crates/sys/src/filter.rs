@@ -96,7 +96,7 @@ pub enum Follow {
 }
 
 /// The identity of a file or directory in one mount, as long as it exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PlaceId {
     /// The number of the mount.
     pub mount: u64,

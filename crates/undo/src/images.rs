@@ -173,7 +173,11 @@ impl Images {
 
     /// Returns the path of a kept file.
     pub fn path(&self, id: ImageId) -> PathBuf {
-        self.places[usize::from(id.place)].0.join(id.number.to_string())
+        let (place, number) = (&self.places[usize::from(id.place)].0, id.number.to_string());
+        let mut path = PathBuf::with_capacity(place.as_os_str().len() + 1 + number.len());
+        path.push(place);
+        path.push(number);
+        path
     }
 
     /// Returns whether a file, whatever its name, is kept, so that a later change of its contents needs no other copy.

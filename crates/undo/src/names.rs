@@ -1,5 +1,6 @@
 //! The directories that a command moved or made: the current path of each earlier path, and the reverse. Pure.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::path_map::{PathMap, ancestors};
@@ -53,11 +54,14 @@ impl Names {
 
     /// Like [`Self::entry`], if the directory of the entry still exists, or a new directory is in its place. `None` if
     /// another earlier directory was moved there.
-    pub fn slot(&self, before: &Path) -> Option<PathBuf> {
+    pub fn slot<'a>(&self, before: &'a Path) -> Option<Cow<'a, Path>> {
+        if self.moved.is_empty() {
+            return Some(before.into());
+        }
         let entry = self.entry(before);
-        let (Some(parent), Some(of)) = (before.parent(), entry.parent()) else { return Some(entry) };
-        let is_there = self.moved.is_empty() || self.is_made(of) || self.origin(of).as_deref() == Some(parent);
-        is_there.then_some(entry)
+        let (Some(parent), Some(of)) = (before.parent(), entry.parent()) else { return Some(entry.into()) };
+        let is_there = self.is_made(of) || self.origin(of).as_deref() == Some(parent);
+        is_there.then_some(entry.into())
     }
 
     /// Returns the earlier path of a current entry: its name in its directory, wherever that directory was. `None` in a
@@ -252,6 +256,21 @@ mod tests {
             (&[Remove("/d"), Rename("/e", "/d")], "/d/f", Some("/e/f")),
         ] {
             assert_eq!(after(changes).origin_of_entry(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
+        }
+    }
+
+    #[test]
+    fn the_slot_of_a_path_of_before_is_lost_with_its_directory() {
+        for (changes, before, slot) in [
+            (&[][..], "/d/f", Some("/d/f")),
+            (&[Make("/d")], "/d/f", Some("/d/f")),
+            (&[Rename("/d", "/e")], "/d/f", Some("/e/f")),
+            (&[Rename("/d", "/e")], "/d", Some("/d")),
+            (&[Remove("/d"), Rename("/e", "/d")], "/d/f", None),
+            (&[Remove("/d"), Rename("/e", "/d")], "/e/f", Some("/d/f")),
+            (&[Rename("/e", "/g"), Make("/d")], "/d/f", Some("/d/f")),
+        ] {
+            assert_eq!(after(changes).slot(Path::new(before)).as_deref(), slot.map(Path::new), "{before}");
         }
     }
 

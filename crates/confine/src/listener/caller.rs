@@ -1,6 +1,6 @@
 //! The threads that wait for answers, as seen through `/proc` and the memory of their processes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::io::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -34,6 +34,8 @@ pub(super) struct Caller {
     pub pid: i32,
     /// The umask. The listener sees each change of it.
     pub umask: u32,
+    /// The number of the call at which the thread was found.
+    found_at: u64,
     /// The number of the last call at which the thread was known to exist.
     seen_at: u64,
     /// The mounts of the caller's world. `None`: the mounts of any world are allowed.
@@ -68,6 +70,7 @@ impl Caller {
             process,
             pid,
             umask,
+            found_at: call,
             seen_at: call,
             own,
             sees_same: None,
@@ -136,7 +139,8 @@ impl Caller {
 
 /// The threads that have asked.
 pub(super) struct Callers {
-    known: HashMap<i32, Caller>,
+    /// By the number of the thread. Most commands have few.
+    known: BTreeMap<i32, Caller>,
     /// The number of the current call.
     call: u64,
     own: Option<Rc<OwnMounts>>,
@@ -147,12 +151,12 @@ pub(super) struct Callers {
 impl Callers {
     /// Returns the callers in one world.
     pub fn of_world() -> Self {
-        Self { known: HashMap::new(), call: 0, own: Some(Rc::default()), directories: Directories::default() }
+        Self { known: BTreeMap::new(), call: 0, own: Some(Rc::default()), directories: Directories::default() }
     }
 
     /// Returns the callers without a world.
     pub fn of_host() -> Self {
-        Self { known: HashMap::new(), call: 0, own: None, directories: Directories::default() }
+        Self { known: BTreeMap::new(), call: 0, own: None, directories: Directories::default() }
     }
 
     /// Begins the next call. Until its end, no other thread has the number of its caller.
@@ -190,7 +194,7 @@ impl Callers {
             return None;
         }
         let caller = self.known.get_mut(&thread)?;
-        let mut full = Vec::with_capacity(path.len() + 16);
+        let mut full = Vec::with_capacity(path.len() + 32);
         match (path.first(), descriptor) {
             (Some(b'/'), _) => full.extend_from_slice(b"root"),
             (_, libc::AT_FDCWD) => full.extend_from_slice(b"cwd/"),
@@ -201,10 +205,11 @@ impl Callers {
         if full.last() == Some(&b'/') {
             full.pop();
         }
-        let (base, path) = (caller.directory.as_fd(), CString::new(full).ok()?);
-        let id = sys::place_id(base, &path).ok()?;
+        full.push(0);
+        let (base, path) = (caller.directory.as_fd(), CStr::from_bytes_with_nul(&full).ok()?);
+        let id = sys::place_id(base, path).ok()?;
         caller.seen_at = self.call;
-        self.directories.get(id).or_else(|| self.directories.below_own(base, &path))
+        self.directories.get(id).or_else(|| self.directories.below_own(base, path))
     }
 
     /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
@@ -219,6 +224,12 @@ impl Callers {
     /// may have had its number.
     pub fn saw_same(&self, thread: i32) -> bool {
         self.known.get(&thread).is_some_and(|caller| caller.sees_same == Some(true))
+    }
+
+    /// Returns whether a thread of an earlier call was found to exist during this call, so that its number had no other
+    /// owner meanwhile.
+    pub fn is_same(&self, thread: i32) -> bool {
+        self.known.get(&thread).is_some_and(|caller| caller.found_at < self.call && caller.seen_at == self.call)
     }
 
     /// Records that a thread is about to create a file where nothing exists.

@@ -1,7 +1,7 @@
 //! The directories of recent changes. One call tells which of them a path leads to, where opening the path takes
 //! several calls. They stay open until an unmount, or until a tenth of a second passes without a change.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 64;
 /// Directories that stay open, so that no other directory gets their numbers.
 #[derive(Default)]
 pub(super) struct Directories {
-    known: HashMap<PlaceId, Known>,
+    known: BTreeMap<PlaceId, Known>,
     /// The directories of this run that contain things of before it, by moves and links. An entry may outlive its
     /// directory, and then counts for another one, which is only slower.
     mixed: HashSet<PlaceId>,

@@ -1,8 +1,9 @@
 //! The journal of a command: it records each change of a file before the change is made.
 
-use std::ffi::{CString, OsStr};
+use std::borrow::Cow;
+use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -119,7 +120,12 @@ impl Spot {
         if self.name.as_c_str() == c"." {
             return self.parent.clone();
         }
-        self.parent.join(OsStr::from_bytes(self.name.to_bytes()))
+        let (parent, name) = (self.parent.as_os_str().as_bytes(), self.name.to_bytes());
+        let mut path = Vec::with_capacity(parent.len() + 1 + name.len());
+        path.extend_from_slice(if parent == b"/" { b"" } else { parent });
+        path.push(b'/');
+        path.extend_from_slice(name);
+        OsString::from_vec(path).into()
     }
 
     /// Returns the path by which this process reaches the file, even if the directory is moved or replaced.
@@ -129,11 +135,26 @@ impl Spot {
 
     /// Like [`Self::reach`], if this thread may leave its working directory. The path holds until the thread leaves the
     /// next directory.
-    pub fn reach_from_there(&self) -> PathBuf {
+    pub fn reach_from_there(&self) -> Cow<'_, Path> {
         if sys::stand_in(&self.directory) {
-            Path::new(OsStr::from_bytes(self.name.to_bytes())).to_owned()
+            Path::new(OsStr::from_bytes(self.name.to_bytes())).into()
         } else {
-            self.reach()
+            self.reach().into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_a_spot_is_its_directory_with_its_name() {
+        for (parent, name, path) in [("/", c"a", "/a"), ("/d/e", c"f", "/d/e/f"), ("/", c".", "/"), ("/d", c".", "/d")]
+        {
+            let directory = Arc::new(std::fs::File::open("/").expect("opened").into());
+            let spot = Spot { directory, parent: parent.into(), name: name.to_owned(), is_vacant: false };
+            assert_eq!(spot.path(), Path::new(path));
         }
     }
 }

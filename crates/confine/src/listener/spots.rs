@@ -83,42 +83,39 @@ impl Reading<'_> {
         follow: bool,
         mut entry: Option<(Known, CString)>,
     ) -> Result<Spot, Skip> {
-        let shown = text.clone().into_bytes();
+        let shown = text.to_bytes();
         if shown.is_empty() {
             return Err(Skip::Nothing);
         }
         let thread = self.call.thread;
+        let begins_badly = |errno| begins_badly(shown, thread, errno);
         let mut place = match &entry {
-            Some(_) => Place::Path(Base::Root, text),
-            None => Place::of(self.caller()?, descriptor, text).map_err(|errno| begins_badly(&shown, thread, errno))?,
+            Some(_) => None,
+            None => Some(Place::of(self.caller()?, descriptor, text.clone()).map_err(begins_badly)?),
         };
         for _ in 0..LINKS {
-            let (base, path) = match place {
-                Place::Path(base, path) => (base, path),
-                Place::OwnProc(..) => return Err(Skip::Nothing),
-                Place::Open(file) => return of_file(file),
-            };
-            let (directory, name) = match entry.take() {
-                Some((known, name)) => (known.directory, name),
-                None => {
-                    let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(&shown, errno))?;
+            let (directory, name) = match (entry.take(), place) {
+                (Some((known, name)), _) => (known.directory, name),
+                (None, Some(Place::Path(base, path))) => {
+                    let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(shown, errno))?;
                     (self.callers.directories.remember(directory), name)
                 }
+                (None, Some(Place::Open(file))) => return of_file(file),
+                (None, Some(Place::OwnProc(..)) | None) => return Err(Skip::Nothing),
             };
             if matches!(name.to_bytes(), b"." | b"..") {
                 let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
-                return of_file(directory.map_err(|errno| Skip::on_path(&shown, errno))?);
+                return of_file(directory.map_err(|errno| Skip::on_path(shown, errno))?);
             }
             let link = if follow { sys::link_text(directory.as_fd(), &name) } else { Err(Errno::EINVAL) };
-            let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(&shown, errno))?;
+            let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(shown, errno))?;
             spot.is_vacant = link == Err(Errno::ENOENT);
             if is_of_kernel(&spot.parent) {
                 return followed(spot, link.is_ok());
             }
             let Ok(link) = link else { return settled(spot) };
-            let directory = spot.directory.try_clone().map_err(|_| Skip::on_path(&shown, Errno::EMFILE))?;
-            place =
-                Place::of_link(self.caller()?, directory, link).map_err(|errno| begins_badly(&shown, thread, errno))?;
+            let directory = spot.directory.try_clone().map_err(|_| Skip::on_path(shown, Errno::EMFILE))?;
+            place = Some(Place::of_link(self.caller()?, directory, link).map_err(begins_badly)?);
         }
         Err(Skip::Nothing)
     }
@@ -202,5 +199,8 @@ fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
 
 /// Returns whether a path lies in a file system of the kernel, which is on no disk.
 fn is_of_kernel(path: &Path) -> bool {
-    path.starts_with("/proc") || path.starts_with("/sys")
+    // Comparing bytes takes a tenth of the time of comparing components.
+    let path = path.as_os_str().as_bytes();
+    let rest = path.strip_prefix(b"/proc").or_else(|| path.strip_prefix(b"/sys"));
+    rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
 }

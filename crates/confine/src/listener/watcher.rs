@@ -93,6 +93,7 @@ impl Watcher {
         }
         // A path that begins at the caller's directory in `/proc` shows that the caller is still the same thread.
         let early = self.callers.saw_same(call.thread).then(|| self.read(call, entry));
+        let is_proven = early.is_some() && self.callers.is_same(call.thread);
         // An error means that the caller is gone or cannot be read, which shows again below.
         if let Ok(false) = self.callers.sees_same(call.thread, &self.mounts) {
             return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
@@ -104,7 +105,7 @@ impl Watcher {
         }
         match change {
             // If the caller is gone, the path may be another process's. Keeping an unchanged file does no harm.
-            Ok(change) if !may_make || sys::still_waits(listener, call.id) => {
+            Ok(change) if !may_make || is_proven || sys::still_waits(listener, call.id) => {
                 let noted = if may_make { journal.make(&change) } else { journal.before(&change) }?;
                 self.callers.directories.mark(&change, noted.own);
                 Ok(noted.made)

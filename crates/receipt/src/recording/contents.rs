@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use undo::Point;
 use undo::look;
 use undo::node::{Contents, File, ImageId};
+use undo::path_map::is_within;
 
 /// The kept files of one run.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Kept<'a> {
 impl Kept<'_> {
     /// Returns whether a path belongs to the kept files.
     pub fn is_own(&self, path: &Path) -> bool {
-        path.starts_with(&self.files) || self.point.places.values().any(|place| path.starts_with(place))
+        is_within(path, &self.files) || self.point.places.values().any(|place| is_within(path, place))
     }
 
     /// Returns the path of a kept file.

@@ -17,6 +17,7 @@ use crate::watch::Watch;
 use crate::{Attribution, Completeness, Receipt};
 use undo::gaps::{gap, gaps};
 use undo::node::{Contents, File, Node};
+use undo::path_map::is_within;
 use undo::{Extent, Point, Purpose, Store, StoreError};
 
 /// The most repositories whose last snapshot is remembered.
@@ -196,7 +197,7 @@ impl Before {
     /// Returns whether a run touched a file in its own directories, which may lie elsewhere.
     fn is_touched(&self, point: &Point) -> bool {
         let Some(repository) = &self.repository else { return false };
-        let is_in = |path: &Path| path.starts_with(&repository.own) || path.starts_with(&repository.common);
+        let is_in = |path: &Path| is_within(path, &repository.own) || is_within(path, &repository.common);
         point.before.keys().chain(point.after.keys()).any(is_in)
     }
 }

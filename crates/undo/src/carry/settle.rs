@@ -73,7 +73,7 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
     let names = &point.names;
     let mut plain = Plain::default();
     let before: HashMap<PathBuf, &Node> =
-        point.before.iter().filter_map(|(path, node)| Some((names.slot(path)?, node))).collect();
+        point.before.iter().filter_map(|(path, node)| Some((names.slot(path)?.into_owned(), node))).collect();
     // The times of these files changed, and their contents were not kept.
     let is_hashed = |file: &&File| matches!(file.contents, Contents::Hash(_));
     let files = point.before.values().filter_map(Node::file).filter(is_hashed);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::types::{End, Header, Move, Purpose, Record};
 use crate::names::Names;
 use crate::node::{FileId, Node};
-use crate::path_map::PathMap;
+use crate::path_map::{PathMap, is_within};
 
 /// Retention of a point.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -65,7 +65,7 @@ impl Point {
     /// Returns whether a path leads to a file of the store, or to a kept file on another mount. Reports name such a
     /// file by its other names, which a reader knows.
     pub fn is_own(&self, store: &Path, path: &Path) -> bool {
-        path.starts_with(store) || self.places.values().any(|place| path.starts_with(place))
+        is_within(path, store) || self.places.values().any(|place| is_within(path, place))
     }
 
     /// Adds a record.

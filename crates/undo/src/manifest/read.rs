@@ -41,9 +41,15 @@ pub enum ReadError {
 pub fn read(path: &Path) -> Result<Point, ReadError> {
     let (mut records, header) = open(path)?;
     let mut point = Point::new(header);
+    // Sorting all at once is quicker than adding one after another.
+    let mut after = Vec::new();
     while let Some(record) = records.next_one() {
-        point.add(record);
+        match record {
+            Record::After { path, node } => after.push((path, node)),
+            record => point.add(record),
+        }
     }
+    point.after = after.into_iter().collect();
     point.length = records.length;
     Ok(point)
 }

@@ -1,5 +1,6 @@
 //! The state of a plan that is being made.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -177,7 +178,7 @@ impl<'a> Planner<'a> {
     /// Returns the path after the run of the entry with this earlier path. `None` if the run has removed its directory
     /// and moved another directory there.
     pub fn entry(&self, before: &Path) -> Option<PathBuf> {
-        self.point.names.slot(before)
+        self.point.names.slot(before).map(Cow::into_owned)
     }
 
     /// Returns what the run left of an earlier thing: nothing, if it moved another thing there.

@@ -1,5 +1,6 @@
 //! The end of a record: the state that the run left.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::fs;
 use std::io;
@@ -87,23 +88,32 @@ impl Recorder {
 
     /// Records the current state of every touched place and of everything in new directories, by the current path.
     fn write_left(&mut self, now: Time) -> io::Result<()> {
-        let entries = self.before.keys().filter_map(|path| self.names.slot(path));
-        let moved = self.names.moved().map(|(_, now)| now.to_owned());
-        let places = entries.chain(moved).chain(self.names.made().map(Path::to_owned));
-        let places: PathMap<()> = places.map(|path| (path, ())).collect();
-        let (mut plain, mut walked) = (Plain::default(), PathMap::new());
-        for (path, ()) in places {
+        let mut walked = PathMap::new();
+        for (path, node) in self.left()? {
             // The walk through a new directory above has read it.
             if path.parent().is_some_and(|directory| walked.contains_key(directory)) {
                 continue;
             }
-            let node = plain.look(&path)?;
             if node.is_directory() && self.names.is_made(&path) {
                 self.write_below(&path, &mut walked, now)?;
             }
             self.write_after(path, node, now)?;
         }
         Ok(())
+    }
+
+    /// Returns what is at the touched places, a directory before everything in it.
+    fn left(&self) -> io::Result<Vec<(PathBuf, Node)>> {
+        let entries = self.before.keys().filter_map(|path| self.names.slot(path));
+        let moved = self.names.moved().map(|(_, now)| now);
+        let mut places: Vec<Cow<'_, Path>> = entries.chain(moved.chain(self.names.made()).map(Cow::from)).collect();
+        // Most are in order.
+        places.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+        places.dedup();
+        let mut plain = Plain::default();
+        let looked = places.into_iter().map(|path| plain.look(&path).map(|node| (path, node)));
+        let there = looked.filter(|looked| !matches!(looked, Ok((_, Node::Absent))));
+        there.map(|looked| looked.map(|(path, node)| (path.into_owned(), node))).collect()
     }
 
     /// Records everything below a new directory, and adds the directories that were read to `walked`. Those in which

@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::Recorder;
+use crate::path_map::split;
 
 impl Recorder {
     /// Returns the earlier path of an entry. `None` in a directory that the run made.
     pub(super) fn entry(&mut self, now: &Path) -> Option<PathBuf> {
-        let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
-        self.earlier_directory(parent).map(|directory| directory.join(name))
+        let Some((parent, name)) = split(now) else { return Some(now.to_owned()) };
+        let earlier = self.earlier_directory(parent)?;
+        // Most directories are where they were.
+        let is_there = earlier.as_os_str() == parent.as_os_str();
+        Some(if is_there { now.to_owned() } else { earlier.join(name) })
     }
 
     /// Returns the earlier path of a directory. `None`: the run made it, or nothing of before is there.

@@ -396,7 +396,7 @@ impl Recorder {
 
     fn remember(&mut self, path: PathBuf, node: Node) {
         if let Node::File(file) = &node {
-            self.by_id.entry(file.meta.id).or_default().push(path.clone());
+            self.by_id.entry(file.meta.id).or_insert_with(|| Vec::with_capacity(1)).push(path.clone());
         }
         self.before.insert(path, node);
     }

@@ -26,10 +26,11 @@ impl Recorder {
         let Some(entry) = self.new_entry(at.path) else { return Ok(false) };
         let file = file.clone();
         // The record comes first, so that the store has no file with an unknown name.
-        self.write(entry.clone(), Node::File(File { contents: Contents::Image(id), ..file.clone() }))?;
+        self.write(entry, Node::File(File { contents: Contents::Image(id), ..file.clone() }))?;
         if self.images.take(at, &file, id).is_ok() {
             return Ok(true);
         }
+        let Some(entry) = self.entry(at.path) else { return Ok(false) };
         let kept = self.images.keep(at, &file, Keeping::Link);
         let contents = match &kept {
             Ok(contents) => contents.clone(),

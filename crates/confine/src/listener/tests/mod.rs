@@ -15,6 +15,7 @@ use crate::world::{Guarded, Guards};
 use crate::{DenialKind, Policy, Tmp, filter};
 use sys::{Fork, Machine, fork};
 
+mod callers;
 mod journal;
 mod refusals;
 

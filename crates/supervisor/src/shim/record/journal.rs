@@ -1,5 +1,6 @@
 //! Keeps each thing as it was before a command changes it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use nix::errno::Errno;
 
 use confine::listener::{Act, Change, Journal, Noted, Spot};
 use undo::look::At;
+use undo::path_map::is_within;
 use undo::{Header, Limits, Recorder, Store, StoreError, TouchError};
 
 /// The most changes that are listed because they cannot be followed.
@@ -119,18 +121,18 @@ pub struct RunJournal<'a> {
 }
 
 /// The paths of a spot.
-struct Paths {
+struct Paths<'a> {
     path: PathBuf,
-    reach: PathBuf,
+    reach: Cow<'a, Path>,
     is_vacant: bool,
 }
 
-impl Paths {
-    fn of(spot: &Spot) -> Self {
-        Self { path: spot.path(), reach: spot.reach(), is_vacant: spot.is_vacant }
+impl<'a> Paths<'a> {
+    fn of(spot: &'a Spot) -> Self {
+        Self { path: spot.path(), reach: spot.reach().into(), is_vacant: spot.is_vacant }
     }
 
-    fn from_there(spot: &Spot) -> Self {
+    fn from_there(spot: &'a Spot) -> Self {
         Self { path: spot.path(), reach: spot.reach_from_there(), is_vacant: spot.is_vacant }
     }
 
@@ -147,7 +149,8 @@ impl Current {
         };
         let one = if other.is_none() { Paths::from_there(&change.spot) } else { Paths::of(&change.spot) };
         let store = self.recorder.store().path();
-        if one.path.starts_with(store) || other.as_ref().is_some_and(|other| other.path.starts_with(store)) {
+        let is_own = |paths: &Paths<'_>| is_within(&paths.path, store);
+        if is_own(&one) || other.as_ref().is_some_and(is_own) {
             return self.miss(&one.path, "it belongs to the undo store, whose own files are not recorded");
         }
         let other = other.as_ref().map_or_else(|| one.at(), Paths::at);
@@ -170,7 +173,7 @@ impl Current {
     /// Records a removal, and makes the removal if it can keep the file. Returns whether it did.
     fn take(&mut self, spot: &Spot) -> Result<bool, Errno> {
         let one = Paths::from_there(spot);
-        if one.path.starts_with(self.recorder.store().path()) {
+        if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
         }
         let taken = self.recorder.take(one.at());
