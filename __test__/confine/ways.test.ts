@@ -146,6 +146,24 @@ describe("way 'listener'", () => {
     expect(used).toEqual([true, 1, 'warm\n']);
   });
 
+  linuxTest.each([
+    ['of the port that it asked for', OFF, 3210],
+    ['of its real port, where its socket cannot be had', container(), 0],
+  ])('a server learns its address, and is reached there: %s', async (_, how, port) => {
+    const lines = [
+      'import socket',
+      's = socket.create_server(("127.0.0.1", 3210))',
+      'name = s.getsockname()',
+      'for place in [name, ("localhost", 3210)]:',
+      '    c = socket.create_connection(place); print(c.getpeername() == name)',
+      'print(name[1])',
+    ];
+    const [result] = await run(how, [`python3 -c '${lines.join('\n')}'`], { cwd: folder(), confine: 'workspace' });
+    const [first, second, number] = result?.stdout.split('\n') ?? [];
+    expect([first, second, result?.stderr]).toEqual(['True', 'True', '']);
+    expect(port === 0 || number === `${port}`).toBe(true);
+  });
+
   linuxTest('its listener is an ancestor of each command, as Yama wants it', async () => {
     const above = await hostResult<string[]>(
       `import { readFileSync } from 'node:fs';

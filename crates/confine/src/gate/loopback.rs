@@ -207,7 +207,9 @@ impl Loopback {
         if !ip.is_loopback() && !ip.is_unspecified() {
             return None;
         }
-        let port = self.ports.get(&(ip.is_ipv6(), to.port()));
+        // Where a program sees the port that its server really has, it may ask for that one.
+        let real = || self.servers.iter().map(|server| &server.port).find(|port| **port == to.port());
+        let port = self.ports.get(&(ip.is_ipv6(), to.port())).or_else(real);
         Some(port.map(|port| (self.own, *port).into()).ok_or(Errno::ECONNREFUSED))
     }
 
@@ -307,10 +309,8 @@ mod tests {
         ] {
             assert_eq!(loopback.server(at(to)), server, "{to}");
         }
-        // Neither the gate nor a server is reached by the port that it really has.
-        for port in [port, loopback.port] {
-            assert_eq!(loopback.server((loopback.own, port).into()), Some(Err(Errno::ECONNREFUSED)));
-        }
+        assert_eq!(loopback.server((loopback.own, port).into()), Some(Ok(own)), "the port that it really has");
+        assert_eq!(loopback.server((loopback.own, loopback.port).into()), Some(Err(Errno::ECONNREFUSED)), "the gate");
         assert_eq!((loopback.name(port), loopback.name(1)), (asked, at("127.0.0.1:1")));
         assert_eq!(servers_of(home.path()), Some(vec![(own, asked)]));
         assert_eq!(servers_of(&home.path().join("none")), None);

@@ -179,16 +179,28 @@ pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> R
     }
     let from = socket.port(own)?.unwrap_or(0);
     let way = Address::of(network.gate.reach(Journey { from, to, process })?, v6);
-    if sys::is_nonblocking(socket.socket.as_fd()) {
-        let connected = sys::connect_to(socket.socket.as_fd(), way.bytes());
-        if matches!(connected, Ok(()) | Err(Errno::EINPROGRESS)) {
-            socket.release(asked);
-        }
+    let connected = connect_at_once(&socket.socket, &way);
+    if matches!(connected, Ok(()) | Err(Errno::EINPROGRESS)) {
+        socket.release(asked);
+    }
+    if connected != Err(Errno::EINPROGRESS) || sys::is_nonblocking(socket.socket.as_fd()) {
         return connected.map(|()| Reply::DONE);
     }
-    socket.release(asked);
     let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| Reply::DONE);
     asked.shared.threads.answer(asked.listener, asked.call, work)
+}
+
+/// Connects a socket without waiting, as a server of this machine mostly permits.
+fn connect_at_once(socket: &OwnedFd, way: &Address) -> Result<(), Errno> {
+    if sys::is_nonblocking(socket.as_fd()) {
+        return sys::connect_to(socket.as_fd(), way.bytes());
+    }
+    sys::set_nonblocking(socket).map_err(|_| Errno::EBADF)?;
+    let begun = sys::connect_to(socket.as_fd(), way.bytes());
+    // The second call tells whether it is connected by now.
+    let connected = if begun == Err(Errno::EINPROGRESS) { sys::connect_to(socket.as_fd(), way.bytes()) } else { begun };
+    sys::set_blocking(socket).map_err(|_| Errno::EBADF)?;
+    connected.map_err(|errno| if errno == Errno::EALREADY { Errno::EINPROGRESS } else { errno })
 }
 
 /// `bind` to an address without a path.
