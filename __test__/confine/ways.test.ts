@@ -147,6 +147,17 @@ describe("way 'listener'", () => {
   });
 
   linuxTest.each([
+    ['with Landlock', OFF],
+    ['without', container(LANDLOCK)],
+  ])('files are moved into directories, which programs open as places first: %s', async (_, how) => {
+    const places =
+      'import os; print([sorted(os.listdir(f"/proc/self/fd/{os.open(p, os.O_PATH)}")) for p in ("a/b", "a")])';
+    const script = `mkdir -p a/b; touch x y; mv x a/b/ && cp y a/b && mv y a && python3 -c '${places}'`;
+    const [result] = await run(how, [script], { cwd: folder(), confine: 'workspace' });
+    expect([result?.stdout, result?.stderr]).toEqual(["[['x', 'y'], ['b', 'y']]\n", '']);
+  });
+
+  linuxTest.each([
     ['of the port that it asked for', OFF, 3210],
     ['of its real port, where its socket cannot be had', container(), 0],
   ])('a server learns its address, and is reached there: %s', async (_, how, port) => {

@@ -12,6 +12,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Whether mounts bound changes. Otherwise the listener does, or Landlock does, and creations are only recorded.
     pub mounts: bool,
+    /// Whether the commands obey Landlock.
+    pub landlock: bool,
     /// The files of a world without mounts whose listener performs what opens, changes or names a file.
     pub held: Option<Held>,
     /// Whether the world has a network of its own, and with it abstract names.

@@ -38,6 +38,7 @@ fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
         let settings = Settings {
             policy: policy.clone(),
             mounts: true,
+            landlock: true,
             held: None,
             own_network: true,
             loopback: None,

@@ -180,7 +180,8 @@ impl Worlds {
         let policy = Policy { write: facts.write.clone(), ..policy.clone() };
         let mounts = world.namespaces.is_some();
         let held = world.held.as_ref().map(|(held, _)| held.clone());
-        let settings = Settings { policy, mounts, held, own_network, loopback, gate: gate.is_some() };
+        let landlock = world.landlock.is_some();
+        let settings = Settings { policy, mounts, landlock, held, own_network, loopback, gate: gate.is_some() };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });

@@ -23,14 +23,18 @@ use super::places::{has_master, in_the_place_of};
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
 
-/// `O_PATH`, with which only these flags count.
+/// `O_PATH`. No such descriptor can be handed in, and Landlock keeps the caller from places of processes outside.
+/// Without Landlock the caller gets a descriptor for reading, with those of its flags that count.
 const PLACE: i32 = libc::O_PATH;
-const OF_PLACE: i32 = PLACE | libc::O_CLOEXEC | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+const OF_PLACE: i32 = libc::O_CLOEXEC | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
 /// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
 const NAMELESS: i32 = 0o20_000_000;
 
 /// `open`
 pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
+    if flags & PLACE != 0 && asked.shared.settings.landlock {
+        return Ok(Reply::CONTINUE);
+    }
     let wish = Wish::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
     if makes(wish) && wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
@@ -122,10 +126,6 @@ fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CSt
 
 /// Opens a thing for its caller, who may have it open.
 fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
-    if wish.has(OFlag::O_PATH) {
-        let place = thing.try_clone().map_err(|_| Errno::EMFILE)?;
-        return Ok(Reply::File(place, wish.has(OFlag::O_CLOEXEC)));
-    }
     let status = sys::file_status(thing.as_fd())?;
     let path = shown(thing.as_fd())?;
     if status.is(CHARACTERS) {

@@ -36,8 +36,15 @@ impl Beside {
     }
 
     fn with(root: &Path, variant: filter::Variant) -> Self {
-        let settings =
-            Settings { policy: policy(root), mounts: true, held: None, own_network: true, loopback: None, gate: false };
+        let settings = Settings {
+            policy: policy(root),
+            mounts: true,
+            landlock: true,
+            held: None,
+            own_network: true,
+            loopback: None,
+            gate: false,
+        };
         let (link, ends) = Link::pair().unwrap();
         match fork().unwrap() {
             Fork::Child => {
