@@ -22,7 +22,7 @@ use sys::Fork;
 const CACHES: [(&str, &str); 9] = [
     ("XDG_CACHE_HOME", "cache"),
     ("npm_config_cache", "cache/npm"),
-    ("npm_config_store_dir", "cache/pnpm-store"),
+    ("PNPM_HOME", "cache/pnpm"),
     ("YARN_CACHE_FOLDER", "cache/yarn"),
     ("PIP_CACHE_DIR", "cache/pip"),
     ("UV_CACHE_DIR", "cache/uv"),
