@@ -158,6 +158,20 @@ describe("way 'listener'", () => {
   });
 
   linuxTest.each([
+    ['with Landlock', OFF],
+    ['without', container(LANDLOCK)],
+  ])('no file that another process has open can be had as a place: %s', async (_, how) => {
+    const places = `import os
+for pid in (${process.pid}, ${process.ppid}, os.getppid()):
+    for number in range(3):
+        try: print(os.open(f"/proc/{pid}/fd/{number}", os.O_PATH), pid, number)
+        except OSError: pass`;
+    const script = `python3 -c '${places}'`;
+    const [result] = await run(how, [`exec ${script}`], { cwd: folder(), confine: 'workspace' });
+    expect([result?.stdout, result?.stderr, result?.exitCode]).toEqual(['', '', 0]);
+  });
+
+  linuxTest.each([
     ['of the port that it asked for', OFF, 3210],
     ['of its real port, where its socket cannot be had', container(), 0],
   ])('a server learns its address, and is reached there: %s', async (_, how, port) => {

@@ -263,7 +263,7 @@ fn sockaddr(ip: Ipv4Addr, port: u16) -> SockaddrIn {
     SockaddrIn::new(a, b, c, d, port)
 }
 
-/// Binds a socket to a port that nobody else has.
+/// Binds a socket to a port. Fails if another socket has the port.
 fn hold(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
     let socket = sys::stream_socket(false).map_err(|_| Errno::EMFILE)?;
     bind(socket.as_raw_fd(), &sockaddr(ip, port))?;
@@ -350,6 +350,21 @@ mod tests {
         assert!(loopback.servers.len() <= 2, "{}", loopback.servers.len());
         assert_eq!(loopback.servers(3000).count(), 1);
         assert_eq!(loopback.servers(10_000).count(), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn other_programs_are_not_heard_where_that_is_permitted() {
+        let (_home, loopback) = claimed();
+        assert_eq!(loopback.is_open, loopback.note().is_some());
+        assert!(!loopback.is_open || !nix::unistd::geteuid().is_root());
+        let entry = SocketAddr::from((loopback.own, loopback.port));
+        let patience = std::time::Duration::from_millis(200);
+        let other = std::net::TcpStream::connect_timeout(&entry, patience);
+        assert_eq!(other.is_ok(), loopback.is_open, "{other:?}");
+        let own = std::net::TcpStream::from(loopback.socket().expect("a socket"));
+        own.set_nonblocking(false).expect("it waits");
+        nix::sys::socket::connect(own.as_raw_fd(), &sockaddr(loopback.own, loopback.port)).expect("heard");
     }
 
     #[test]

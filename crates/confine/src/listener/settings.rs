@@ -23,3 +23,11 @@ pub struct Settings {
     /// Whether a gate decides about connections, and counts the refused ones.
     pub gate: bool,
 }
+
+#[cfg(test)]
+impl Settings {
+    /// Returns the facts of a world with namespaces.
+    pub fn sample(policy: Policy) -> Self {
+        Self { policy, mounts: true, landlock: true, held: None, own_network: true, loopback: None, gate: false }
+    }
+}

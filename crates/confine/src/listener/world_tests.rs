@@ -35,15 +35,7 @@ fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
         let world = scene.world(policy);
         world.refresh().expect("refreshed");
         let entrance = world.entrance().expect("an entrance");
-        let settings = Settings {
-            policy: policy.clone(),
-            mounts: true,
-            landlock: true,
-            held: None,
-            own_network: true,
-            loopback: None,
-            gate: false,
-        };
+        let settings = Settings::sample(policy.clone());
         let (link, listener) = listen(&world, &entrance, settings);
         let message = link.begin(1, &world.guarded()).expect("begun");
         let filter = filter::program(Machine::HERE.expect("a machine"), filter::Variant::Confined);

@@ -231,7 +231,7 @@ impl Supervisor {
             ToSupervisor::EndShim(pid) => {
                 let pid = Pid::from_raw(pid);
                 for child in self.shims.iter().filter(|(_, (shim, _))| *shim == pid).map(|(child, _)| *child) {
-                    // What is below a listener that is gone is an orphan.
+                    // If the child is the listener, its shim becomes an orphan, and is killed as such.
                     sys::signal(child, Signal::SIGKILL);
                 }
             }

@@ -49,7 +49,7 @@ fn is_readable(scope: Option<&str>, root: bool) -> bool {
     }
 }
 
-/// The length of what comes with a signal, `siginfo_t`.
+/// The size of a `siginfo_t`.
 pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
 
 /// A process that stays the same one, whatever becomes of its pid.
@@ -66,8 +66,8 @@ impl Process {
         pidfd_getfd(&self.0, number, PidfdGetfdFlags::empty()).map_err(errno)
     }
 
-    /// Sends a signal by its number, with what comes with it if its sender has said that. 0 is no signal, and only
-    /// asks whether the process exists.
+    /// Sends a signal by its number, with this `siginfo_t` if its sender has made one. Signal 0 only asks whether the
+    /// process exists.
     pub fn send(&self, number: i32, info: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
         let info = info.map_or(std::ptr::null(), |info| info.as_ptr());
         // SAFETY: the kernel reads a structure of this length, or none.

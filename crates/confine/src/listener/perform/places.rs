@@ -17,8 +17,8 @@ use super::super::place::{Base, Place};
 use crate::world::Held;
 use sys::Follow;
 
-/// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has the directories in the
-/// places of `/dev/shm` and `/proc`.
+/// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
+/// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
 pub(in crate::listener) fn place(
     caller: &Caller,
     thread: i32,
@@ -48,6 +48,9 @@ pub(in crate::listener) fn place(
         matches!(word, b"self" | b"thread-self")
             || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
     };
+    if let ([b"etc", b"resolv.conf"], Some(path)) = (words.as_slice(), held.resolver()) {
+        return Ok(Place::Path(Base::Root, text(path.as_os_str().as_bytes())?));
+    }
     match words.as_slice() {
         [b"dev", b"stdin"] => opened(caller, b"0", &[]),
         [b"dev", b"stdout"] => opened(caller, b"1", &[]),
@@ -57,10 +60,6 @@ pub(in crate::listener) fn place(
         [b"dev", b"shm", rest @ ..] if held.memory().is_some() && !rest.contains(&b"..".as_slice()) => {
             let path = text(held.memory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
             below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
-        }
-        [b"etc", b"resolv.conf"] if held.resolver().is_some() => {
-            let path = text(held.resolver().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
-            Ok(Place::Path(Base::Root, path))
         }
         [b"proc", pid] if is_own(pid) => own(b"."),
         [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),

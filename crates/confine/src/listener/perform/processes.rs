@@ -1,8 +1,7 @@
 //! Calls that reach another process: signals, and changes of how it is scheduled.
 //!
-//! The kernel gets a call only if it reaches nobody but the caller's own process. All other signals are sent from here,
-//! to a process that is open and was then found in the world. Their receivers see the pid of this process as their
-//! sender.
+//! The kernel gets a call only if it reaches the caller's own process alone. This process sends all other signals, to
+//! a process that it has opened and then found in the world. The receivers see the pid of this process as the sender.
 
 use std::collections::HashSet;
 use std::os::fd::AsFd;
@@ -27,7 +26,7 @@ const ROUNDS: usize = 8;
 /// `SI_TKILL`
 const TO_THREAD: i32 = -6;
 
-/// What comes with a signal.
+/// The `siginfo_t` of a signal.
 type Info = [u8; SIGNAL_INFO];
 
 /// Performs a call that names a process.
@@ -130,7 +129,7 @@ fn process_of(asked: &mut Asked<'_>, descriptor: i32) -> Result<i32, Errno> {
     pid.ok_or(Errno::EBADF).and_then(|pid| if pid > 0 { Ok(pid) } else { Err(Errno::ESRCH) })
 }
 
-/// Copies what comes with a signal. As for the kernel, it cannot say that the kernel or `kill` has sent it.
+/// Copies the `siginfo_t` of a signal. The kernel forbids one that claims to come from the kernel or from `kill`.
 fn info(asked: &Asked<'_>, at: usize, signal: i32) -> Result<Info, Errno> {
     let bytes = read_bytes(asked.call.thread, asked.call.args[at], SIGNAL_INFO)?;
     let mut info: Info = bytes.try_into().map_err(|_| Errno::EFAULT)?;

@@ -36,15 +36,7 @@ impl Beside {
     }
 
     fn with(root: &Path, variant: filter::Variant) -> Self {
-        let settings = Settings {
-            policy: policy(root),
-            mounts: true,
-            landlock: true,
-            held: None,
-            own_network: true,
-            loopback: None,
-            gate: false,
-        };
+        let settings = Settings::sample(policy(root));
         let (link, ends) = Link::pair().unwrap();
         match fork().unwrap() {
             Fork::Child => {
