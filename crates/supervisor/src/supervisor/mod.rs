@@ -4,6 +4,7 @@
 mod blank;
 #[cfg(all(test, target_os = "linux"))]
 mod blank_tests;
+mod gates;
 pub(super) mod worlds;
 
 use std::collections::HashMap;

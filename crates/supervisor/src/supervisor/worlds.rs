@@ -13,12 +13,13 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use super::blank::{BlankGate, BlankPlace};
+use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
 use crate::shim::world::{ShimWorld, Ways};
 use confine::filter::Variant;
-use confine::gate::{self, GateControl, GateError, GateNamespaces, GateNetwork, GateSetup, Loopback};
+use confine::gate::{self, GateControl, GateError, GateSetup};
 use confine::listener::{self, Ends, Link, Settings};
 use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
-use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
+use confine::{NoWorld, Part, Policy, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
 use protocol::task::Store;
 use protocol::{WORLD_LOST, WorldWays};
@@ -400,42 +401,6 @@ impl Made {
     }
 }
 
-/// Returns the network that the gate of a world serves, and the pipe that reports the end of the world. `None`: the
-/// world has the network of the host.
-fn gate_place(world: &World, policy: &Policy) -> io::Result<Option<(GateNetwork, OwnedFd)>> {
-    if let Some((_, keeper)) = world.held.as_ref().filter(|_| policy.network != Network::Full) {
-        let home = world.facts.home.as_deref().unwrap_or(Path::new(""));
-        return Ok(Some((GateNetwork::Beside(Loopback::claim(home)?), keeper.ended.try_clone()?)));
-    }
-    let Some(spaces) = &world.namespaces else { return Ok(None) };
-    let Some(network) = &spaces.network else { return Ok(None) };
-    let gate = spaces.gate.as_ref().map(OwnedFd::try_clone).transpose()?;
-    let namespaces = GateNamespaces { user: Some(spaces.user.try_clone()?), gate, world: network.try_clone()? };
-    Ok(Some((GateNetwork::Apart(namespaces), spaces.ended.try_clone()?)))
-}
-
-/// Starts the gate of a blank world, which knows no hosts and opens nothing.
-fn open_blank_gate(begun: &Begun) -> Result<(Pid, GateControl), NoWorld> {
-    let Some([user, network]) = &begun.network else { return Err(failed("a network", io::ErrorKind::NotFound.into())) };
-    let copied = || {
-        let namespaces = GateNamespaces { user: Some(user.try_clone()?), gate: None, world: network.try_clone()? };
-        io::Result::Ok((namespaces, begun.ended.try_clone()?, begun.board.another()?))
-    };
-    let (namespaces, lifeline, board) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
-    let network = GateNetwork::Apart(namespaces);
-    let (setup, control) = GateSetup::new(&Network::None, &[], network, lifeline, MARK).map_err(no_gate)?;
-    match sys::fork().map_err(|error| failed("the process of its gate", error))? {
-        Fork::Child => gate::serve(setup.posting_on(board)),
-        Fork::Parent(pid) => Ok((pid, control)),
-    }
-}
-
-/// Returns whether a gate may start while the first shim of its world is forked: such a gate opens nothing, and only
-/// records names.
-fn opens_late(policy: &Policy) -> bool {
-    policy.network == Network::None && policy.expose.is_empty()
-}
-
 /// The pids of a shim.
 #[derive(Debug, Clone, Copy)]
 pub struct ShimPids {
@@ -474,23 +439,4 @@ pub enum ForkedShim {
     Parent(ShimPids),
     /// In the shim: its world.
     Child(Option<Box<ShimWorld>>),
-}
-
-/// Returns a step that failed.
-fn failed(step: &str, source: io::Error) -> NoWorld {
-    WorldError::Step { step: step.to_owned(), source }.into()
-}
-
-/// Returns why there is no gate, in the terms of a world.
-fn no_gate(error: GateError) -> NoWorld {
-    match error {
-        GateError::Expose { .. } => NoWorld::Missing(vec![Missing {
-            part: Part::Network,
-            why: error.to_string(),
-            remedy: "choose another port, or end the server or the confined session that has it".to_owned(),
-        }]),
-        GateError::Step { step, source } => {
-            NoWorld::Step { step: step.to_owned(), errno: source.raw_os_error().unwrap_or(libc::EIO) }
-        }
-    }
 }
