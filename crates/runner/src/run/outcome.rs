@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::{Completion, Produced};
-use super::status::{ABORTED, Conclusion, conclude};
+use super::status::conclude;
 use super::view::Draft;
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
 use protocol::plan;
 use protocol::task::{Store, Task};
-use protocol::{Cause, Survivor};
+use protocol::{ABORTED, Cause, Conclusion, Survivor};
 use receipt::recording::{Coverage, RunRecord};
 use receipt::{Attribution, Receipt};
 use reduce::End;
 use sys::Usage;
 
-pub use super::status::Status;
+pub use protocol::Status;
 
 /// Number of replaced places from which on they deserve a note.
 pub const FEW_REPLACED: u64 = 3;
@@ -144,7 +144,7 @@ impl Outcome {
         let Completion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
         let Produced { mut stdout, mut stderr, view } = output;
-        let Conclusion { status, exit_code, signal, note } = conclude(&exit, pid != 0);
+        let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
@@ -171,7 +171,7 @@ impl Outcome {
             stderr: stderr_text,
             exit_code: Some(exit_code),
             status,
-            signal,
+            signal: signal.map(sys::signal_name),
             pid,
             duration: exit.map_or(elapsed, |ended| ended.duration),
             limit: silent.or(request.limit),
@@ -265,7 +265,7 @@ mod tests {
     fn a_result_has_the_time_of_the_shell_and_the_limit_that_held() {
         let exit = |cause| {
             let (usage, duration, record) = (Usage::default(), 100 * MS, Recorded::Off);
-            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record })
+            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record, unwritten: None })
         };
         let silent = Some(1_500 * MS);
         let rows: [Row; 5] = [

@@ -97,7 +97,7 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
         (proptest::option::of(duration()), duration(), any::<u64>())
-            .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at })),
+            .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at, opening: None })),
         proptest::option::of(record()).prop_map(|record| ToShim::Protect(record.map(Box::new))),
         LazyJust::new(|| ToShim::Dismiss),
         LazyJust::new(|| ToShim::Scan),
@@ -121,7 +121,7 @@ prop_compose! {
         cause in cause(), alive: bool, last: bool, record in recorded(),
     ) -> Ended {
         let end = if signalled { Exit::Signal(value) } else { Exit::Code(value) };
-        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record }
+        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record, unwritten: None }
     }
 }
 

@@ -360,7 +360,7 @@ mod tests {
 
         fn exit(alive: bool, last: bool) -> ShellExit {
             let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);
-            Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last, record })
+            Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last, record, unwritten: None })
         }
 
         #[test]
