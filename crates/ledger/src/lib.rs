@@ -16,6 +16,7 @@
 
 mod day;
 mod note;
+mod pending;
 mod place;
 mod read;
 mod record;
@@ -24,6 +25,7 @@ mod sweep;
 mod write;
 
 pub use note::{changes, note};
+pub use pending::{Pending, settle};
 pub use place::{LedgerError, directory};
 pub use read::{Batch, Passed, Query, Reader, Shape};
 pub use record::{

@@ -198,6 +198,15 @@ pub struct Silence<'a> {
     pub waited_for: Option<Cow<'a, str>>,
 }
 
+impl Silence<'static> {
+    /// Returns a silence of this length. `waited_for`: what the command waited for, in words.
+    #[must_use]
+    pub fn of(most: Duration, waited_for: Option<String>) -> Self {
+        let ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+        Self { ms, waited_for: waited_for.map(Cow::Owned) }
+    }
+}
+
 /// What becomes known of a run after its start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note<'a> {

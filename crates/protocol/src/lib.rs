@@ -12,6 +12,7 @@ mod opening;
 mod order;
 pub mod plan;
 mod silence;
+mod state;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
@@ -22,3 +23,4 @@ pub use messages::*;
 pub use opening::Opening;
 pub use order::{Order, Pipes, WarmCommand};
 pub use silence::{SilenceWatch, note_of_silence};
+pub use state::state_directory;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::{Completion, Produced};
+use super::entry::unwritten;
 use super::status::conclude;
 use super::view::Draft;
 use crate::request::Request;
@@ -148,6 +149,7 @@ impl Outcome {
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
+        notes.extend(exit.as_ref().ok().and_then(|ended| unwritten(ended.unwritten.as_ref()?)));
         let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
         let view = view.draft(end, &mut stdout, &mut stderr);
         let exit = exit.as_ref();
@@ -249,7 +251,7 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 mod tests {
     use super::*;
     use crate::request::RawOptions;
-    use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
+    use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit};
     use crate::run::view::ViewMaker;
     use capture::Captured;
     use protocol::Ended;
@@ -283,7 +285,9 @@ mod tests {
             let completion = Completion {
                 pid: 7,
                 exit,
+                seen: Seen::End,
                 silent,
+                waited: None,
                 output: Produced { stdout, stderr, view: ViewMaker::new(&request) },
                 survivors: Vec::new(),
                 task: None,

@@ -84,11 +84,8 @@ impl Entries {
             }
             TaskEnd::Lost(_) => End::bare(now, State::Lost),
         };
-        let silence = silence.map(|most| Silence {
-            ms: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
-            waited_for: None,
-        });
-        self.finish(end, silence.map(|silence| Note { silence: Some(silence), ..Note::default() }))
+        let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
+        self.finish(end, silence)
     }
 
     fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {

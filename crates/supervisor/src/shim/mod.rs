@@ -28,9 +28,9 @@ mod blocked;
 mod confine;
 mod deferral;
 mod denial_news;
-mod entry;
 #[cfg(all(test, target_os = "linux"))]
 mod ends_tests;
+mod entry;
 mod input_writer;
 pub(super) mod output_reader;
 mod pipeline;

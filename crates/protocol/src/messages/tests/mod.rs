@@ -86,7 +86,7 @@ fn signal() -> impl Strategy<Value = Signal> {
 fn to_shim() -> impl Strategy<Value = ToShim> {
     prop_oneof![
         (plan(), proptest::option::of(spec())).prop_map(|(plan, task)| {
-            ToShim::Run(Box::new(ShimOrder { plan, task, descriptors: RunDescriptors::default() }))
+            ToShim::Run(Box::new(ShimOrder { plan, task, opening: None, descriptors: RunDescriptors::default() }))
         }),
         (signal(), any::<Option<i32>>()).prop_map(|(signal, foreground)| ToShim::Signal { signal, foreground }),
         any::<bool>().prop_map(|at_limit| ToShim::End { at_limit }),
@@ -339,7 +339,8 @@ fn each_descriptor_arrives_in_its_place() {
             (one(&of.terminal), one(&of.stdin), outputs, one(&of.script), input)
         };
         let before = inodes(&descriptors);
-        let ToShim::Run(run) = sent(ToShim::Run(Box::new(ShimOrder { plan, task: None, descriptors }))) else {
+        let ToShim::Run(run) = sent(ToShim::Run(Box::new(ShimOrder { plan, task: None, opening: None, descriptors })))
+        else {
             panic!("a command was sent")
         };
         assert_eq!(inodes(&run.descriptors), before);
