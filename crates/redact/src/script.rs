@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use super::{text, triggers};
 use crate::command::{Reads, Words, basename};
 use crate::decoded::Decoded;
 use crate::lenient;
 use crate::names::holds_secret;
 use crate::spans::Spans;
-use super::{text, triggers};
 use safety::parse::{self, Assignment, Kind, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
 
 /// Deepest nesting of scripts in words of other scripts.

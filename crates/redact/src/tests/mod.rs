@@ -5,10 +5,10 @@ mod taken;
 
 use std::time::{Duration, Instant};
 
-use crate::spans::MARKER;
 use super::{may_hold_secret, redact};
-use protocol::plan;
+use crate::spans::MARKER;
 use kept::KEPT;
+use protocol::plan;
 use taken::TAKEN;
 
 const RUN: &str = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD2eF4gH6j";
