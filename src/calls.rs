@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -13,11 +14,15 @@ use super::emitter::{Dispatcher, Emitter};
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
+use ledger::settle;
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
 use runner::request::RawOptions;
 use runner::run::{Command, Reply, request_of, runtime, warm_up};
 use runner::snapshot::Wanted;
+
+/// Time a thread that exits may wait for records of the ledger.
+const LAST_RECORDS: Duration = Duration::from_millis(100);
 
 /// The commands, calls and registries of one thread.
 pub struct Calls {
@@ -62,7 +67,7 @@ impl Calls {
     }
 
     /// Ends all commands, and the tasks that do not outlive the host, when the thread ends. Dropping a command closes
-    /// its socket, and its shim terminates the tree.
+    /// its socket, and its shim terminates the tree. Records of the ledger that are on their way are awaited.
     pub fn end(&self) {
         for (_, call) in self.pending().drain() {
             call.task.abort();
@@ -70,6 +75,7 @@ impl Calls {
         for (_, registry) in self.registries().drain() {
             registry.shut();
         }
+        settle(LAST_RECORDS);
     }
 
     pub fn reply(&self, id: u32, reply: Reply) {

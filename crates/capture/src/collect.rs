@@ -173,6 +173,13 @@ impl Capture {
         format!("{}{}", &delivered[from..], &pending[skip..])
     }
 
+    /// Returns the end of the text delivered so far, at most this many bytes, and the number of bytes before it.
+    pub fn kept(&self, max_bytes: usize) -> (&str, u64) {
+        let delivered = self.store.window.tail();
+        let kept = &delivered[delivered.ceil_char_boundary(delivered.len().saturating_sub(max_bytes))..];
+        (kept, self.store.bytes - kept.len() as u64)
+    }
+
     /// Returns the number of finished lines.
     pub fn lines(&self) -> u64 {
         self.store.newlines

@@ -186,6 +186,13 @@ pub(super) fn style_len(bytes: &[u8]) -> Option<usize> {
     (params.get(len) == Some(&b'm')).then_some(len + 3)
 }
 
+/// Whether a whole control sequence sets colours or styles: `ESC [ … m` with numbers alone. Private forms, which set
+/// modes of the keyboard, are none.
+pub(super) fn is_style(raw: &str) -> bool {
+    let parameters = raw.strip_prefix("\u{1b}[").and_then(|rest| rest.strip_suffix('m'));
+    parameters.is_some_and(|parameters| parameters.bytes().all(|byte| (b'0'..=b';').contains(&byte)))
+}
+
 /// The effect of a CSI on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {

@@ -6,6 +6,16 @@ use super::escape::{Escape, Motion, Step};
 /// Most bytes of a line that collapses: 64 KiB.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
 
+/// The delivered part of the unfinished line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handed {
+    Nothing,
+    /// The line exceeded its limit: the rest is delivered as it arrives and no longer collapses.
+    Long,
+    /// Delivered by `Cleaner::settle`: later drawing over it becomes a line of its own.
+    Settled,
+}
+
 /// Most columns that a motion can go beyond the end of the text. A terminal also stops at its right margin. Without a
 /// bound, ten bytes of input could request megabytes of blanks.
 const MARGIN: usize = 256;

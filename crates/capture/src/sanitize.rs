@@ -1,10 +1,10 @@
 //! Turns raw output into clean text, one read at a time.
 
 use super::decode::Decoder;
-use super::escape::{Escape, Motion, Step, motion, style_len};
-use super::line::{LINE_LIMIT, Line, is_one_cell_a_byte};
+use super::escape::{Escape, Motion, Step, is_style, motion, style_len};
+use super::line::{Handed, LINE_LIMIT, Line, is_one_cell_a_byte};
 use super::policy::{Progress, Sanitize};
-use super::scan::next_control;
+use super::scan::{after_newline, next_control};
 
 /// Receives clean text in pieces.
 pub type Sink<'a> = &'a mut dyn FnMut(&str);
@@ -28,6 +28,8 @@ pub struct Cleaner {
 #[derive(Debug)]
 struct Body {
     rules: Option<Sanitize>,
+    /// Whether only colours and styles are kept of control sequences.
+    styles_only: bool,
     escape: Escape,
     line: Line,
     /// Clean text that was not delivered. It ends in the unfinished line unless `line` is active.
@@ -43,21 +45,12 @@ struct Body {
     raw: String,
 }
 
-/// The delivered part of the unfinished line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Handed {
-    Nothing,
-    /// The line exceeded its limit: the rest is delivered as it arrives and no longer collapses.
-    Long,
-    /// Delivered by [`Cleaner::settle`]: later drawing over it becomes a line of its own.
-    Settled,
-}
-
 impl Cleaner {
     /// Without `rules` text is only decoded.
     pub fn new(rules: Option<Sanitize>) -> Self {
         let body = Body {
             rules,
+            styles_only: false,
             escape: Escape::default(),
             line: Line::default(),
             out: String::new(),
@@ -68,6 +61,12 @@ impl Cleaner {
             raw: String::new(),
         };
         Self { decoder: Decoder::default(), body }
+    }
+
+    /// Creates a cleaner for people: lines collapse, and of control sequences only colours and styles (`ESC [ … m`) stay.
+    pub fn styled() -> Self {
+        let Self { decoder, body } = Self::new(Some(Sanitize { ansi: false, progress: Progress::Collapse }));
+        Self { decoder, body: Body { styles_only: true, ..body } }
     }
 
     /// Treats each further byte as a character from U+0000 to U+00FF. Only valid without rules.
@@ -99,6 +98,11 @@ impl Cleaner {
     /// it becomes a line of its own. Does nothing without an unfinished line.
     pub fn settle(&mut self, sink: Sink<'_>) {
         self.body.settle(sink);
+    }
+
+    /// Returns whether the unfinished line was drawn over, so that it may be drawn over again.
+    pub fn is_drawn_over(&self) -> bool {
+        self.body.line.active() || self.body.cr
     }
 
     /// Returns the undelivered part of the unfinished line, as it would be shown now.
@@ -202,7 +206,7 @@ impl Body {
 
     /// Handles a control sequence that has ended, or a piece of its payload.
     fn attach(&mut self, raw: &str, sink: Sink<'_>) {
-        if self.rules.is_some_and(|rules| rules.ansi) {
+        if self.rules.is_some_and(|rules| rules.ansi) || self.styles_only && !is_style(raw) {
             return;
         }
         self.settle_cr(sink);
@@ -389,9 +393,4 @@ impl Body {
     fn keeps_progress(&self) -> bool {
         self.rules.is_some_and(|rules| rules.progress == Progress::Keep)
     }
-}
-
-/// Returns the index after the last newline, or 0 without one.
-fn after_newline(text: &str) -> usize {
-    memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1)
 }

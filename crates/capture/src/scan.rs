@@ -95,6 +95,11 @@ pub(super) fn lines(text: &str) -> u64 {
     newlines(text) + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
+/// Returns the index after the last newline, or 0 without one.
+pub(super) fn after_newline(text: &str) -> usize {
+    memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,9 @@
 mod clean;
 mod kept;
 mod spilled;
+mod styled;
 
-use super::{Capture, Captured, Limits, Progress, Sanitize, SpillDir, SpillFile, Truncate};
+use super::{Capture, Captured, Cleaner, Limits, Progress, Sanitize, SpillDir, SpillFile, Truncate};
 
 const COLLAPSE: Sanitize = Sanitize { ansi: true, progress: Progress::Collapse };
 const KEEP: Sanitize = Sanitize { ansi: true, progress: Progress::Keep };

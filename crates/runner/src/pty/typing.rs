@@ -47,6 +47,11 @@ impl Terminal {
         })
     }
 
+    /// Returns the number of bytes that were not typed yet.
+    pub fn untyped(&self) -> usize {
+        self.input.state().queue.iter().map(|piece| piece.bytes.len() - piece.typed).sum()
+    }
+
     /// Answers a question of the program. If the terminal is drawn elsewhere, the drawing callers get time to answer
     /// first.
     pub(super) fn answer(&self, bytes: Vec<u8>, drawn: bool) {

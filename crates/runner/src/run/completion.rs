@@ -45,10 +45,11 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Compares the exit that the shim reported with the exit that the result has.
+    /// Compares the exit that the shim reported with the exit that the result has. `None`: the shell of a session has
+    /// reported its exit code before its exit.
     pub fn of(reported: Option<Cause>, exit: &ShellExit) -> Self {
         match exit {
-            Ok(ended) if reported == Some(ended.cause) => Self::End,
+            Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::End,
             Err(ExitUnknown::ShimKilled) => Self::Nothing,
             Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::Other,
         }

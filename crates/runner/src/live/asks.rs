@@ -1,0 +1,259 @@
+//! Questions about commands that have not started, which a person answers on the page.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use super::runs::runs;
+use super::shape::{Ask, UndoCover, cut, shown_actor, shown_command, shown_directory, shown_sentences};
+use ledger::Actor;
+use protocol::task::now_ms;
+
+/// Most questions that wait at a time.
+const MOST: usize = 256;
+/// Time in which a page that was closed may come back, as after a restart.
+const AWAY: Duration = Duration::from_secs(3);
+/// Longest reason of a person, bytes.
+const REASON: usize = 4 * 1024;
+
+/// A question before it is asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Question {
+    /// The command as it would run.
+    pub command: String,
+    /// The directory that it would start in.
+    pub cwd: String,
+    /// Who asks.
+    pub actor: Option<Actor>,
+    /// The verdict of the safety engine and the rules.
+    pub verdict: String,
+    /// The rules behind it.
+    pub rules: Vec<String>,
+    /// The reasons, in sentences.
+    pub reasons: Vec<String>,
+    /// `None`: its tool has no undo.
+    pub undo: Option<UndoCover>,
+}
+
+/// The answer of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The command may run.
+    pub approved: bool,
+    /// The person's words.
+    pub reason: Option<String>,
+}
+
+/// Why a question cannot be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// It was answered or withdrawn.
+    #[error("this question was answered already, or was withdrawn")]
+    Gone,
+}
+
+/// The questions of this process.
+#[derive(Default)]
+pub struct Asks {
+    next: AtomicU64,
+    waiting: Mutex<BTreeMap<u64, Waiter>>,
+    /// Pages that may answer.
+    controls: AtomicUsize,
+}
+
+struct Waiter {
+    ask: Arc<Ask>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// A question that waits. It is withdrawn when this is dropped.
+pub struct Waits {
+    asks: &'static Asks,
+    number: u64,
+    answer: oneshot::Receiver<Answer>,
+}
+
+/// A page that may answer.
+pub struct Control(&'static Asks);
+
+/// The questions of this process.
+pub fn asks() -> &'static Asks {
+    static ASKS: LazyLock<Asks> = LazyLock::new(Asks::default);
+    &ASKS
+}
+
+impl Asks {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Waiter>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks. `None` if no page is there that could answer, or too many questions wait.
+    pub fn ask(&'static self, question: Question) -> Option<Waits> {
+        if !self.is_answered() || self.waiting().len() >= MOST {
+            return None;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let Question { command, cwd, actor, verdict, rules, reasons, undo } = question;
+        let ask = Ask {
+            key: key(number),
+            command: shown_command(&command),
+            cwd: shown_directory(cwd),
+            actor: actor.map(shown_actor),
+            verdict,
+            rules: shown_sentences(rules),
+            reasons: shown_sentences(reasons),
+            undo,
+            asked_at: now_ms(),
+        };
+        let (sender, answer) = oneshot::channel();
+        self.waiting().insert(number, Waiter { ask: Arc::new(ask), answer: sender });
+        runs().on_change();
+        Some(Waits { asks: self, number, answer })
+    }
+
+    /// The questions that wait, the oldest first.
+    pub fn list(&self) -> Vec<Arc<Ask>> {
+        self.waiting().values().map(|waiter| Arc::clone(&waiter.ask)).collect()
+    }
+
+    /// Answers a question. The first answer counts.
+    ///
+    /// # Errors
+    /// [`AskError`]
+    pub fn answer(&self, key: &str, approved: bool, reason: Option<String>) -> Result<(), AskError> {
+        let number = key.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or(AskError::Gone)?;
+        let waiter = self.waiting().remove(&number).ok_or(AskError::Gone)?;
+        runs().on_change();
+        let reason = reason.map(|reason| cut(reason, REASON)).filter(|reason| !reason.trim().is_empty());
+        waiter.answer.send(Answer { approved, reason }).map_err(|_| AskError::Gone)
+    }
+
+    /// Whether a page is there that may answer.
+    pub fn is_answered(&self) -> bool {
+        self.controls.load(Ordering::Relaxed) > 0
+    }
+
+    /// A page that may answer is there until the guard is dropped.
+    pub fn control(&'static self) -> Control {
+        self.controls.fetch_add(1, Ordering::Relaxed);
+        Control(self)
+    }
+
+    fn withdraw(&self, number: u64) {
+        if self.waiting().remove(&number).is_some() {
+            runs().on_change();
+        }
+    }
+
+    /// Withdraws all questions if no page has come back.
+    fn on_alone(&self) {
+        if !self.is_answered() {
+            self.waiting().clear();
+            runs().on_change();
+        }
+    }
+}
+
+fn key(number: u64) -> String {
+    format!("a{number}")
+}
+
+impl Waits {
+    /// Its key.
+    pub fn key(&self) -> String {
+        key(self.number)
+    }
+
+    /// Waits for the answer. `None` once no page is there any more.
+    pub async fn answer(mut self) -> Option<Answer> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.asks.withdraw(self.number);
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let asks = self.0;
+        if asks.controls.fetch_sub(1, Ordering::Relaxed) == 1
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move {
+                sleep(AWAY).await;
+                asks.on_alone();
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> &'static Asks {
+        Box::leak(Box::default())
+    }
+
+    fn question() -> Question {
+        Question { command: "deploy --password hunter2hunter2".into(), verdict: "ask".into(), ..Question::default() }
+    }
+
+    #[tokio::test]
+    async fn the_first_answer_counts() {
+        let asks = own();
+        assert!(asks.ask(question()).is_none(), "no page is there");
+        let _page = asks.control();
+        let waits = asks.ask(question()).expect("a page is there");
+        let listed = asks.list();
+        assert_eq!(listed.iter().map(|ask| ask.key.clone()).collect::<Vec<_>>(), [waits.key()]);
+        assert!(!listed[0].command.contains("hunter"), "{}", listed[0].command);
+        let key = waits.key();
+        assert_eq!(asks.answer("a99", true, None), Err(AskError::Gone));
+        assert_eq!(asks.answer(&key, false, Some("not today".into())), Ok(()));
+        assert_eq!(asks.answer(&key, true, None), Err(AskError::Gone));
+        assert_eq!(waits.answer().await, Some(Answer { approved: false, reason: Some("not today".into()) }));
+        assert!(asks.list().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_dropped_is_withdrawn() {
+        let asks = own();
+        let _page = asks.control();
+        let waits = asks.ask(question()).expect("a page is there");
+        let key = waits.key();
+        drop(waits);
+        assert!(asks.list().is_empty());
+        assert_eq!(asks.answer(&key, true, None), Err(AskError::Gone));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_page_no_question_waits_for_ever() {
+        let asks = own();
+        let page = asks.control();
+        let waits = asks.ask(question()).expect("a page is there");
+        drop(page);
+        let again = asks.control();
+        sleep(AWAY * 2).await;
+        assert_eq!(asks.list().len(), 1, "the page came back");
+        drop(again);
+        assert_eq!(waits.answer().await, None);
+    }
+
+    #[test]
+    fn no_more_wait_than_a_person_could_ever_answer() {
+        let asks = own();
+        let _page = asks.control();
+        let waiting: Vec<_> = (0..MOST).map(|_| asks.ask(question()).expect("room")).collect();
+        assert!(asks.ask(question()).is_none());
+        drop(waiting);
+        assert!(asks.ask(question()).is_some());
+    }
+}

@@ -1,0 +1,40 @@
+//! What lives in this process, for the people who watch it: its runs, their output, and the questions that wait.
+//!
+//! | file | what |
+//! |---|---|
+//! | `runs`, `run` | the commands that run, each with its place, its pid and its last line |
+//! | `tasks` | the tasks of its registries |
+//! | `tap`, `reader` | the output of a run on its way to one watcher |
+//! | `asks` | questions about commands that have not started |
+//! | `usage` | processor time, memory and ports of a run |
+//! | `shape` | all of it in the shapes of the host's socket |
+//!
+//! Without a watcher a run costs its registration, and nothing else: no output is copied, nothing is sampled, and
+//! nothing is kept of what has ended.
+
+mod asks;
+mod log;
+mod order;
+mod reader;
+mod run;
+mod runs;
+mod shape;
+mod tap;
+mod tasks;
+mod usage;
+
+pub use asks::{Answer, AskError, Asks, Control, Question, Waits, asks};
+pub use log::follow_log;
+pub use order::{InputError, Order, Orders};
+pub use reader::{Reader, Text};
+pub use run::{Facts, LiveRun};
+pub use runs::{Runs, Shown, Watching, runs};
+pub use shape::{Ask, Ended, Ending, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory};
+pub use tap::Tap;
+pub use tasks::{TaskSource, ended_task, last_of, run_of_task};
+pub use usage::{Usage, sample};
+
+/// Takes the secrets out of a command or a command line, for people.
+pub fn without_secrets(command: &str) -> String {
+    redact::redact(command).text.into_owned()
+}

@@ -1,0 +1,322 @@
+//! One command of this process, from its registration to its end.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::order::{InputError, Order, Orders};
+use super::shape::{Kind, Run, State, Waiting, Why, cut, shown_actor, shown_command, shown_directory};
+use super::tap::Tap;
+use super::usage::Usage;
+use crate::pty::Terminal;
+use capture::Stream;
+use ledger::Actor;
+
+/// Bytes of a command that are kept. More are never shown, and a secret at the end of what is shown is seen whole.
+const COMMAND_KEPT: usize = 32 * 1024;
+/// Longest last line and longest question, bytes.
+const LINE: usize = 512;
+/// Most input that a run may leave unread, bytes.
+const INPUT: usize = 64 * 1024;
+
+/// The facts of a command when it is registered.
+pub struct Facts {
+    /// `BashResult.runId`, until another is known: a warm shell brings its own.
+    pub run_id: String,
+    #[expect(missing_docs, reason = "see its type")]
+    pub kind: Kind,
+    /// The beginning of the command as its caller gave it.
+    pub command: String,
+    /// The directory that it starts in.
+    pub cwd: String,
+    /// Who asked for it.
+    pub actor: Option<Actor>,
+    /// Unix time, ms.
+    pub started_at: u64,
+    /// Whether it is recorded for an undo.
+    pub undo: bool,
+    /// Whether its standard input stays open for more.
+    pub is_fed: bool,
+    /// Its terminal.
+    pub terminal: Option<Arc<Terminal>>,
+}
+
+impl Facts {
+    /// The beginning of a command, as much as is kept.
+    pub fn beginning_of(command: &str) -> String {
+        command[..command.floor_char_boundary(COMMAND_KEPT)].to_owned()
+    }
+}
+
+/// A command of this process that has not ended.
+pub struct LiveRun {
+    number: u64,
+    facts: Facts,
+    orders: Box<dyn Orders>,
+    /// The shell; 0 before its start.
+    pid: AtomicI32,
+    /// The command without its secrets, once it was asked for.
+    command: OnceLock<String>,
+    seen: Mutex<Seen>,
+    followers: Followers,
+    input: Input,
+}
+
+/// What was last seen of a run.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    run_id: Option<String>,
+    last_line: String,
+    waiting: Option<Waiting>,
+}
+
+/// The watchers of its output.
+#[derive(Default)]
+struct Followers {
+    /// Whether there is one: all that a read of output asks.
+    any: AtomicBool,
+    taps: Mutex<Taps>,
+}
+
+#[derive(Default)]
+struct Taps {
+    /// The command may have output that is held.
+    begun: bool,
+    ended: bool,
+    taps: Vec<Arc<Tap>>,
+    /// Taps on their way to the command, for what is held.
+    sent: Vec<Arc<Tap>>,
+}
+
+/// Input of a person that the run has not read.
+#[derive(Default)]
+struct Input {
+    /// Bytes on their way.
+    sent: AtomicUsize,
+    /// Bytes that could not be written yet.
+    unwritten: AtomicUsize,
+    /// An order to look is on its way.
+    looks: AtomicBool,
+    stopped: AtomicBool,
+}
+
+impl LiveRun {
+    pub(super) fn new(number: u64, facts: Facts, orders: Box<dyn Orders>) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            facts,
+            orders,
+            pid: AtomicI32::new(0),
+            command: OnceLock::new(),
+            seen: Mutex::default(),
+            followers: Followers::default(),
+            input: Input::default(),
+        })
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn taps(&self) -> MutexGuard<'_, Taps> {
+        self.followers.taps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Names it among all of this process.
+    pub fn key(&self) -> String {
+        format!("c{}", self.number)
+    }
+
+    /// Unix time of its start, ms.
+    pub fn started_at(&self) -> u64 {
+        self.facts.started_at
+    }
+
+    /// The shell. `None` before its start.
+    pub fn pid(&self) -> Option<i32> {
+        Some(self.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
+    }
+
+    /// Its terminal.
+    pub fn terminal(&self) -> Option<&Arc<Terminal>> {
+        self.facts.terminal.as_ref()
+    }
+
+    // ---- from the command
+
+    /// The shell runs.
+    pub fn on_start(&self, pid: i32) {
+        self.pid.store(pid, Ordering::Relaxed);
+    }
+
+    /// A warm shell runs it, whose mark is the run's from here on.
+    pub fn rename(&self, run_id: &str) {
+        self.seen().run_id = Some(run_id.to_owned());
+    }
+
+    /// The command is driven: from here on it may have output that is held.
+    pub fn on_driven(&self) {
+        self.taps().begun = true;
+    }
+
+    /// Whether its output is followed.
+    pub fn is_followed(&self) -> bool {
+        self.followers.any.load(Ordering::Relaxed)
+    }
+
+    /// The command has written.
+    pub fn on_output(&self, stream: Stream, bytes: &[u8]) {
+        self.taps().taps.iter().for_each(|tap| tap.push(stream, bytes));
+    }
+
+    /// Adds a tap that has got everything that was held, unless its watcher has gone meanwhile.
+    pub fn attach(&self, tap: Arc<Tap>) {
+        let mut taps = self.taps();
+        if taps.sent.iter().any(|sent| Arc::ptr_eq(sent, &tap)) {
+            self.add(&mut taps, tap);
+        }
+    }
+
+    fn add(&self, taps: &mut Taps, tap: Arc<Tap>) {
+        if taps.ended {
+            return tap.end();
+        }
+        // A watcher may have gone without another word.
+        taps.taps.retain(|known| Arc::strong_count(known) > 1);
+        taps.sent.retain(|sent| !Arc::ptr_eq(sent, &tap));
+        taps.taps.push(tap);
+        self.followers.any.store(true, Ordering::Relaxed);
+    }
+
+    /// The answer to [`Order::Look`]. Returns whether it differs from the last one.
+    pub fn on_look(&self, last_line: String, waiting: Option<Waiting>) -> bool {
+        self.input.looks.store(false, Ordering::Relaxed);
+        let waiting = waiting.map(|waiting| Waiting { text: cut(waiting.text, LINE), ..waiting });
+        let last_line = cut(last_line, LINE);
+        let mut seen = self.seen();
+        let differs = seen.last_line != last_line || seen.waiting != waiting;
+        (seen.last_line, seen.waiting) = (last_line, waiting);
+        differs
+    }
+
+    /// Input of a person was taken, or dropped.
+    pub fn on_input(&self, bytes: usize) {
+        self.input.sent.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// So much of its input is not written yet.
+    pub fn set_unwritten(&self, bytes: usize) {
+        self.input.unwritten.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn end(&self) {
+        let taps = {
+            let mut taps = self.taps();
+            taps.ended = true;
+            let sent = std::mem::take(&mut taps.sent);
+            std::mem::take(&mut taps.taps).into_iter().chain(sent).collect::<Vec<_>>()
+        };
+        taps.iter().for_each(|tap| tap.end());
+    }
+
+    // ---- from a watcher
+
+    /// Passes its output to a tap, beginning with what is still held. A terminal has a screen in place of output, and
+    /// the tap only reports its end.
+    pub fn follow(&self, tap: Arc<Tap>) {
+        let mut taps = self.taps();
+        if taps.begun && !taps.ended && self.facts.terminal.is_none() {
+            taps.sent.push(Arc::clone(&tap));
+            drop(taps);
+            self.orders.send(Order::Follow(tap));
+        } else {
+            self.add(&mut taps, tap);
+        }
+    }
+
+    /// The watcher of a tap is gone.
+    pub fn unfollow(&self, tap: &Arc<Tap>) {
+        let mut taps = self.taps();
+        taps.taps.retain(|known| !Arc::ptr_eq(known, tap));
+        taps.sent.retain(|known| !Arc::ptr_eq(known, tap));
+        self.followers.any.store(!taps.taps.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Asks for its last line, unless it was asked already.
+    pub fn look(&self) {
+        if self.taps().begun && !self.input.looks.swap(true, Ordering::Relaxed) {
+            self.orders.send(Order::Look);
+        }
+    }
+
+    /// Ends the whole tree.
+    pub fn stop(&self) {
+        if !self.input.stopped.swap(true, Ordering::Relaxed) {
+            self.orders.send(Order::Stop);
+        }
+    }
+
+    /// Gives it input of a person: keys for a terminal, bytes for a standard input.
+    ///
+    /// # Errors
+    /// [`InputError`]
+    pub fn give(&self, text: &str) -> Result<(), InputError> {
+        if let Some(terminal) = &self.facts.terminal {
+            if terminal.untyped() + text.len() > INPUT {
+                return Err(InputError::Full);
+            }
+            // As the key Enter does.
+            let keys = text.replace("\r\n", "\r").replace('\n', "\r");
+            return terminal.write(keys.into_bytes()).map(drop).map_err(|_| InputError::Gone);
+        }
+        if !self.facts.is_fed {
+            return Err(InputError::None);
+        }
+        if !self.taps().begun {
+            return Err(InputError::Full);
+        }
+        let waits = self.input.sent.load(Ordering::Relaxed) + self.input.unwritten.load(Ordering::Relaxed);
+        if waits + text.len() > INPUT {
+            return Err(InputError::Full);
+        }
+        self.input.sent.fetch_add(text.len(), Ordering::Relaxed);
+        self.orders.send(Order::Input(text.as_bytes().to_vec()));
+        Ok(())
+    }
+
+    /// Its description.
+    pub fn shape(&self, usage: Option<&Usage>) -> Run {
+        let Facts { run_id, kind, command, cwd, actor, started_at, undo, is_fed, terminal } = &self.facts;
+        let Seen { run_id: renamed, last_line, waiting } = self.seen().clone();
+        let usage = usage.cloned().unwrap_or_default();
+        Run {
+            key: self.key(),
+            run_id: renamed.unwrap_or_else(|| run_id.clone()),
+            kind: *kind,
+            command: self.command.get_or_init(|| shown_command(command)).clone(),
+            cwd: shown_directory(cwd.clone()),
+            actor: actor.clone().map(shown_actor),
+            started_at: *started_at,
+            state: if waiting.is_some() { State::Waiting } else { State::Running },
+            waiting,
+            last_line,
+            cpu_ms: usage.cpu_ms,
+            memory: usage.memory,
+            pid: self.pid(),
+            task_id: None,
+            ports: usage.ports,
+            undo: *undo,
+            stdin: *is_fed || terminal.is_some(),
+        }
+    }
+}
+
+impl Waiting {
+    /// Waits because of this, in these words.
+    pub fn new(why: Why, text: impl Into<String>) -> Self {
+        Self { why, text: text.into() }
+    }
+}

@@ -1,0 +1,294 @@
+//! All commands of this process that have not ended, and whether they are watched.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::Notify;
+
+use super::order::Orders;
+use super::run::{Facts, LiveRun};
+use super::shape::{Ended, Ending};
+use super::tasks::TaskSource;
+use ledger::State;
+
+/// Most ends that are kept for the watchers between two looks at them.
+const ENDS: usize = 1024;
+
+/// The commands of this process.
+#[derive(Default)]
+pub struct Runs {
+    next: AtomicU64,
+    lists: Mutex<Lists>,
+    sources: Mutex<Vec<Weak<dyn TaskSource>>>,
+    watchers: AtomicUsize,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Lists {
+    running: HashMap<u64, Arc<LiveRun>>,
+    /// Those that have ended since the last look, while there is a watcher.
+    ended: Vec<(Arc<LiveRun>, Ended)>,
+}
+
+/// The runs of this process.
+pub fn runs() -> &'static Runs {
+    static RUNS: LazyLock<Runs> = LazyLock::new(Runs::default);
+    &RUNS
+}
+
+impl Runs {
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sources(&self) -> MutexGuard<'_, Vec<Weak<dyn TaskSource>>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a command until the guard is dropped.
+    pub fn show(&'static self, facts: Facts, orders: Box<dyn Orders>) -> Shown {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let run = LiveRun::new(number, facts, orders);
+        self.lists().running.insert(number, Arc::clone(&run));
+        self.on_change();
+        Shown { runs: self, run, ending: Ending::without_exit(State::Aborted) }
+    }
+
+    /// Registers the tasks of a registry for as long as it lives.
+    pub fn add_source(&self, source: Weak<dyn TaskSource>) {
+        let mut sources = self.sources();
+        sources.retain(|known| known.strong_count() > 0);
+        sources.push(source);
+    }
+
+    /// The registries that live.
+    pub fn task_sources(&self) -> Vec<Arc<dyn TaskSource>> {
+        self.sources().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The run with this key.
+    pub fn find(&self, key: &str) -> Option<Arc<LiveRun>> {
+        let number = key.strip_prefix('c')?.parse().ok()?;
+        self.lists().running.get(&number).cloned()
+    }
+
+    /// The runs that go on, the oldest first, and those that have ended since the last call.
+    pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<(Arc<LiveRun>, Ended)>) {
+        let (mut running, ended) = {
+            let mut lists = self.lists();
+            (lists.running.values().cloned().collect::<Vec<_>>(), std::mem::take(&mut lists.ended))
+        };
+        running.sort_unstable_by_key(|run| run.number());
+        (running, ended)
+    }
+
+    /// Whether someone watches.
+    pub fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Something has changed that a watcher sees.
+    pub fn on_change(&self) {
+        if self.is_watched() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits for a change.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Keeps what watchers need, until the guard is dropped.
+    pub fn watch(&'static self) -> Watching {
+        self.watchers.fetch_add(1, Ordering::Relaxed);
+        Watching(self)
+    }
+
+    fn end(&self, run: &Arc<LiveRun>, ending: Ending) {
+        run.end();
+        let mut lists = self.lists();
+        lists.running.remove(&run.number());
+        if self.is_watched() && lists.ended.len() < ENDS {
+            let ended = ending.of(run.key());
+            lists.ended.push((Arc::clone(run), ended));
+        }
+        drop(lists);
+        self.on_change();
+    }
+}
+
+/// A watcher of the runs.
+pub struct Watching(&'static Runs);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        if self.0.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.lists().ended = Vec::new();
+        }
+    }
+}
+
+/// A registered command.
+pub struct Shown {
+    runs: &'static Runs,
+    run: Arc<LiveRun>,
+    ending: Ending,
+}
+
+impl Shown {
+    /// The run.
+    pub fn run(&self) -> &Arc<LiveRun> {
+        &self.run
+    }
+
+    /// The command has ended like this. Without it, it counts as aborted.
+    pub fn end(mut self, ending: Ending) {
+        self.ending = ending;
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        let ending = std::mem::replace(&mut self.ending, Ending::without_exit(State::Aborted));
+        self.runs.end(&self.run, ending);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::order::{InputError, Order};
+    use super::super::shape::Kind;
+    use super::super::tap::Tap;
+    use super::*;
+    use capture::Stream;
+
+    /// Keeps orders in their order.
+    #[derive(Default, Clone)]
+    struct Kept(Arc<Mutex<Vec<Order>>>);
+
+    impl Orders for Kept {
+        fn send(&self, order: Order) {
+            self.0.lock().expect("no panic").push(order);
+        }
+    }
+
+    impl Kept {
+        fn take(&self) -> Vec<Order> {
+            std::mem::take(&mut self.0.lock().expect("no panic"))
+        }
+    }
+
+    fn facts(is_fed: bool) -> Facts {
+        Facts {
+            run_id: "mark".into(),
+            kind: Kind::Command,
+            command: "curl -u joe:hunter2hunter2 https://x.example".into(),
+            cwd: "/p".into(),
+            actor: None,
+            started_at: 1,
+            undo: false,
+            is_fed,
+            terminal: None,
+        }
+    }
+
+    fn own() -> &'static Runs {
+        Box::leak(Box::default())
+    }
+
+    #[test]
+    fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
+        let runs = own();
+        drop(runs.show(facts(false), Box::<Kept>::default()));
+        assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
+        let watching = runs.watch();
+        let shown = runs.show(facts(false), Box::<Kept>::default());
+        let key = shown.run().key();
+        assert!(runs.find(&key).is_some());
+        shown.end(Ending { exit_code: Some(3), ..Ending::without_exit(State::Exited) });
+        assert!(runs.find(&key).is_none());
+        let (running, ended) = runs.take();
+        assert!(running.is_empty());
+        assert_eq!(ended.iter().map(|(_, end)| (end.key.clone(), end.exit_code)).collect::<Vec<_>>(), [(key, Some(3))]);
+        drop(runs.show(facts(false), Box::<Kept>::default()));
+        drop(watching);
+        assert!(runs.take().1.is_empty());
+    }
+
+    #[test]
+    fn a_command_is_shown_without_its_secrets() {
+        let runs = own();
+        let shown = runs.show(facts(false), Box::<Kept>::default());
+        let shape = shown.run().shape(None);
+        assert!(!shape.command.contains("hunter"), "{}", shape.command);
+        assert_eq!((shape.run_id.as_str(), shape.pid), ("mark", None));
+        shown.run().on_start(7);
+        shown.run().rename("other");
+        let shape = shown.run().shape(None);
+        assert_eq!((shape.run_id.as_str(), shape.pid), ("other", Some(7)));
+    }
+
+    #[test]
+    fn a_follower_gets_what_is_held_first_and_the_end_last() {
+        let runs = own();
+        let kept = Kept::default();
+        let shown = runs.show(facts(false), Box::new(kept.clone()));
+        let run = Arc::clone(shown.run());
+        let early = Tap::new(Arc::default());
+        run.follow(Arc::clone(&early));
+        assert!(run.is_followed() && kept.take().is_empty(), "nothing is held before the start");
+        run.on_driven();
+        let late = Tap::new(Arc::default());
+        run.follow(Arc::clone(&late));
+        let [Order::Follow(tap)] = &kept.take()[..] else { panic!("asked for what is held") };
+        tap.push(Stream::Stdout, b"held ");
+        run.attach(Arc::clone(tap));
+        run.on_output(Stream::Stdout, b"new");
+        let text = |tap: &Tap| tap.take(99).map(|chunk| String::from_utf8(chunk.bytes).expect("text"));
+        assert_eq!((text(&early), text(&late)), (Some("new".into()), Some("held new".into())));
+        run.unfollow(&early);
+        run.on_output(Stream::Stdout, b"more");
+        assert_eq!((text(&early), text(&late)), (None, Some("more".into())));
+        let waits = Tap::new(Arc::default());
+        run.follow(Arc::clone(&waits));
+        let gone = Tap::new(Arc::default());
+        run.follow(Arc::clone(&gone));
+        run.unfollow(&gone);
+        run.attach(Arc::clone(&gone));
+        drop(shown);
+        assert!(late.is_over() && waits.is_over() && !early.is_over() && !gone.is_over());
+        run.follow(Arc::clone(&early));
+        assert!(early.is_over(), "a tap that comes after the end");
+    }
+
+    #[test]
+    fn orders_are_bounded() {
+        let runs = own();
+        let kept = Kept::default();
+        let shown = runs.show(facts(true), Box::new(kept.clone()));
+        let run = shown.run();
+        run.on_driven();
+        for _ in 0..9 {
+            run.stop();
+            run.look();
+        }
+        assert!(matches!(kept.take()[..], [Order::Stop, Order::Look]));
+        run.on_look(String::new(), None);
+        run.look();
+        assert!(matches!(kept.take()[..], [Order::Look]));
+        let half = "x".repeat(32 * 1024);
+        assert_eq!((run.give(&half), run.give(&half)), (Ok(()), Ok(())));
+        assert_eq!(run.give("y"), Err(InputError::Full));
+        run.on_input(32 * 1024);
+        run.set_unwritten(32 * 1024);
+        assert_eq!(run.give("y"), Err(InputError::Full), "it was taken and not written");
+        run.set_unwritten(0);
+        assert_eq!(run.give("y"), Ok(()));
+        assert_eq!(kept.take().len(), 3);
+        let silent = runs.show(facts(false), Box::new(kept.clone()));
+        assert_eq!(silent.run().give("y"), Err(InputError::None));
+    }
+}

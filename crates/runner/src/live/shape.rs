@@ -1,0 +1,243 @@
+//! The shapes in which the host's socket describes what lives in this process.
+
+use serde::Serialize;
+
+use ledger::Actor;
+use protocol::task::now_ms;
+use receipt::Counts;
+
+/// What a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A plain command.
+    Command,
+    /// A task of a registry.
+    Task,
+    /// A command of a session.
+    Session,
+    /// A command in a terminal.
+    Terminal,
+}
+
+/// Whether a run goes on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It does.
+    Running,
+    /// It waits for a person, see [`Run::waiting`].
+    Waiting,
+}
+
+/// Why a run waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// It asks something.
+    Prompt,
+    /// One of its processes was stopped by a signal.
+    Stopped,
+    /// It reads input that no process gives.
+    Input,
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    #[expect(missing_docs, reason = "see its type")]
+    pub why: Why,
+    /// The line that asks, or a sentence that names the process.
+    pub text: String,
+}
+
+/// A port that a run serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Port {
+    /// The number.
+    pub port: u16,
+    /// The address of the listening socket. An unspecified one stands for every address of the host.
+    pub address: String,
+}
+
+/// A run that goes on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// Names it among all of this process. A task has its id.
+    pub key: String,
+    /// `BashResult.runId`
+    pub run_id: String,
+    #[expect(missing_docs, reason = "see its type")]
+    pub kind: Kind,
+    /// Without its secrets, at most [`COMMAND`] bytes.
+    pub command: String,
+    /// The directory that it started in.
+    pub cwd: String,
+    /// Who asked for it.
+    pub actor: Option<Actor>,
+    /// Unix time, ms.
+    pub started_at: u64,
+    #[expect(missing_docs, reason = "see its type")]
+    pub state: State,
+    /// `None`: it goes on by itself.
+    pub waiting: Option<Waiting>,
+    /// The last line that is not blank, the unfinished one included.
+    pub last_line: String,
+    /// Processor time of its processes, ms.
+    pub cpu_ms: u64,
+    /// Memory that its processes use, bytes.
+    pub memory: u64,
+    /// The shell. `None` before its start.
+    pub pid: Option<i32>,
+    /// The task that it is.
+    pub task_id: Option<String>,
+    /// The ports that it serves.
+    pub ports: Vec<Port>,
+    /// Whether it is recorded for an undo.
+    pub undo: bool,
+    /// Whether it takes input of a person.
+    pub stdin: bool,
+}
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    #[expect(missing_docs, reason = "see Run::key")]
+    pub key: String,
+    #[expect(missing_docs, reason = "see its type")]
+    pub state: ledger::State,
+    /// The exit code, as in its result.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<String>,
+    /// Unix time, ms.
+    pub ended_at: u64,
+    /// The numbers of its changes, if it has a receipt.
+    pub receipt: Option<Counts>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    #[expect(missing_docs, reason = "see its type")]
+    pub state: ledger::State,
+    /// The exit code, as in its result.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<String>,
+    /// The numbers of its changes, if it has a receipt.
+    pub receipt: Option<Counts>,
+}
+
+impl Ending {
+    /// An end without an exit.
+    pub fn without_exit(state: ledger::State) -> Self {
+        Self { state, exit_code: None, signal: None, receipt: None }
+    }
+
+    /// The end of a run with this key, now.
+    pub fn of(self, key: String) -> Ended {
+        let Self { state, exit_code, signal, receipt } = self;
+        Ended { key, state, exit_code, signal, ended_at: now_ms(), receipt }
+    }
+}
+
+/// How far an undo would take a command back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UndoCover {
+    /// All of it.
+    Full,
+    /// A part of it.
+    Part,
+    /// Nothing of it.
+    None,
+}
+
+/// A question about a command that has not started.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ask {
+    /// Names it among all of this process.
+    pub key: String,
+    /// Without its secrets, at most [`COMMAND`] bytes.
+    pub command: String,
+    /// The directory that it would start in.
+    pub cwd: String,
+    /// Who asks.
+    pub actor: Option<Actor>,
+    /// The verdict of the safety engine and the rules.
+    pub verdict: String,
+    /// The rules behind it.
+    pub rules: Vec<String>,
+    /// The reasons, in sentences.
+    pub reasons: Vec<String>,
+    /// `None`: its tool has no undo.
+    pub undo: Option<UndoCover>,
+    /// Unix time, ms.
+    pub asked_at: u64,
+}
+
+/// Longest command that is shown, bytes.
+pub const COMMAND: usize = 8 * 1024;
+/// Longest directory that is shown, bytes.
+const DIRECTORY: usize = 4 * 1024;
+/// Longest name of an actor, and longest sentence, bytes.
+const NAME: usize = 512;
+/// Most sentences of a question.
+const SENTENCES: usize = 16;
+
+/// Takes the secrets out of a command, and brings it to the length that is shown.
+pub fn shown_command(command: &str) -> String {
+    cut(super::without_secrets(command), COMMAND)
+}
+
+/// Brings a directory to the length that is shown.
+pub fn shown_directory(directory: String) -> String {
+    cut(directory, DIRECTORY)
+}
+
+/// Brings a text to at most this many bytes, and marks the cut.
+pub fn cut(mut text: String, most: usize) -> String {
+    const MARK: &str = "…";
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most - MARK.len()));
+        text.push_str(MARK);
+    }
+    text
+}
+
+/// Brings the names of an actor to the length that is shown.
+pub fn shown_actor(actor: Actor) -> Actor {
+    let shown = |name: Option<String>| name.map(|name| cut(name, NAME));
+    let Actor { agent, session, tool_call_id, user } = actor;
+    Actor { agent: shown(agent), session: shown(session), tool_call_id: shown(tool_call_id), user: shown(user) }
+}
+
+/// Brings sentences to the number and the length that are shown.
+pub fn shown_sentences(sentences: Vec<String>) -> Vec<String> {
+    sentences.into_iter().take(SENTENCES).map(|sentence| cut(sentence, NAME)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_marked() {
+        for (text, most, expected) in
+            [("abc", 3, "abc"), ("abcd", 3, "…"), ("abcde", 4, "a…"), ("日本語", 8, "日…"), ("", 3, "")]
+        {
+            assert_eq!(cut(text.to_owned(), most), expected, "{text} {most}");
+        }
+    }
+
+    #[test]
+    fn a_secret_at_the_cut_is_taken_out_whole() {
+        let command = format!("{} curl -u joe:hunter2hunter2 https://x.example", "x".repeat(COMMAND - 20));
+        let shown = shown_command(&command);
+        assert!(shown.len() <= COMMAND && !shown.contains("hunter"), "{}", &shown[COMMAND - 40..]);
+    }
+}

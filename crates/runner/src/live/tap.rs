@@ -1,0 +1,233 @@
+//! The output of a run on its way to one watcher: as it was written, bounded, and never waited for.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use capture::Stream;
+
+/// Most bytes that wait for a watcher. Beyond it the oldest are dropped.
+pub const HELD: usize = 128 * 1024;
+/// Chunks up to this size take up what follows.
+const CHUNK: usize = 16 * 1024;
+
+/// A part of an output.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its stream.
+    pub stream: Stream,
+    /// Bytes of either stream that were dropped right before it.
+    pub gap: u64,
+    /// The bytes, as they were written.
+    pub bytes: Vec<u8>,
+}
+
+/// The output of one run for one watcher.
+#[derive(Debug)]
+pub struct Tap {
+    held: Mutex<Held>,
+    /// Notified when there is something to take.
+    wake: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    chunks: VecDeque<Chunk>,
+    bytes: usize,
+    /// Bytes that were dropped behind the last chunk.
+    gap: u64,
+    /// Bytes before the first chunk that were not held any more when it was pushed.
+    before: u64,
+    ended: bool,
+}
+
+impl Tap {
+    /// An empty tap, which notifies its watcher through `wake`.
+    pub fn new(wake: Arc<Notify>) -> Arc<Self> {
+        Arc::new(Self { held: Mutex::default(), wake })
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run has written.
+    pub fn push(&self, stream: Stream, bytes: &[u8]) {
+        let mut held = self.held();
+        held.push(stream, bytes);
+        drop(held);
+        self.wake.notify_one();
+    }
+
+    /// So many bytes of the output were not held any more when the watcher came.
+    pub fn begin_behind(&self, bytes: u64) {
+        self.held().before += bytes;
+    }
+
+    /// Returns those bytes, once.
+    pub fn take_before(&self) -> u64 {
+        std::mem::take(&mut self.held().before)
+    }
+
+    /// So many bytes of the output are left out here.
+    pub fn leave_out(&self, bytes: u64) {
+        self.held().gap += bytes;
+    }
+
+    /// Whether bytes were dropped right before the next part.
+    pub fn is_gap_next(&self) -> bool {
+        self.held().chunks.front().is_some_and(|chunk| chunk.gap > 0)
+    }
+
+    /// The run has ended: nothing follows.
+    pub fn end(&self) {
+        self.held().ended = true;
+        self.wake.notify_one();
+    }
+
+    /// The next part, at most about this many bytes.
+    pub fn take(&self, most: usize) -> Option<Chunk> {
+        let mut held = self.held();
+        let first = held.chunks.front_mut()?;
+        let chunk = if first.bytes.len() > most {
+            let rest = first.bytes.split_off(most);
+            let bytes = std::mem::replace(&mut first.bytes, rest);
+            Chunk { stream: first.stream, gap: std::mem::take(&mut first.gap), bytes }
+        } else {
+            held.chunks.pop_front()?
+        };
+        held.bytes -= chunk.bytes.len();
+        Some(chunk)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.held().chunks.is_empty()
+    }
+
+    /// Bytes that can be pushed without a loss.
+    pub fn room(&self) -> usize {
+        HELD.saturating_sub(self.held().bytes)
+    }
+
+    /// Whether the run has ended and everything was taken.
+    pub fn is_over(&self) -> bool {
+        let held = self.held();
+        held.ended && held.chunks.is_empty()
+    }
+}
+
+impl Held {
+    fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        let dropped = bytes.len().saturating_sub(HELD);
+        let kept = &bytes[dropped..];
+        if dropped > 0 {
+            self.drop_all();
+            self.gap += dropped as u64;
+        }
+        if kept.is_empty() {
+            return;
+        }
+        match self.chunks.back_mut() {
+            Some(last) if self.gap == 0 && last.stream == stream && last.bytes.len() + kept.len() <= CHUNK => {
+                last.bytes.extend_from_slice(kept);
+            }
+            _ => {
+                let gap = std::mem::take(&mut self.gap);
+                self.chunks.push_back(Chunk { stream, gap, bytes: kept.to_vec() });
+            }
+        }
+        self.bytes += kept.len();
+        while self.bytes > HELD
+            && let Some(oldest) = self.chunks.pop_front()
+        {
+            self.bytes -= oldest.bytes.len();
+            let dropped = oldest.gap + oldest.bytes.len() as u64;
+            match self.chunks.front_mut() {
+                Some(next) => next.gap += dropped,
+                None => self.gap += dropped,
+            }
+        }
+    }
+
+    fn drop_all(&mut self) {
+        let dropped: u64 = self.chunks.iter().map(|chunk| chunk.gap + chunk.bytes.len() as u64).sum();
+        self.chunks.clear();
+        self.bytes = 0;
+        self.gap += dropped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tap() -> Arc<Tap> {
+        Tap::new(Arc::default())
+    }
+
+    #[test]
+    fn output_comes_in_the_order_of_its_arrival() {
+        let tap = tap();
+        tap.push(Stream::Stdout, b"one ");
+        tap.push(Stream::Stdout, b"two ");
+        tap.push(Stream::Stderr, b"error ");
+        tap.push(Stream::Stdout, b"three");
+        let mut taken = Vec::new();
+        while let Some(chunk) = tap.take(1_000) {
+            taken.push((chunk.stream, String::from_utf8(chunk.bytes).expect("text"), chunk.gap));
+        }
+        let expected = [(Stream::Stdout, "one two "), (Stream::Stderr, "error "), (Stream::Stdout, "three")];
+        assert_eq!(taken, expected.map(|(stream, text)| (stream, text.to_owned(), 0)));
+        assert!(!tap.is_over());
+        tap.end();
+        assert!(tap.is_over());
+    }
+
+    #[test]
+    fn a_flood_leaves_its_end_and_the_number_of_bytes_before_it() {
+        let tap = tap();
+        tap.push(Stream::Stdout, b"before");
+        tap.push(Stream::Stdout, &vec![b'x'; 3 * HELD]);
+        let chunk = tap.take(usize::MAX).expect("a chunk");
+        assert_eq!((chunk.gap, chunk.bytes.len()), (6 + 2 * HELD as u64, HELD));
+        assert_eq!(tap.take(1), None);
+    }
+
+    #[test]
+    fn what_was_gone_before_the_watcher_came_is_no_gap() {
+        let tap = tap();
+        tap.begin_behind(7);
+        tap.push(Stream::Stdout, b"x");
+        assert_eq!(tap.take(9), Some(Chunk { stream: Stream::Stdout, gap: 0, bytes: b"x".to_vec() }));
+        assert_eq!([tap.take_before(), tap.take_before()], [7, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn gaps_and_bytes_add_up_and_memory_is_bounded(
+            steps in proptest::collection::vec((0..3_usize, 0..HELD), 0..40),
+        ) {
+            let tap = tap();
+            let (mut written, mut accounted) = (0, 0);
+            for (kind, size) in steps {
+                if kind == 0 {
+                    if let Some(chunk) = tap.take(size.max(1)) {
+                        accounted += chunk.gap + chunk.bytes.len() as u64;
+                    }
+                } else {
+                    tap.push(if kind == 1 { Stream::Stdout } else { Stream::Stderr }, &vec![0; size]);
+                    written += size as u64;
+                }
+                prop_assert!(tap.held().bytes <= HELD);
+                prop_assert_eq!(tap.held().bytes, tap.held().chunks.iter().map(|chunk| chunk.bytes.len()).sum::<usize>());
+            }
+            while let Some(chunk) = tap.take(CHUNK) {
+                accounted += chunk.gap + chunk.bytes.len() as u64;
+            }
+            prop_assert_eq!(written, accounted + tap.held().gap);
+        }
+    }
+}
