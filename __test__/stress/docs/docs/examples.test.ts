@@ -24,6 +24,7 @@ const pages = [
   'observability.md',
   'receipts.md',
   'undo.md',
+  'ledger.md',
   'tokens.md',
 ];
 
