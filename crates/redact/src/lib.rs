@@ -39,19 +39,32 @@ pub struct Redacted<'t> {
     pub redacted: bool,
 }
 
-/// Whether a command could hold a secret. Takes a fraction of a microsecond.
+/// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
     triggers::may_hold(command)
 }
 
-/// Takes the secrets out of a command.
+/// Most rounds of [`redact`]: behind a marker a text may read otherwise than before.
+const MAX_ROUNDS: usize = 8;
+
+/// Takes the secrets out of a command. What it returns has none to take out.
 pub fn redact(command: &str) -> Redacted<'_> {
+    let mut text = Cow::Borrowed(command);
+    for _ in 0..MAX_ROUNDS {
+        match round(&text) {
+            Some(less) => text = Cow::Owned(less),
+            None => break,
+        }
+    }
+    let redacted = matches!(text, Cow::Owned(_));
+    Redacted { text, redacted }
+}
+
+/// Takes out what is found at once. `None` if nothing is.
+fn round(command: &str) -> Option<String> {
     let mut spans = Spans::default();
     if may_hold_secret(command) {
         script::scan(command, &mut spans);
     }
-    match spans.apply(command) {
-        Some(text) => Redacted { text: Cow::Owned(text), redacted: true },
-        None => Redacted { text: Cow::Borrowed(command), redacted: false },
-    }
+    spans.apply(command)
 }
