@@ -234,11 +234,14 @@ pub fn expansion(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns whether a `$` that expands nothing here is written for another shell: `$TOKEN` and `${…}`, unlike `$ecret`.
+/// Returns whether a `$` that expands nothing here is written for another shell: `$TOKEN`, `${…}` and `$(…)`, unlike
+/// `$ecret`.
 fn is_variable(bytes: &[u8], at: usize) -> bool {
-    bytes[at] == b'$'
-        && bytes.get(at + 1).is_some_and(|byte| byte.is_ascii_uppercase() || b"{_".contains(byte))
-        && !bytes[at + 1..expansion(bytes, at)].iter().any(u8::is_ascii_lowercase)
+    match (bytes[at], bytes.get(at + 1)) {
+        (b'$', Some(b'{' | b'(')) => true,
+        (b'$', Some(b'A'..=b'Z' | b'_')) => !bytes[at + 1..expansion(bytes, at)].iter().any(u8::is_ascii_lowercase),
+        _ => false,
+    }
 }
 
 /// Returns the end of the `{name}` that begins here; `at` if none does.

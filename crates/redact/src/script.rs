@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::{text, triggers};
+use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+
 use crate::command::{Reads, Words, add};
 use crate::decoded::Decoded;
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
 use crate::programs::{self, Part as Form};
 use crate::spans::Spans;
-use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+use crate::{text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -93,15 +94,13 @@ impl<'t> Walk<'t, '_> {
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
-        let array = match assignment.value.parts.as_slice() {
-            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone())),
+        let value = &assignment.value;
+        let array = match value.parts.as_slice() {
+            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
             _ => None,
         };
         let is_array = array.is_some();
-        let items = match array {
-            Some(items) => Words::of(self.script, items),
-            None => Words::of(self.script, std::iter::once(assignment.value.span.clone())),
-        };
+        let items = Words::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
         for item in &items.words {
             if holds_secret(&assignment.name, &item.text) {
                 add(item, 0..item.text.len(), self.spans);
@@ -156,12 +155,15 @@ impl<'t> Walk<'t, '_> {
     /// Finds the words that are written for a command that reads a secret.
     fn printed(&mut self, node: &Node, part: Form) {
         match &node.kind {
-            Kind::Group(list) | Kind::Subshell(list) => return self.printed_by(list, part),
+            Kind::Group(list) | Kind::Subshell(list) => self.printed_by(list, part),
             Kind::Simple(simple) => {
                 let words = self.words(node);
                 match words.program() {
                     Some("cat") => self.inputs(&simple.redirects, Reads::Secret(part)),
                     Some(program @ ("echo" | "printf")) => {
+                        // `printf '%s:%s' user X`: the parts are words of their own.
+                        let is_split = program == "printf" && words.words.len() > 3;
+                        let part = if is_split { Form::Whole } else { part };
                         let formats = usize::from(program == "printf" && words.words.len() > 2);
                         let texts = words.words.iter().skip(1 + formats).filter(|word| !word.text.starts_with('-'));
                         texts.for_each(|word| input(word, part, self.spans));
@@ -173,13 +175,18 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Finds the secrets of the scripts that `echo`, `printf` and `cat` write.
+    /// Finds the secrets of the scripts that `cat`, `echo` and `printf` write for a shell.
     fn printed_script(&mut self, node: &Node) {
         let words = self.words(node);
-        match (&node.kind, words.program()) {
-            (Kind::Simple(simple), Some("cat")) => self.inputs(&simple.redirects, Reads::Script),
-            (_, Some("echo" | "printf")) => words.words.iter().skip(1).for_each(|word| self.within(word)),
-            _ => {}
+        match &node.kind {
+            Kind::Simple(simple) if words.program() == Some("cat") => self.inputs(&simple.redirects, Reads::Script),
+            _ => self.echoed_script(&words),
+        }
+    }
+
+    fn echoed_script(&mut self, words: &Words<'_>) {
+        if matches!(words.program(), Some("echo" | "printf")) {
+            words.words.iter().skip(1).for_each(|word| self.within(word));
         }
     }
 
@@ -210,7 +217,7 @@ impl Visitor for Walk<'_, '_> {
             self.inputs(&simple.redirects, reads);
             let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
             if targets.chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
-                self.printed_script(node);
+                self.echoed_script(&words);
                 // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
                 self.inputs(&simple.redirects, Reads::Script);
             }

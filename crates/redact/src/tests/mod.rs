@@ -1,5 +1,6 @@
 //! Redaction as a whole: a table of commands with secrets, one of near misses, and bounds.
 
+mod daily;
 mod generated;
 mod kept;
 mod taken;
@@ -7,20 +8,21 @@ mod wild;
 
 use std::time::{Duration, Instant};
 
-use super::{may_hold_secret, redact};
-use crate::spans::MARKER;
 use protocol::plan;
+
+use crate::spans::MARKER;
+use crate::{may_hold_secret, redact};
 
 const RUN: &str = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD2eF4gH6j";
 
 /// All commands with secrets.
 fn taken() -> impl Iterator<Item = &'static str> {
-    taken::TAKEN.iter().chain(wild::TAKEN).copied()
+    taken::TAKEN.iter().chain(wild::TAKEN).chain(daily::TAKEN).copied()
 }
 
 /// All commands without secrets.
 fn kept() -> impl Iterator<Item = &'static str> {
-    kept::KEPT.iter().chain(wild::KEPT).copied()
+    kept::KEPT.iter().chain(wild::KEPT).chain(daily::KEPT).copied()
 }
 
 /// A token in place of its name.
