@@ -21,6 +21,7 @@ import type {
   readRecall,
   readRules,
   recalled,
+  redact,
   reduceText,
   removeAtEnd,
   removeLeft,
@@ -57,6 +58,7 @@ interface Native {
   readRecall: typeof readRecall;
   readRules: typeof readRules;
   recalled: typeof recalled;
+  redact: typeof redact;
   reduceText: typeof reduceText;
   removeAtEnd: typeof removeAtEnd;
   removeLeft: typeof removeLeft;
