@@ -187,6 +187,7 @@ const inner: Inner = {
   undoForecast,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
+  redact: (text) => loadNative().redact(text),
   invalid,
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),
