@@ -53,11 +53,14 @@ export { BashError, type BashErrorCode } from './errors.ts';
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type {
   Observed,
+  ObservedActor,
   ObservedBlock,
+  ObservedCall,
   ObservedExit,
   ObservedKill,
   ObservedKind,
   ObservedOutput,
+  ObservedReturn,
   ObservedRule,
   ObservedStart,
   ObservedUndo,
@@ -170,6 +173,8 @@ const inner: Inner = {
   reachOf,
   undoForecast,
   invalid,
+  redact: (text) => (loadNative() as unknown as { redact(text: string): string }).redact(text),
+  instrumented: { undo: null },
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),
   removeAtEnd: (folder) => loadNative().removeAtEnd(folder),
