@@ -180,9 +180,15 @@ const ruleRetired = channel('agent-bash:rule-retired');
 /** The channels. Publishers check for subscribers first. */
 export const channels = { call, start, output, kill, exit, block, returned, undo, ruleRetired };
 
-const OF_RUNS = [call, start, output, kill, exit, block, returned];
-
 /** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {
-  return OF_RUNS.some(({ hasSubscribers }) => hasSubscribers);
+  return (
+    call.hasSubscribers ||
+    returned.hasSubscribers ||
+    start.hasSubscribers ||
+    output.hasSubscribers ||
+    kill.hasSubscribers ||
+    exit.hasSubscribers ||
+    block.hasSubscribers
+  );
 }

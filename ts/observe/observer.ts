@@ -76,6 +76,12 @@ export class Observer {
     return channels.output.hasSubscribers;
   }
 
+  /** Returns whether the start is needed when it happens: to tell of it, of later events, or of a task. */
+  wantsStart({ registry }: BashOptions): boolean {
+    const { start, output, kill } = channels;
+    return start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || registry !== undefined;
+  }
+
   /** `cwd`: the directory in which the command really runs, if the event knows it. */
   started(pid: number, cwd?: string | undefined): void {
     if (this.#pid !== 0 || pid === 0) return;
