@@ -407,6 +407,330 @@ interface WarmShells {
   stale: number;
 }
 //#endregion
+//#region ts/safety/analysis.d.ts
+/**
+ * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
+ * does not run.
+ */
+type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
+/**
+ * How a program runs another command. `'exec-rest'`: the words after its options are the command (sudo, env, nice).
+ * `'shell-string'`: one word is a script (bash -c, eval). `'stdin-script'`: a script comes on its standard input (bash,
+ * ssh). `'per-item'`: its words begin a command that runs once for each item (xargs, parallel).
+ */
+type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
+/** The effect of a command, as far as its text, its directory and its environment tell. Plain data. */
+interface Analysis {
+  /** The command as it was given. */
+  command: string;
+  /** The directory in which it starts, absolute. */
+  cwd: string;
+  /** The level of the strictest finding; `'allow'` without one. */
+  verdict: Verdict;
+  /**
+   * Whether all of the command could be judged. A NUL, a syntax error or a limit of the engine has a finding
+   * `incomplete`.
+   */
+  complete: boolean;
+  /**
+   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
+   * for git, which may run code on a read.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
+  /** The findings, the strictest first. */
+  findings: Finding[];
+  /** Every simple command, at any depth, in the order of the text. */
+  commands: CommandUnit[];
+}
+/** A reason why a command does not simply run. */
+interface Finding {
+  /** The rule, in kebab-case; see `safetyRules()`. */
+  ruleId: string;
+  /** The level of the finding. */
+  level: Verdict;
+  /**
+   * `'exact'`: the command does it if it runs at all. `'partial'`: it does if a guess is right. `'opaque'`: the code
+   * that would run cannot be seen. Only an exact finding denies.
+   */
+  confidence: 'exact' | 'partial' | 'opaque';
+  /** The place in the command: half-open, in UTF-16 units. For code inside a word (`bash -c '…'`) the whole word. */
+  span: [number, number];
+  /** The words of the simple command, after expansion. */
+  argv: string[];
+  /** The way to the command; see `CommandUnit.via`. */
+  via: string[];
+  /** A sentence that names the problem and a remedy. */
+  message: string;
+  /** A command to use instead, which the engine lets through; `''` if there is none. */
+  suggestion: string;
+}
+/** A simple command. */
+interface CommandUnit {
+  /**
+   * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
+   * redirects.
+   */
+  name: string | null;
+  /** The program as written; `null` in the same cases. */
+  path: string | null;
+  /** The words, the program first, without the wrappers before it. */
+  argv: Word[];
+  /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
+  prefix: string[];
+  /** `NAME=value` before it. */
+  assignments: string[];
+  /** The redirects, including the redirects of a group around the command. */
+  redirects: CommandRedirect[];
+  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
+  cwd: string | null;
+  /**
+   * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
+   * of the text itself.
+   */
+  via: string[];
+  /** The place in the command, as in a `Finding`. */
+  span: [number, number];
+  /** The command as it is written. */
+  source: string;
+  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  wrapper: boolean;
+  /**
+   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
+   * git commands during which a repository's settings may run code.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
+}
+/** A redirect. */
+interface CommandRedirect {
+  /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
+  op: string;
+  /** The descriptor before the operator; `null` without one. */
+  fd: number | null;
+  /** The file, descriptor, here-string or delimiter. */
+  target: Word;
+  /** The file, absolute; `null` if it is not known or there is none. */
+  path: string | null;
+}
+/** A word after its expansion. */
+interface Word {
+  /** The text; as it is written if it is not known. */
+  text: string;
+  /** Whether the program gets exactly `text`. */
+  known: boolean;
+}
+/** The answer of `decide`. */
+interface Decision {
+  /** Whether the command may run, a person is asked, or it may not run. */
+  verdict: 'allow' | 'ask' | 'deny';
+  /**
+   * The parts that no allow rule matches: the text of each command, and `write:PATH` for each file that is written.
+   * Empty without an `allow` list.
+   */
+  unmatched: string[];
+  /**
+   * Allow rules for the unmatched parts, which would allow this command and similar ones. Wrappers,
+   * interpreters and the text of a heredoc get no rule, and neither does a command about which the analysis itself
+   * asks.
+   */
+  suggestRules: string[];
+  /**
+   * For commands in `unmatched`: the nearest allow rule for the same program and subcommand, and the part that does not
+   * match, in words. Missing if no rule is near.
+   */
+  nearest?: {
+    command: string;
+    rule: string;
+    why: string;
+  }[];
+}
+/** A rule of the engine. */
+interface SafetyRule {
+  /** The stable id in kebab-case. */
+  id: string;
+  /** The level of its findings, unless `SafetyOptions.rules` sets another. */
+  level: Verdict;
+  /** One or two sentences on the commands that it stops, and why. */
+  doc: string;
+  /** Commands with a finding of this rule. */
+  matches: string[];
+  /** Similar commands without one. */
+  passes: string[];
+}
+//#endregion
+//#region ts/ledger/types.d.ts
+/** The parties that ask for a command. Every field may be left out. Each keeps its first 200 characters. */
+interface Actor {
+  /**
+   * The name of the agent.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { agent: 'reviewer' } });
+   */
+  agent?: string | undefined;
+  /**
+   * The conversation in which the agent works.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { session: 'a81f' } });
+   */
+  session?: string | undefined;
+  /**
+   * The call of a tool that asks for the command.
+   *
+   * @default none; a tool fills in the id of its call
+   * @example await bash('make', { ledger: true, actor: { toolCallId: 'call_7' } });
+   */
+  toolCallId?: string | undefined;
+  /**
+   * The person for whom the agent works.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { user: 'ada' } });
+   */
+  user?: string | undefined;
+}
+/** The end of a run, or that it goes on. */
+type LedgerState = 'running' | 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'refused' | 'lost';
+/** One run, as the ledger has it. */
+interface LedgerEntry {
+  /** `BashResult.runId`. */
+  runId: string;
+  /** Unix time, ms. */
+  startedAt: number;
+  /** Unix time, ms; `null` while the run goes on, and if its end is not known. */
+  endedAt: number | null;
+  /**
+   * As in `BashResult`, and also: `'running'`, `'backgrounded'` for a task that runs, `'refused'` for a command that
+   * was not started, `'lost'` for a run whose end is not known because its helper was killed.
+   */
+  state: LedgerState;
+  /** The command, with `[redacted]` in place of each secret. The part beyond a record of 32 KiB is cut off. */
+  command: string;
+  /** Whether a secret was taken out of the command. */
+  redacted: boolean;
+  /** The absolute directory in which the command started. */
+  cwd: string;
+  /** The process that ran the command. */
+  host: {
+    pid: number; /** The program and its script, such as `node agent.js`. */
+    program: string;
+  };
+  /** The parties that asked for the command; `null` if none was named. */
+  actor: Actor | null;
+  /** The strictest finding of the safety engine; `'allow'` if there was none, or the command was not judged. */
+  verdict: Verdict;
+  /** The rules of all findings, sorted. */
+  rules: string[];
+  /** Where a person has decided about the command, `'host'` or `'page'`; `null` if no person was asked. */
+  decidedBy: string | null;
+  /** The profile of the confinement; `null` if the command was not confined. */
+  confinement: string | null;
+  /** As in `BashResult`; `null` while the run goes on, if it was refused, and if its end is not known. */
+  exitCode: number | null;
+  /** The signal that ended the shell; `null` if none did. */
+  signal: string | null;
+  /** Time to the exit of the shell, in ms; `null` where `exitCode` is. */
+  durationMs: number | null;
+  /** As in `BashResult`; `null` where `durationMs` is. */
+  usage: BashUsage | null;
+  /** The silence that was the limit of the run (`idleTimeoutMs`); `null` if it was not. */
+  silence: {
+    /** The longest silence that was allowed, in ms. */ms: number; /** What the command waited for then, in words; `null` if it is not known to have waited. */
+    waitedFor: string | null;
+  } | null;
+  /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */
+  receipt: (ChangeCounts & {
+    state: Receipt['state'];
+  }) | null;
+  /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
+  outputPath: string | null;
+  /** The task that the run is, or has become; `null` if it is none. */
+  taskId: string | null;
+}
+/** The entries that `readLedger` returns. Each filter that is given has to fit. */
+interface ReadLedgerOptions {
+  /**
+   * Runs that started at this moment or later: a `Date`, or Unix time in ms.
+   *
+   * @default all
+   * @example readLedger({ since: Date.now() - 3_600_000 });
+   */
+  since?: number | Date | undefined;
+  /**
+   * Runs that started before this moment: a `Date`, or Unix time in ms.
+   *
+   * @default all
+   * @example readLedger({ until: new Date('2026-01-31') });
+   */
+  until?: number | Date | undefined;
+  /**
+   * Runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
+   *
+   * @default all
+   * @example readLedger({ cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Runs of the agent with exactly this name.
+   *
+   * @default all
+   * @example readLedger({ agent: 'reviewer' });
+   */
+  agent?: string | undefined;
+  /**
+   * Whether only failed runs count: runs with an exit code other than 0, and runs that were signaled, timed-out,
+   * aborted, refused or lost.
+   *
+   * @default false
+   * @example readLedger({ failed: true });
+   */
+  failed?: boolean | undefined;
+  /**
+   * Runs whose receipt lists this path or one below. A relative path is resolved against `process.cwd()`. A run without
+   * a receipt never fits.
+   *
+   * @default all
+   * @example readLedger({ changed: 'src' });
+   */
+  changed?: string | undefined;
+  /**
+   * Runs whose command contains this text. Case matters.
+   *
+   * @default all
+   * @example readLedger({ text: 'npm publish' });
+   */
+  text?: string | undefined;
+  /**
+   * The run with this id.
+   *
+   * @default all
+   * @example readLedger({ runId: result.runId });
+   */
+  runId?: string | undefined;
+  /**
+   * The largest number of entries, a whole number of at least 1.
+   *
+   * @default all
+   * @example readLedger({ limit: 20 });
+   */
+  limit?: number | undefined;
+  /**
+   * Whether the oldest entry comes first, and then entries as they are written, until `signal` aborts. From then on a
+   * run is returned when it starts, and again when it has ended.
+   *
+   * @default false
+   * @example for await (const entry of readLedger({ follow: true, signal })) show(entry);
+   */
+  follow?: boolean | undefined;
+  /**
+   * Ends the iteration, without an error.
+   *
+   * @default none
+   * @example readLedger({ follow: true, signal: AbortSignal.timeout(60_000) });
+   */
+  signal?: AbortSignal | undefined;
+}
+//#endregion
 //#region ts/reduce/types.d.ts
 /** How far a reduction goes. See docs/tokens.md. */
 interface ReduceOptions {
@@ -821,156 +1145,6 @@ interface SpillOptions {
   } | null) | undefined;
 }
 //#endregion
-//#region ts/safety/analysis.d.ts
-/**
- * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
- * does not run.
- */
-type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
-/**
- * How a program runs another command. `'exec-rest'`: the words after its options are the command (sudo, env, nice).
- * `'shell-string'`: one word is a script (bash -c, eval). `'stdin-script'`: a script comes on its standard input (bash,
- * ssh). `'per-item'`: its words begin a command that runs once for each item (xargs, parallel).
- */
-type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
-/** The effect of a command, as far as its text, its directory and its environment tell. Plain data. */
-interface Analysis {
-  /** The command as it was given. */
-  command: string;
-  /** The directory in which it starts, absolute. */
-  cwd: string;
-  /** The level of the strictest finding; `'allow'` without one. */
-  verdict: Verdict;
-  /**
-   * Whether all of the command could be judged. A NUL, a syntax error or a limit of the engine has a finding
-   * `incomplete`.
-   */
-  complete: boolean;
-  /**
-   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
-   * for git, which may run code on a read.
-   */
-  readOnly: 'yes' | 'no' | 'unknown';
-  /** The findings, the strictest first. */
-  findings: Finding[];
-  /** Every simple command, at any depth, in the order of the text. */
-  commands: CommandUnit[];
-}
-/** A reason why a command does not simply run. */
-interface Finding {
-  /** The rule, in kebab-case; see `safetyRules()`. */
-  ruleId: string;
-  /** The level of the finding. */
-  level: Verdict;
-  /**
-   * `'exact'`: the command does it if it runs at all. `'partial'`: it does if a guess is right. `'opaque'`: the code
-   * that would run cannot be seen. Only an exact finding denies.
-   */
-  confidence: 'exact' | 'partial' | 'opaque';
-  /** The place in the command: half-open, in UTF-16 units. For code inside a word (`bash -c '…'`) the whole word. */
-  span: [number, number];
-  /** The words of the simple command, after expansion. */
-  argv: string[];
-  /** The way to the command; see `CommandUnit.via`. */
-  via: string[];
-  /** A sentence that names the problem and a remedy. */
-  message: string;
-  /** A command to use instead, which the engine lets through; `''` if there is none. */
-  suggestion: string;
-}
-/** A simple command. */
-interface CommandUnit {
-  /**
-   * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
-   * redirects.
-   */
-  name: string | null;
-  /** The program as written; `null` in the same cases. */
-  path: string | null;
-  /** The words, the program first, without the wrappers before it. */
-  argv: Word[];
-  /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
-  prefix: string[];
-  /** `NAME=value` before it. */
-  assignments: string[];
-  /** The redirects, including the redirects of a group around the command. */
-  redirects: CommandRedirect[];
-  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
-  cwd: string | null;
-  /**
-   * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
-   * of the text itself.
-   */
-  via: string[];
-  /** The place in the command, as in a `Finding`. */
-  span: [number, number];
-  /** The command as it is written. */
-  source: string;
-  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
-  wrapper: boolean;
-  /**
-   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
-   * git commands during which a repository's settings may run code.
-   */
-  readOnly: 'yes' | 'no' | 'unknown';
-}
-/** A redirect. */
-interface CommandRedirect {
-  /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
-  op: string;
-  /** The descriptor before the operator; `null` without one. */
-  fd: number | null;
-  /** The file, descriptor, here-string or delimiter. */
-  target: Word;
-  /** The file, absolute; `null` if it is not known or there is none. */
-  path: string | null;
-}
-/** A word after its expansion. */
-interface Word {
-  /** The text; as it is written if it is not known. */
-  text: string;
-  /** Whether the program gets exactly `text`. */
-  known: boolean;
-}
-/** The answer of `decide`. */
-interface Decision {
-  /** Whether the command may run, a person is asked, or it may not run. */
-  verdict: 'allow' | 'ask' | 'deny';
-  /**
-   * The parts that no allow rule matches: the text of each command, and `write:PATH` for each file that is written.
-   * Empty without an `allow` list.
-   */
-  unmatched: string[];
-  /**
-   * Allow rules for the unmatched parts, which would allow this command and similar ones. Wrappers,
-   * interpreters and the text of a heredoc get no rule, and neither does a command about which the analysis itself
-   * asks.
-   */
-  suggestRules: string[];
-  /**
-   * For commands in `unmatched`: the nearest allow rule for the same program and subcommand, and the part that does not
-   * match, in words. Missing if no rule is near.
-   */
-  nearest?: {
-    command: string;
-    rule: string;
-    why: string;
-  }[];
-}
-/** A rule of the engine. */
-interface SafetyRule {
-  /** The stable id in kebab-case. */
-  id: string;
-  /** The level of its findings, unless `SafetyOptions.rules` sets another. */
-  level: Verdict;
-  /** One or two sentences on the commands that it stops, and why. */
-  doc: string;
-  /** Commands with a finding of this rule. */
-  matches: string[];
-  /** Similar commands without one. */
-  passes: string[];
-}
-//#endregion
 //#region ts/observe/channels.d.ts
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
 type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
@@ -982,13 +1156,6 @@ interface Observed {
   kind: ObservedKind;
   /** Process id of the shell; 0 in a `return` without a run. */
   pid: number;
-}
-/** The parties that ask for a run, as in the option `actor`. */
-interface ObservedActor {
-  agent?: string | undefined;
-  session?: string | undefined;
-  toolCallId?: string | undefined;
-  user?: string | undefined;
 }
 /**
  * `agent-bash:call`: a call that may start a run was made. It is published within the call, so a subscriber runs in the
@@ -1004,7 +1171,7 @@ interface ObservedCall {
   /** The positional parameters, as in `args`. */
   args: string[];
   /** The parties that ask for the run; `null` if the call does not name them. */
-  actor: ObservedActor | null;
+  actor: Actor | null;
   /**
    * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
    * call names one of them.
@@ -1753,6 +1920,22 @@ interface BashOptions {
    * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
+  /**
+   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
+   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
+   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
+   *
+   * @default false; true for the tools for models, MCP and `agent-bash run`
+   * @example await bash('npm publish', { ledger: true });
+   */
+  ledger?: boolean | undefined;
+  /**
+   * The parties that ask for the command, for the ledger and for subscribers.
+   *
+   * @default none
+   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
+   */
+  actor?: Actor | undefined;
 }
 /** Options with which a command cannot go to the background, so that its result has an exit code. */
 type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'> };
@@ -2253,6 +2436,16 @@ declare function undo(runId: string, options?: UndoRunOptions): Promise<Undone>;
  * @example const [newest] = await undoPoints({ cwd: process.cwd() });
  */
 declare function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]>;
+/**
+ * Reads the ledger of this user, the newest entry first, with `follow` the oldest first and then entries as they are
+ * written. A ledger that does not exist is empty. Damaged lines are passed over, and `agent-bash log` counts them.
+ *
+ * The iteration throws `ERR_BASH_INVALID_ARG` for an unknown option or a wrong type, and ends without an error when
+ * `signal` aborts. Entries are kept for 90 days, and at most 256 MiB of them.
+ *
+ * @example for await (const { command, state } of readLedger({ failed: true, limit: 10 })) console.log(state, command);
+ */
+declare function readLedger(options?: ReadLedgerOptions): AsyncIterable<LedgerEntry>;
 /** The three policies for output that is too long. `tail` is the default of `truncate`. */
 declare const TRUNCATE: {
   /** The last 2000 lines or 50 KiB. */readonly tail: {
@@ -2272,4 +2465,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type Observed, type ObservedActor, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -3,6 +3,7 @@
 use napi_derive::napi;
 
 use super::confinement::Confinement;
+use super::ledger::NativeLedgerBatch;
 use super::prompt::BashPrompt;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{
@@ -14,7 +15,8 @@ use runner::run::outcome::Outcome;
 
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
-/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone` or `undoPoints`.
+/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints` or
+/// `ledger`.
 /// A registry sends `taskExited` and `taskOutput`. All others come from a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
@@ -66,6 +68,11 @@ pub enum NativeEvent {
     UndoPoints {
         /// The newest first.
         points: Vec<UndoPoint>,
+    },
+    /// Entries of the ledger were read.
+    Ledger {
+        /// The entries.
+        batch: NativeLedgerBatch,
     },
     /// The shell runs. Sent with the option `starts` or `streams`, and for a terminal, which waits for
     /// `NativeTerminal.ready`.

@@ -7,6 +7,8 @@ import { facts, outlineOf } from './core/answers.ts';
 import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
+import { batches, entries, recordRefusal } from './ledger/index.ts';
+import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
 import type { Truncate } from './output.ts';
 import type { BashEnded, BashResult } from './result.ts';
@@ -51,9 +53,9 @@ export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/type
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
+export type { Actor, LedgerEntry, LedgerState, ReadLedgerOptions } from './ledger/types.ts';
 export type {
   Observed,
-  ObservedActor,
   ObservedBlock,
   ObservedCall,
   ObservedExit,
@@ -157,6 +159,19 @@ export function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]> {
   return listUndoPoints(options);
 }
 
+/**
+ * Reads the ledger of this user, the newest entry first, with `follow` the oldest first and then entries as they are
+ * written. A ledger that does not exist is empty. Damaged lines are passed over, and `agent-bash log` counts them.
+ *
+ * The iteration throws `ERR_BASH_INVALID_ARG` for an unknown option or a wrong type, and ends without an error when
+ * `signal` aborts. Entries are kept for 90 days, and at most 256 MiB of them.
+ *
+ * @example for await (const { command, state } of readLedger({ failed: true, limit: 10 })) console.log(state, command);
+ */
+export function readLedger(options: ReadLedgerOptions = {}): AsyncIterable<LedgerEntry> {
+  return entries(options);
+}
+
 const inner: Inner = {
   get NativeText() {
     return loadNative().NativeText;
@@ -172,6 +187,8 @@ const inner: Inner = {
   defaults,
   reachOf,
   undoForecast,
+  readLedger: (options, colours) => batches(options, colours),
+  recordRefusal,
   invalid,
   redact: (text) => (loadNative() as unknown as { redact(text: string): string }).redact(text),
   instrumented: { undo: null },

@@ -19,6 +19,7 @@ import {
 } from './core/checks.ts';
 import { hintOf, unknownOption } from './core/option-names.ts';
 import { BashError } from './errors.ts';
+import { ACTOR } from './ledger/options.ts';
 import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
@@ -123,6 +124,8 @@ const BASH: Checks<BashOptions> = {
   receipt: RECEIPT,
   undo: UNDO,
   reduce: REDUCE,
+  ledger: type('boolean'),
+  actor: ACTOR,
 };
 
 const ANALYZE: Checks<AnalyzeOptions> = { ...SAFETY, cwd: BASH.cwd, env: BASH.env, home: type('string') };

@@ -4,6 +4,7 @@ import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
 import { STREAMS, type Streams } from './core/streams.ts';
 import { BashError } from './errors.ts';
+import { nativeEntry } from './ledger/options.ts';
 import type { Observer } from './observe/observer.ts';
 import { OPTION_TABLES } from './options.ts';
 import { nativeReductionOf } from './reduce/options.ts';
@@ -43,6 +44,7 @@ const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
   'confine',
   'cwd',
   'env',
+  'ledger',
   'onOutput',
   'onPrompt',
   'onSnapshot',
@@ -82,6 +84,7 @@ export function optionsText(
   options.confine = nativeConfinement(given);
   options.undo = nativeUndo(given.undo);
   options.reduce = nativeReductionOf(given);
+  Object.assign(options, nativeEntry(given));
   options.registry = handleOf(given.registry)?.native.id;
   options.aborted = given.signal?.aborted || undefined;
   if (streams) options.streams = { bytes: streams.bytes, fed: streams.fed };

@@ -1,5 +1,6 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
 import type { ConfineOptions } from './confine/types.ts';
+import type { Actor } from './ledger/types.ts';
 import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import type { ReduceOptions } from './reduce/types.ts';
 import type { BackgroundRegistry } from './registry/index.ts';
@@ -278,6 +279,22 @@ export interface BashOptions {
    * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
+  /**
+   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
+   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
+   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
+   *
+   * @default false; true for the tools for models, MCP and `agent-bash run`
+   * @example await bash('npm publish', { ledger: true });
+   */
+  ledger?: boolean | undefined;
+  /**
+   * The parties that ask for the command, for the ledger and for subscribers.
+   *
+   * @default none
+   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
+   */
+  actor?: Actor | undefined;
 }
 
 /** Options with which a command cannot go to the background, so that its result has an exit code. */

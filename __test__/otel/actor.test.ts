@@ -1,11 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
-import { type BashOptions, bash } from 'agent-bash';
+import { BackgroundRegistry, BashSession, bash, type ObservedCall } from 'agent-bash';
 import { createBashTool } from 'agent-bash/ai';
 import { anthropicBash } from 'agent-bash/anthropic';
 import { openaiLocalShell, openaiShell } from 'agent-bash/openai';
-import { describe, expect, test } from 'vitest';
-import { innerOf } from '../../ts/core/inner.ts';
-import { Observer } from '../../ts/observe/observer.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { instrumented, last, sdk } from './support.ts';
 
 const actor = { agent: 'reviewer', session: 'conversation-7', toolCallId: 'call_7', user: 'ann' };
@@ -19,10 +17,7 @@ const NAMED = {
 test('a span has the agent, the conversation and the call, and a measurement the agent alone', async () => {
   const { tracer, meter, spans, measured } = sdk();
   instrumented({ tracer, meter });
-  const call = { id: 'a test:1', kind: 'command', command: 'true', args: [], actor, env: {} };
-  channel('agent-bash:call').publish(call);
-  const result = { id: call.id, kind: call.kind, pid: 0, status: 'aborted', taskId: null, code: null };
-  channel('agent-bash:return').publish(result);
+  await bash('true', { actor });
   const [span] = spans();
   expect(span?.attributes).toMatchObject(NAMED);
   expect(JSON.stringify(span?.attributes)).not.toContain('ann');
@@ -31,26 +26,23 @@ test('a span has the agent, the conversation and the call, and a measurement the
   expect(JSON.stringify(attributes)).not.toMatch(/call_7|conversation-7|ann/);
 });
 
-test('a call says who asks, as a copy', () => {
-  const seen: { actor: unknown }[] = [];
-  const listener = (message: unknown) => void seen.push(message as never);
+test('a call says who asks, as a copy: of bash(), of a session and its commands, of a registry', async () => {
+  const seen: ObservedCall['actor'][] = [];
+  const listener = (message: unknown) => void seen.push((message as ObservedCall).actor);
   channel('agent-bash:call').subscribe(listener);
-  Observer.of('command', 'true', { actor }, () => '/');
-  Observer.of('command', 'true', {}, () => '/');
-  channel('agent-bash:call').unsubscribe(listener);
-  expect(seen.map((call) => call.actor)).toEqual([actor, null]);
-  expect(seen[0]?.actor).not.toBe(actor);
+  onTestFinished(() => void channel('agent-bash:call').unsubscribe(listener));
+  await bash('true', { actor });
+  await bash('true');
+  await using session = new BashSession({ actor });
+  await session.run('true');
+  await session.run('true', { actor: { agent: 'other' } });
+  await using registry = new BackgroundRegistry();
+  await registry.start('true', { actor });
+  expect(seen).toEqual([actor, null, actor, { agent: 'other' }, actor]);
+  expect(seen[0]).not.toBe(actor);
 });
 
-// The option `actor` of bash().
-describe.runIf('actor' in innerOf(bash).options.bash)('the option', () => {
-  test('names the span of bash()', async () => {
-    const { tracer, ended } = sdk();
-    instrumented({ tracer });
-    await bash('true', { actor } as BashOptions);
-    expect((await ended(1))[0]?.attributes).toMatchObject(NAMED);
-  });
-
+describe('the option actor', () => {
   const call = { toolCallId: 'call_7', messages: [] };
   const tools: Record<string, () => AsyncIterable<unknown>> = {
     createBashTool: () => createBashTool().execute({ command: 'true' }, call),

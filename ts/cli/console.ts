@@ -108,7 +108,8 @@ export function paintToken(token: HighlightToken['class'] | undefined, text: str
 
 const codeOf = (colour: number) => (colour < 8 ? 30 + colour : 82 + colour);
 
-function wantsColour(): boolean {
+/** Returns whether text for people has colours. */
+export function wantsColour(): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   if (NO_COLOR) return false;
   if (FORCE_COLOR) return FORCE_COLOR !== '0';

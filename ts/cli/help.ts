@@ -30,6 +30,12 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ["agent-bash run --undo -- 'git clean -fdx'", 'with a line of what it changed, and a way back'],
     ["agent-bash run --reduce salient 'npm test'", 'with the lines that a model needs, and the whole in a file'],
   ],
+  log: [
+    ['agent-bash log | head', 'the last commands of all agents of this user'],
+    ['agent-bash log --since 8h --failed', 'what went wrong in the night'],
+    ['agent-bash log --cwd . --changed src/index.ts', 'what in this project has changed a file'],
+    ['agent-bash log -f --json', 'all runs as they start and end, for programs'],
+  ],
   undo: [
     ["agent-bash run --undo 'rm -rf src'", 'a command whose changes are kept'],
     ['agent-bash undo --dry-run', 'what an undo of the newest run here would do'],

@@ -9,6 +9,7 @@ import { type DoctorFlags, parseTarget } from './doctor/fix/flags.ts';
 import { doctor } from './doctor.ts';
 import { teach } from './help.ts';
 import { kill } from './kill.ts';
+import { log } from './log.ts';
 import { logs } from './logs.ts';
 import type { McpOptions } from './mcp.ts';
 import { ps } from './ps.ts';
@@ -16,7 +17,7 @@ import { addRecordFlags, withRecordWords } from './record.ts';
 import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
 import { undo } from './undo.ts';
-import { gather, parseDuration, parseLines, parseOnAsk, parseRule } from './values.ts';
+import { gather, parseDuration, parseLines, parseMoment, parseOnAsk, parseRule } from './values.ts';
 
 const AFTER_HELP = `
 Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the directory of --dir.
@@ -43,6 +44,7 @@ function program(): Command {
     })
     .addHelpText('after', AFTER_HELP);
   addTaskCommands(made);
+  addLog(made);
   addUndo(made);
   addCheck(made);
   addMcp(made, version);
@@ -81,6 +83,21 @@ function addTaskCommands(made: Command): void {
     .option('--cwd <dir>', 'the directory to run it in (default: the current one)')
     .option('--stdin', 'read standard input to its end, and pass it to the command (default: no input)')
     .action(run);
+}
+
+function addLog(made: Command): void {
+  made
+    .command('log')
+    .description('print the ledger: what agents have run on this machine, the newest first')
+    .option('--cwd <dir>', 'only runs in this directory or below')
+    .option('--agent <name>', 'only runs of this agent')
+    .option('--since <when>', 'only runs since then: 30m, 2h, 3d ago, or a date', parseMoment)
+    .option('--failed', 'only runs that failed, were ended, refused or lost')
+    .option('--changed <path>', 'only runs that changed this file, or something below this directory')
+    .option('--grep <text>', 'only runs whose command contains this text')
+    .option('-f, --follow', 'begin with the oldest, and print runs as they start and end')
+    .option('--json', 'print JSON, one document per line')
+    .action(log);
 }
 
 function addUndo(made: Command): void {

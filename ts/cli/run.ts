@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
@@ -38,6 +39,9 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   }
 }
 
+/** Returns whether the command has an entry in the ledger. */
+const ledger = () => ledgerByEnvironment() ?? true;
+
 /** Reads standard input to its end. */
 async function readInput(): Promise<Uint8Array> {
   const pieces: Buffer[] = [];
@@ -47,7 +51,7 @@ async function readInput(): Promise<Uint8Array> {
 
 async function start(command: string, options: RunOptions, stdin: BashOptions['stdin']): Promise<void> {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const rest = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options), stdin };
+  const rest = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options), stdin, ledger: ledger() };
   const task = await withRegistry(options, (registry) => registry.start(command, { ...rest, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
@@ -73,6 +77,7 @@ async function foreground(
     confine: confineOf(options),
     ...recordOf(options),
     stdin,
+    ledger: ledger(),
     signal,
     ...(reduces && { reduce, ...keeping() }),
     ...(!json && (reduces ? AT_ITS_END : LIVE)),

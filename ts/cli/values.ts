@@ -12,6 +12,23 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('It must be a time such as 90, 90s, 500ms, 5m or 2h, at most 24h.');
 }
 
+const AGO: Record<string, number> = { ...UNITS, d: 86_400_000 };
+
+/** Parses a moment: a time ago such as `2h` or `3d`, or a date such as `2026-01-31` or `2026-01-31T14:00`. In ms. */
+export function parseMoment(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
+  const ago = Number(number) * (AGO[unit] ?? Number.NaN);
+  const moment = Number.isNaN(ago) ? dateOf(text.trim()) : Date.now() - ago;
+  if (Number.isFinite(moment)) return moment;
+  throw new InvalidArgumentError('It must be a time ago such as 30m, 2h or 3d, or a date such as 2026-01-31.');
+}
+
+/** A date without a time begins where this process runs, and not in UTC. */
+function dateOf(text: string): number {
+  if (!/^\d{4}-\d{2}-\d{2}(T|$)/.test(text)) return Number.NaN;
+  return new Date(text.includes('T') ? text : `${text}T00:00`).getTime();
+}
+
 /** Collects the values of a repeated option, in order. */
 export function gather(text: string, before: string[] = []): string[] {
   return [...before, text];

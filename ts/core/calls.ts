@@ -7,7 +7,7 @@ import { loadNative } from './native.ts';
 /** The events of one kind. */
 export type EventOf<Kind extends NativeEvent['kind']> = Extract<NativeEvent, { kind: Kind }>;
 /** The events that settle a call without an error. */
-type AnswerKind = 'result' | 'task' | 'check' | 'done' | 'warm' | 'waited' | 'undone' | 'undoPoints';
+type AnswerKind = 'result' | 'task' | 'check' | 'done' | 'warm' | 'waited' | 'undone' | 'undoPoints' | 'ledger';
 /** The events that a registry sends unasked. */
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
 /** The events of a command before the last one. */
@@ -83,6 +83,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'waited':
         case 'undone':
         case 'undoPoints':
+        case 'ledger':
           settle();
           resolve(call.answer(event as EventOf<Kind>));
           break;

@@ -1,5 +1,6 @@
-import type { hasUnreadInput, NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
+import type { hasUnreadInput, NativeLedgerBatch, NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
 import type { Facts } from './facts.ts';
+import type { Decider } from './ledger.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
 import type { Access, Owner, Reach } from './world.ts';
@@ -16,6 +17,18 @@ export interface UndoForecast {
   left: string[];
   /** Why there is no undo. `null` if there is one. */
   why: string | null;
+}
+
+/** A command that was refused before it could run. */
+export interface Refusal {
+  command: string;
+  /** The options with which it would have run. */
+  options: { ledger?: boolean | undefined; actor?: object | undefined; cwd?: string | undefined };
+  verdict: 'allow' | 'warn' | 'ask' | 'deny';
+  /** The rules of its findings. */
+  rules: readonly string[];
+  /** Where a person has refused it; left out if no person has. */
+  decidedBy?: Decider | undefined;
 }
 
 /** The parts of the main entry that run no command. */
@@ -50,6 +63,10 @@ export interface Inner {
    * `bash`.
    */
   undoForecast(command: string, options: object, undo: object | string): UndoForecast;
+  /** Reads the ledger as text. With `colours`, true or false, the text is for people, and otherwise JSON. */
+  readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
+  /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */
+  recordRefusal(refusal: Refusal): string | null;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** Returns a command without its secrets, as in the ledger. */

@@ -10,6 +10,7 @@ import type {
   hasUnreadInput,
   highlight,
   lineBehindView,
+  NativeLedger,
   NativeOwner,
   NativeRegistry,
   NativeSession,
@@ -37,6 +38,7 @@ import { loadAddon } from './addon.ts';
 interface Native {
   Bridge: typeof Bridge;
   checkAccess: typeof checkAccess;
+  NativeLedger: typeof NativeLedger;
   NativeOwner: typeof NativeOwner;
   NativeRegistry: typeof NativeRegistry;
   NativeSession: typeof NativeSession;

@@ -1,5 +1,6 @@
 import type { BashUsage, Confinement, Receipt, Survivor, UndoConflict, UndoCoverage } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
+import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
 import type { BashResult } from '../result.ts';
 import type { Finding } from '../safety/analysis.ts';
@@ -17,14 +18,6 @@ export interface Observed {
   pid: number;
 }
 
-/** The parties that ask for a run, as in the option `actor`. */
-export interface ObservedActor {
-  agent?: string | undefined;
-  session?: string | undefined;
-  toolCallId?: string | undefined;
-  user?: string | undefined;
-}
-
 /**
  * `agent-bash:call`: a call that may start a run was made. It is published within the call, so a subscriber runs in the
  * asynchronous context of the caller. Each call has one `agent-bash:return`.
@@ -39,7 +32,7 @@ export interface ObservedCall {
   /** The positional parameters, as in `args`. */
   args: string[];
   /** The parties that ask for the run; `null` if the call does not name them. */
-  actor: ObservedActor | null;
+  actor: Actor | null;
   /**
    * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
    * call names one of them.

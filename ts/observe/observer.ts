@@ -7,7 +7,6 @@ import {
   channels,
   isObserved,
   type Observed,
-  type ObservedActor,
   type ObservedBlock,
   type ObservedCall,
   type ObservedExit,
@@ -18,9 +17,6 @@ import {
 import type { TaskObserver } from './tasks.ts';
 
 let runs = 0;
-
-/** The options of a call that its events have. */
-type ObservedOptions = Pick<BashOptions, 'args'> & { actor?: ObservedActor | undefined };
 
 /** Publishes the events of one call and of its run. A call that was made without subscribers has no observer. */
 export class Observer {
@@ -49,7 +45,7 @@ export class Observer {
    * Publishes the call. `follow` or `starts` must come next. `cwd` is called only if no other source knows the
    * directory. Returns `undefined` without subscribers, so that nothing is computed for them.
    */
-  static of(kind: ObservedKind, command: string, options: ObservedOptions, cwd: () => string): Observer | undefined {
+  static of(kind: ObservedKind, command: string, options: BashOptions, cwd: () => string): Observer | undefined {
     if (!isObserved()) return undefined;
     const { args = [], actor } = options;
     const observer = new Observer(kind, command, args, cwd);

@@ -12,6 +12,7 @@ import {
   takeRefusal,
   withAccess,
 } from './judge.ts';
+import { entryOptions } from './entry.ts';
 import { applyLineLimits, HeadStop } from './lines.ts';
 import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
 import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
@@ -125,7 +126,8 @@ async function* runCall(
       const held = await withAccess(options, command, input, call.toolCallId);
       const plan = judged(planCall(command, input, held), held);
       const views = await viewing.optionsFor(plan);
-      const result = yield* runPlan({ ...plan, options: { ...plan.options, ...views } }, held, call.abortSignal);
+      const entry = entryOptions(held, call);
+      const result = yield* runPlan({ ...plan, options: { ...plan.options, ...views, ...entry } }, held, call.abortSignal);
       output = await viewing.finish(result, plan);
     }
     if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };

@@ -4,17 +4,23 @@
 //! Runs in each of these processes. Begin with [`ToShim`] and [`FromShim`], the messages about one command.
 
 mod blocked;
+mod conclusion;
 pub mod drain;
 mod exceeded;
 mod messages;
+mod opening;
 mod order;
 pub mod plan;
 mod silence;
+mod state;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
+pub use conclusion::{ABORTED, Conclusion, SIGNALED, Status, TIMED_OUT};
 pub use drain::Drain;
 pub use exceeded::{ExceededLimit, LimitKind};
 pub use messages::*;
+pub use opening::Opening;
 pub use order::{Order, Pipes, WarmCommand};
 pub use silence::{SilenceWatch, note_of_silence};
+pub use state::state_directory;

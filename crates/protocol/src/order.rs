@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use crate::Opening;
 use crate::messages::{OutputPipe, RunDescriptors, TaskInput};
 use crate::plan::{Plan, ShellKind, Stdin};
 use crate::task::TaskSpec;
@@ -34,6 +35,8 @@ pub struct Order {
     pub input: Option<Arc<OwnedFd>>,
     /// The program side of the terminal in which the command runs.
     pub terminal: Option<Arc<OwnedFd>>,
+    /// The start of the command's entry in the ledger, if it gets one.
+    pub opening: Option<Opening>,
     /// The form of the command for a warm shell, if a warm shell can run it.
     pub warm: Option<WarmCommand>,
 }

@@ -4,6 +4,7 @@
 //! `run/mod.rs`, which names each stage of a command.
 
 pub mod error;
+mod noting;
 pub mod pattern;
 pub mod pty;
 pub mod registry;

@@ -17,6 +17,19 @@ pub enum Verdict {
     Deny,
 }
 
+impl Verdict {
+    /// Returns the name of the verdict in the public API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Warn => "warn",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// How sure a finding is, from the surest on. Only an exact finding denies. The others ask at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

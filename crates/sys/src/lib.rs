@@ -7,6 +7,7 @@
 mod activity;
 mod attributes;
 mod bounds;
+mod clock;
 mod confinement;
 mod descriptors;
 mod environment;
@@ -42,6 +43,7 @@ pub use macos::*;
 pub use activity::*;
 pub use attributes::*;
 pub use bounds::*;
+pub use clock::*;
 pub use confinement::*;
 pub use descriptors::*;
 pub use environment::*;

@@ -12,6 +12,7 @@ use super::task::FromTask;
 use super::task::ToTask;
 use crate::BlockedProcess;
 use crate::ExceededLimit;
+use crate::Opening;
 use crate::plan::{Plan, Record, Recorded, ShellKind};
 use crate::task::TaskSpec;
 use confine::Denials;
@@ -78,6 +79,8 @@ pub struct ShimOrder {
     pub plan: Plan,
     /// The task to start, if the command is a task from its start.
     pub task: Option<TaskSpec>,
+    /// The start of the command's entry in the ledger, if it gets one.
+    pub opening: Option<Opening>,
     /// The pipes, the terminal and the script of the command.
     #[serde(skip)]
     pub descriptors: RunDescriptors,
@@ -94,7 +97,7 @@ pub struct Transfer {
 }
 
 /// The part of a warm shell's command that the shim has to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmStart {
     /// The time limit of the plan.
     pub limit: Option<Duration>,
@@ -102,6 +105,8 @@ pub struct WarmStart {
     pub grace: Duration,
     /// When the addon gave the command to the shell, by the machine's monotonic clock, ns.
     pub at: u64,
+    /// The start of the command's entry in the ledger, if it gets one.
+    pub opening: Option<Opening>,
 }
 
 /// From a shim to the addon.
@@ -182,6 +187,8 @@ pub struct Ended {
     pub last: bool,
     /// The outcome of the record of the command's changes.
     pub record: Recorded,
+    /// Why the ledger lacks a part of the command's entry.
+    pub unwritten: Option<String>,
 }
 
 /// Why a tree was terminated.

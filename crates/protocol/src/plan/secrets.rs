@@ -1,5 +1,6 @@
 //! Finds the variables that carry secrets, by their names and by the shapes of their values. Each row is a test.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::glob::Globs;
@@ -224,6 +225,9 @@ static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
     leads
 });
 
+/// Bytes by which a token is told from other text. Without a bound, a text of many leads would take quadratic time.
+const SEEN: usize = 512;
+
 /// Variables that are never withheld: without them nothing runs, and their values are no secrets.
 pub(super) const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
@@ -260,6 +264,27 @@ fn is_switch_or_path(value: &str) -> bool {
         || ["true", "false", "yes", "no", "on", "off", "none", "basic", "auto"]
             .iter()
             .any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Returns whether a name says that its value is a secret. The value counts where the name alone is not enough.
+pub fn is_secret_name(name: &str, value: &str) -> bool {
+    !NEEDED.contains(&name) && has_secret_name(name, value)
+}
+
+/// Returns the leads of all shapes of tokens.
+pub fn leads() -> impl Iterator<Item = &'static str> {
+    SHAPES.iter().map(|shape| shape.lead)
+}
+
+/// Returns the token of a well-known shape that begins at this place of a text, or, of a shape whose lead is an address
+/// or a scheme, the value behind the lead. Names before `=`, headers and private keys are left to the caller.
+pub fn token_at(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let shapes = &LEADS[usize::from(*text.get(at)?)];
+    if shapes.is_empty() || (at > 0 && text[at - 1].is_ascii_alphanumeric()) {
+        return None;
+    }
+    let token = shapes.iter().filter(|shape| shape.is_token()).find_map(|shape| shape.token(&text[at..]))?;
+    Some(at + token.start..at + token.end)
 }
 
 /// Returns whether a value holds a secret: at the start of a word, or as the password of a URL.
@@ -325,6 +350,22 @@ impl Rest {
 impl Shape {
     fn any_case(&self) -> bool {
         self.lead.ends_with(['=', ' ']) && !self.lead.starts_with('-')
+    }
+
+    /// Returns whether the shape is that of a token by itself, or of one behind an address or a scheme.
+    fn is_token(&self) -> bool {
+        !self.lead.ends_with('=') && !self.lead.starts_with("authorization") && !self.lead.starts_with("-----")
+    }
+
+    /// Returns the token that `text` begins with, or the value behind a lead that is no part of it.
+    fn token(&self, text: &[u8]) -> Option<Range<usize>> {
+        if !self.fits(&text[..text.len().min(SEEN)]) {
+            return None;
+        }
+        let lead = self.lead.len();
+        let rest = &text[lead..];
+        let end = lead + rest.iter().position(|&byte| !self.rest.has(byte)).unwrap_or(rest.len());
+        Some(if self.any_case() || self.rest == Rest::Any { lead..end } else { 0..end })
     }
 
     /// Returns whether `text` begins with a token of this shape.

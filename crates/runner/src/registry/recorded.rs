@@ -2,12 +2,15 @@
 //!
 //! The process that started a task writes its record beside the state file, so that other processes can report it, too.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::RecordState;
 use super::registry::{Inner, Registry};
+use crate::noting::{append, changes};
+use ledger::Note;
 use protocol::plan::Recorded;
-use protocol::task::TaskRecord;
+use protocol::task::{TaskRecord, now_ms};
 use receipt::recording::{Recording, RunRecord};
 
 impl Registry {
@@ -27,10 +30,36 @@ impl Registry {
         }
     }
 
-    /// Sets the record of a task's command, also for other processes.
+    /// Sets the record of a task's command, also for other processes and for the ledger.
     pub fn set_record(&self, id: &str, record: RunRecord) {
         self.share_record(id, &record);
+        let noted =
+            self.inner().entries.get_mut(id).and_then(|entry| Some((entry.ledger.take()?, entry.task.mark.clone())));
+        if let Some((ledger, run)) = noted {
+            self.note_changes(ledger, &run, &record);
+        }
         self.tell_record(id, record);
+    }
+
+    /// Has the changes of a task noted in a ledger once they are known.
+    pub fn note_changes_in(&self, id: &str, ledger: &Path) {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        let (record, run) = match &entry.record {
+            RecordState::Done(record) => (Arc::clone(record), entry.task.mark.clone()),
+            RecordState::Off | RecordState::Going(_) | RecordState::Ending => {
+                entry.ledger = Some(ledger.to_owned());
+                return;
+            }
+        };
+        drop(inner);
+        self.note_changes(ledger.to_owned(), &run, &record);
+    }
+
+    fn note_changes(&self, ledger: PathBuf, run: &str, record: &RunRecord) {
+        let Some(receipt) = &record.receipt else { return };
+        let note = Note { changes: Some(changes(receipt)), ..Note::default() };
+        drop(append(self.helpers, ledger, now_ms(), ledger::note(run, &note)));
     }
 
     /// Writes a record for other processes, if others can open this registry.

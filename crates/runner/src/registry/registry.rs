@@ -104,6 +104,8 @@ pub(super) struct Entry {
     pub exit_waits: bool,
     /// Record of the task.
     pub record: RecordState,
+    /// The ledger in which the task's changes are noted once they are known.
+    pub ledger: Option<PathBuf>,
 }
 
 /// A link with its listener, which stops when this value is dropped.

@@ -112,6 +112,7 @@ impl Registry {
             exit_emitted: false,
             exit_waits: false,
             record: RecordState::Off,
+            ledger: None,
         });
         entry.stamp = stamp.or(entry.stamp);
         let was_running = entry.task.is_running();

@@ -2,6 +2,7 @@
 
 mod command;
 mod confinement;
+mod entry;
 mod error;
 mod facts;
 mod number;
@@ -30,6 +31,7 @@ use receipt::recording::{Risk, Wanted};
 
 pub use command::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement::check_world;
+pub use entry::{Entry, ledger_directory};
 pub use error::RequestError;
 pub use facts::facts;
 pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
@@ -124,6 +126,8 @@ pub struct Request {
     pub risk: Option<Box<Risk>>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
+    /// The entry of the command in the ledger. `None`: it gets none.
+    pub entry: Option<Box<Entry>>,
 }
 
 impl Request {
@@ -131,8 +135,9 @@ impl Request {
     ///
     /// # Errors
     /// A [`RequestError`] that names the option, its value and the valid values.
-    pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
+    pub fn check(mut raw: RawOptions) -> Result<Self, RequestError> {
         check_command(&raw)?;
+        let entry = Entry::of(&mut raw);
         let mode = Mode::of(raw.mode.as_deref())?;
         let place = TimeRule::of(&raw, mode);
         check_terminal(&raw, place)?;
@@ -189,6 +194,7 @@ impl Request {
             record,
             risk: None,
             reduce,
+            entry,
         })
     }
 

@@ -10,6 +10,7 @@ use super::safety::{Guard, RawSafety};
 use crate::pty::Terminal;
 use crate::registry::Registry;
 use capture::{Progress, Sanitize};
+use ledger::Actor;
 use protocol::plan::{Inherit, RawLimits, Startup, number};
 
 /// A command with its options as the caller gave them: their types are right, their values unchecked. A missing option
@@ -118,6 +119,12 @@ pub struct RawOptions {
     pub undo: Option<RawUndo>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<RawReduction>,
+    /// Whether the command has an entry in the ledger.
+    pub ledger: bool,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
+    /// Where a person has approved the command: `host` or `page`.
+    pub decided_by: Option<String>,
 }
 
 impl RawOptions {

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::entry::user_state;
 use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
-use confine::Host;
-use confine::policy::Surroundings;
 use receipt::recording::{Detail, Undo, Wanted, When};
 use undo::Limits;
 
@@ -59,13 +58,7 @@ fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
 /// Returns the directory of undo points: the given directory, or the default of the user with this environment, as
 /// text.
 pub fn undo_store(given: Option<&str>, environment: &str) -> Option<PathBuf> {
-    let host = Host { environment };
-    let variable = |name: &str| match (host.variable(name), name) {
-        (Some(value), _) => Some(PathBuf::from(value)),
-        (None, "HOME") => host.home().map(Path::to_owned),
-        (None, _) => None,
-    };
-    given.map(PathBuf::from).or_else(|| undo::default_dir(variable))
+    given.map(PathBuf::from).or_else(|| user_state(environment).map(|state| undo::default_dir(&state)))
 }
 
 #[cfg(test)]

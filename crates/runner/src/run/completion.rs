@@ -8,7 +8,7 @@ use crate::supervise::{Child, Failure, Inheritance};
 use capture::Captured;
 use confine::Denials;
 use protocol::task::Task;
-use protocol::{Ended, Survivor};
+use protocol::{Cause, Ended, Survivor};
 
 /// The exit of a shell as reported by its shim, or why there is no report.
 pub type ShellExit = Result<Ended, ExitUnknown>;
@@ -33,14 +33,40 @@ pub enum NotStarted {
     HelpersKilled,
 }
 
+/// What the shim of a command has seen of its end, and has written into the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// The end that the result has.
+    End,
+    /// Another end: the command was aborted later, or did not exit in time.
+    Other,
+    /// Nothing: the shim was killed.
+    Nothing,
+}
+
+impl Seen {
+    /// Compares the exit that the shim reported with the exit that the result has.
+    pub fn of(reported: Option<Cause>, exit: &ShellExit) -> Self {
+        match exit {
+            Ok(ended) if reported == Some(ended.cause) => Self::End,
+            Err(ExitUnknown::ShimKilled) => Self::Nothing,
+            Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::Other,
+        }
+    }
+}
+
 /// A command that was driven to its end, or until it became a task.
 pub struct Completion<'a> {
     /// Pid of the shell. 0 if it is not known.
     pub pid: i32,
     /// The exit of the shell.
     pub exit: ShellExit,
+    /// What the shim has seen of it.
+    pub seen: Seen,
     /// The longest silence that was allowed, if silence was the time limit.
     pub silent: Option<Duration>,
+    /// What the command waited for at its limit, in words.
+    pub waited: Option<String>,
     /// Output of the command.
     pub output: Produced<'a>,
     /// Processes that the command left running.

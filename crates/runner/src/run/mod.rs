@@ -13,6 +13,7 @@ mod base;
 mod blocked;
 mod completion;
 mod drive;
+mod entry;
 mod facts;
 mod guard;
 mod listener;
@@ -34,6 +35,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use base::{Base, BaseState, known_request, request_of};
 pub use completion::ShellAfter;
+pub use entry::{Refusal, record_refusal};
 pub use facts::facts;
 pub use listener::{Allocation, Listener, LiveView, Prompt, Reply, aborted};
 pub use owner::Owner;
@@ -48,6 +50,7 @@ use completion::NotStarted;
 use confine::WorldFacts;
 use drive::Drive;
 use drive::complete::complete;
+use ledger::Silence;
 use outcome::Outcome;
 use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
@@ -155,7 +158,7 @@ impl Launch {
     pub fn start(mut request: Request) -> Result<Self, Error> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
-            guard::judge(&mut request)?;
+            guard::judge(&mut request).map_err(|error| entry::refused(&request, error))?;
         }
         let helpers = Helpers::shared().map_err(|error| Error::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
@@ -181,6 +184,7 @@ impl Launch {
             && launch.can_start_now()
             && let Some(slot) = Admission::shared().try_enter()
         {
+            launch.open_entry();
             // Descriptors may become free before it is this command's turn.
             launch.launched =
                 Launched::start_now(helpers, &launch.order).ok().flatten().map(|launched| (launched, slot));
@@ -242,7 +246,7 @@ impl Launch {
         if self.request.aborted {
             return Ok(Outcome::not_started(&self.request).into());
         }
-        guard::judge(&mut self.request)?;
+        guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
         self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
         let mut tries = 0;
@@ -311,6 +315,7 @@ impl Launch {
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
         self.startup_files.write(&self.request, &mut self.order)?;
         self.begin_record().await;
+        self.open_entry();
         let launched = Launched::start_later(self.helpers, &self.order).await;
         let launched = launched.map_err(|error| Error::helper(error, &self.request.command))?;
         Ok((launched, slot))
@@ -342,8 +347,11 @@ impl Launch {
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
         let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
+        let (seen, waited) = (completion.seen, completion.waited.take());
+        let silence = completion.silent.map(|most| Silence::of(most, waited));
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
+        self.note_end(&outcome, seen, silence).await;
         if let Some(world) = self.order.plan.world {
             self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;
@@ -357,6 +365,7 @@ impl Launch {
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
                 registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
+                self.note_changes_of(&task);
                 self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())

@@ -4,20 +4,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::{Completion, Produced};
-use super::status::{ABORTED, Conclusion, conclude};
+use super::entry::unwritten;
+use super::status::conclude;
 use super::view::Draft;
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
 use protocol::plan;
 use protocol::task::{Store, Task};
-use protocol::{Cause, Survivor};
+use protocol::{ABORTED, Cause, Conclusion, Survivor};
 use receipt::recording::{Coverage, RunRecord};
 use receipt::{Attribution, Receipt};
 use reduce::End;
 use sys::Usage;
 
-pub use super::status::Status;
+pub use protocol::Status;
 
 /// Number of replaced places from which on they deserve a note.
 pub const FEW_REPLACED: u64 = 3;
@@ -144,10 +145,11 @@ impl Outcome {
         let Completion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
         let Produced { mut stdout, mut stderr, view } = output;
-        let Conclusion { status, exit_code, signal, note } = conclude(&exit, pid != 0);
+        let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
+        notes.extend(exit.as_ref().ok().and_then(|ended| unwritten(ended.unwritten.as_ref()?)));
         let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
         let view = view.draft(end, &mut stdout, &mut stderr);
         let exit = exit.as_ref();
@@ -171,7 +173,7 @@ impl Outcome {
             stderr: stderr_text,
             exit_code: Some(exit_code),
             status,
-            signal,
+            signal: signal.map(sys::signal_name),
             pid,
             duration: exit.map_or(elapsed, |ended| ended.duration),
             limit: silent.or(request.limit),
@@ -249,7 +251,7 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 mod tests {
     use super::*;
     use crate::request::RawOptions;
-    use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
+    use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit};
     use crate::run::view::ViewMaker;
     use capture::Captured;
     use protocol::Ended;
@@ -265,7 +267,7 @@ mod tests {
     fn a_result_has_the_time_of_the_shell_and_the_limit_that_held() {
         let exit = |cause| {
             let (usage, duration, record) = (Usage::default(), 100 * MS, Recorded::Off);
-            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record })
+            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record, unwritten: None })
         };
         let silent = Some(1_500 * MS);
         let rows: [Row; 5] = [
@@ -283,7 +285,9 @@ mod tests {
             let completion = Completion {
                 pid: 7,
                 exit,
+                seen: Seen::End,
                 silent,
+                waited: None,
                 output: Produced { stdout, stderr, view: ViewMaker::new(&request) },
                 survivors: Vec::new(),
                 task: None,

@@ -35,7 +35,7 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
     let files = request.files.iter().map(|(_, file)| Arc::clone(file)).collect();
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
     let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
-    Ok(Order { plan, script: None, files, task, input, warm, terminal })
+    Ok(Order { plan, script: None, files, task, input, warm, terminal, opening: None })
 }
 
 /// Returns the plan of a command.

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use confine::world::Freshness;
 use protocol::plan::{Plan, ROOM, Stdin};
-use protocol::{Pipes, WarmCommand};
+use protocol::{Order, Pipes, WarmCommand};
 use protocol::{Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
 use sys::FileId;
 
@@ -62,8 +62,9 @@ impl ReadyShell {
     }
 
     /// Gives the shell a command, and resumes it.
-    pub fn give(self, shim: &OwnedFd, plan: &Plan, warm: &WarmCommand) -> Result<Pipes, Stale> {
+    pub fn give(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, Stale> {
         let Self { place, resume, ends, .. } = self;
+        let plan = &order.plan;
         let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);
         // A confined shell has mounts of its own.
         let root = if plan.world.is_some() { format!("/proc/{}/root", place.shell) } else { String::new() };
@@ -80,7 +81,7 @@ impl ReadyShell {
             Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => Stale::Refused,
             _ => Stale::Gone,
         })?;
-        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: sys::monotonic_ns() };
+        let at_ns = sys::monotonic_ns();
         if write_all(&resume, &warm.prologue).is_err() {
             // The command is started elsewhere. If this shell resumes anyway, it finds nothing to run.
             let _ = sys::write_memory(Pid::from_raw(place.shell), at, &[0; ROOM]);
@@ -88,6 +89,8 @@ impl ReadyShell {
         }
         drop(resume);
         // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
+        let opening = order.opening.clone();
+        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening };
         let _ = protocol::send(shim, ToShim::WarmStart(start));
         Ok(pipes)
     }

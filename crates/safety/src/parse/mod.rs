@@ -22,3 +22,4 @@ pub use mentions::mentions;
 pub use outline::outline;
 pub use reader::{ParsedScript, read};
 pub use syntax::*;
+pub use visit::{Visitor, visit};

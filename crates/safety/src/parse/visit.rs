@@ -1,10 +1,13 @@
 //! Visits every command and every word of a script, including nested commands and words.
 
 use super::reader::ParsedScript;
-use super::syntax::{Kind, List, Nested, Node, Parameter, Part, Redirection, Word};
+use super::syntax::{Kind, List, Nested, Node, Parameter, Part, Pipeline, Redirection, Word};
 
 /// Receives the parts of a script in the order of the text.
 pub trait Visitor {
+    /// A pipeline, before its commands.
+    fn pipeline(&mut self, _pipeline: &Pipeline) {}
+
     /// A command, before anything nested in it.
     fn node(&mut self, _node: &Node) {}
 
@@ -31,6 +34,7 @@ pub fn visit(read: &ParsedScript, visitor: &mut impl Visitor) {
 fn list(all: &List, visitor: &mut impl Visitor) {
     let pipelines = all.iter().flat_map(|entry| &entry.pipelines);
     for (_, pipeline) in pipelines {
+        visitor.pipeline(pipeline);
         for command in &pipeline.commands {
             node(command, visitor);
         }

@@ -30,6 +30,7 @@ mod deferral;
 mod denial_news;
 #[cfg(all(test, target_os = "linux"))]
 mod ends_tests;
+mod entry;
 mod input_writer;
 pub(super) mod output_reader;
 mod pipeline;
@@ -59,6 +60,7 @@ use nix::unistd::{Pid, getppid};
 
 use super::group::Group;
 use super::warm::WarmShell;
+use entry::Entries;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use record::Records;
 use running::{Due, Running};
@@ -90,6 +92,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         group: group.map(Rc::new),
         world: place.world,
         records: Records::default(),
+        entries: Entries::default(),
     };
     while let Some(message) = shim.next_message()? {
         match message {
@@ -149,6 +152,8 @@ struct Shim {
     world: Option<ShimWorld>,
     /// The records of the commands' changes.
     records: Records,
+    /// The entries of the commands in the ledger.
+    entries: Entries,
 }
 
 /// Which descriptors of a shim are ready.

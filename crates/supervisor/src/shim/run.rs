@@ -11,14 +11,14 @@ use crate::group::Group;
 use crate::limits::used_by_living;
 use crate::warm::WarmShell;
 use protocol::task::now_ms;
-use protocol::{Cause, Ended, FromShim, ShimOrder};
+use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};
 use sys::{Bounds, Exit, LaunchStep};
 
 impl Shim {
     /// Starts a command and supervises it.
     pub(super) fn run(&mut self, run: ShimOrder) -> io::Result<()> {
         let started = Instant::now();
-        let ShimOrder { plan, task, descriptors } = run;
+        let ShimOrder { plan, task, opening, descriptors } = run;
         let dismissed = self.warm.take().and_then(WarmShell::dismiss);
         Group::begin(&mut self.group, plan.limits);
         let way = match self.begin_record(&plan, &descriptors) {
@@ -53,6 +53,7 @@ impl Shim {
         }
         let mut running = self.running(shell, &plan, pipes, started);
         running.dismissed = dismissed;
+        self.entries.begin(running.mark.as_deref(), opening);
         match task {
             None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
             Some(files) => self.begin_task(&mut running, files, now_ms())?,
@@ -76,7 +77,8 @@ impl Shim {
         usage.take_times_of(running.group.as_deref().and_then(Group::usage));
         self.report_denials(running.mark.as_deref());
         let record = self.end_record(running.mark.as_deref(), self.socket.is_none());
-        let ended = Ended { end, usage, duration, cause, alive, last, record };
+        let unwritten = self.entries.end(Conclusion::of(cause, end), duration, usage);
+        let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));
         self.unread.clear();
         if alive {

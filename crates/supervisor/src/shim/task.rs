@@ -78,6 +78,7 @@ impl Shim {
             Ok((mut server, limit)) => {
                 running.limit = Some(limit);
                 running.pipes.clear();
+                self.entries.become_task(server.spec());
                 let denials = self.confine_task(&mut server, running.mark.as_deref());
                 self.record_task(&mut server);
                 if denials.total > 0 {
@@ -135,8 +136,12 @@ impl Shim {
                 server.note(broken.note());
             }
             let at_limit = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Limit);
-            if let Some(most) = server.silent_for().filter(|_| at_limit) {
+            let silence = server.silent_for().filter(|_| at_limit);
+            if let Some(most) = silence {
                 server.note(note_of_silence(most));
+            }
+            if let Some(why) = self.entries.end_task(&running, silence) {
+                server.note(why);
             }
             if is_host_gone {
                 server.discard();

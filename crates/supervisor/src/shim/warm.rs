@@ -93,6 +93,7 @@ impl Shim {
         let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(start.at));
         let now = Instant::now();
         let running = self.begun(warm, now.checked_sub(ago).unwrap_or(now));
+        self.entries.begin(running.mark.as_deref(), start.opening);
         self.attend(running)
     }
 

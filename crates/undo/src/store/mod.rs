@@ -91,11 +91,9 @@ pub fn no_point_for(root: &Path, home: Option<&Path>) -> Option<&'static str> {
     home.is_some_and(is_home).then_some("no undo point is made for the home directory")
 }
 
-/// Returns the default directory of the store, from the environment of its user.
-pub fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let absolute = |name| variable(name).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-    state.map(|state| state.join("agent-bash/undo"))
+/// Returns the default directory of the store below the state directory of its user.
+pub fn default_dir(state: &Path) -> PathBuf {
+    state.join("undo")
 }
 
 /// Returns whether a directory is a store already.

@@ -78,17 +78,6 @@ fn no_point_is_made_for_the_root_or_for_home() {
 }
 
 #[test]
-fn the_default_directory_is_in_the_state_directory() {
-    let of = |state: Option<&str>, home: Option<&str>| {
-        default_dir(|name| if name == "HOME" { home.map(PathBuf::from) } else { state.map(PathBuf::from) })
-    };
-    assert_eq!(of(Some("/s"), Some("/h")), Some("/s/agent-bash/undo".into()));
-    assert_eq!(of(None, Some("/h")), Some("/h/.local/state/agent-bash/undo".into()));
-    assert_eq!(of(Some("relative"), Some("/h")), Some("/h/.local/state/agent-bash/undo".into()));
-    assert_eq!(of(None, None), None);
-}
-
-#[test]
 fn old_points_and_the_oldest_of_too_many_are_evicted_and_told() {
     let scene = Scene::new();
     let (time, ms) = now();

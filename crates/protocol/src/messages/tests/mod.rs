@@ -86,7 +86,7 @@ fn signal() -> impl Strategy<Value = Signal> {
 fn to_shim() -> impl Strategy<Value = ToShim> {
     prop_oneof![
         (plan(), proptest::option::of(spec())).prop_map(|(plan, task)| {
-            ToShim::Run(Box::new(ShimOrder { plan, task, descriptors: RunDescriptors::default() }))
+            ToShim::Run(Box::new(ShimOrder { plan, task, opening: None, descriptors: RunDescriptors::default() }))
         }),
         (signal(), any::<Option<i32>>()).prop_map(|(signal, foreground)| ToShim::Signal { signal, foreground }),
         any::<bool>().prop_map(|at_limit| ToShim::End { at_limit }),
@@ -97,7 +97,7 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
         (proptest::option::of(duration()), duration(), any::<u64>())
-            .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at })),
+            .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at, opening: None })),
         proptest::option::of(record()).prop_map(|record| ToShim::Protect(record.map(Box::new))),
         LazyJust::new(|| ToShim::Dismiss),
         LazyJust::new(|| ToShim::Scan),
@@ -121,7 +121,7 @@ prop_compose! {
         cause in cause(), alive: bool, last: bool, record in recorded(),
     ) -> Ended {
         let end = if signalled { Exit::Signal(value) } else { Exit::Code(value) };
-        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record }
+        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record, unwritten: None }
     }
 }
 
@@ -339,7 +339,8 @@ fn each_descriptor_arrives_in_its_place() {
             (one(&of.terminal), one(&of.stdin), outputs, one(&of.script), input)
         };
         let before = inodes(&descriptors);
-        let ToShim::Run(run) = sent(ToShim::Run(Box::new(ShimOrder { plan, task: None, descriptors }))) else {
+        let ToShim::Run(run) = sent(ToShim::Run(Box::new(ShimOrder { plan, task: None, opening: None, descriptors })))
+        else {
             panic!("a command was sent")
         };
         assert_eq!(inodes(&run.descriptors), before);

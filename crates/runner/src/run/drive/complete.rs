@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError};
-use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, ShellAfter, ShellExit};
+use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit};
 use crate::run::listener::Listener;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces};
 use confine::gate::servers_of;
@@ -39,11 +39,12 @@ pub async fn complete<'a, L: Listener>(
         drive.output.streams.all_mut().for_each(|reader| reader.capture.break_off());
     }
     drive.deliver_rest().await;
-    drive.note_limit();
+    let waited = drive.note_limit();
     let silent = drive.reached_silence();
 
     let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
+    let reported = exit.as_ref().ok().map(|ended| ended.cause);
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
     let traces = Traces {
@@ -77,7 +78,9 @@ pub async fn complete<'a, L: Listener>(
     notes.extend(stderr.notes.iter().cloned());
     let shell = ShellAfter { child, directory: early.into_directory(), files: None };
     let output = Produced { stdout, stderr, view };
-    let completion = Completion { pid, exit, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
+    let seen = Seen::of(reported, &exit);
+    let completion =
+        Completion { pid, exit, seen, silent, waited, output, survivors, task, moved, elapsed, notes, denials, shell };
     Ok((completion, recorded))
 }
 
@@ -176,7 +179,7 @@ pub struct Settlement<'a> {
 }
 
 /// Gives the shim to its next owner. A limit that survivors exceed meanwhile becomes the cause of the exit.
-pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
+pub async fn settle(mut child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
     let helpers = with.helpers;
     match remainder {
         Remainder::Task(task) => {
@@ -187,7 +190,10 @@ pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, wi
             helpers.replace(world);
             return Settled { task: Some(*task), ..Settled::default() };
         }
-        Remainder::SavingShell => return Settled { child: Some(child), ..Settled::default() },
+        Remainder::SavingShell => {
+            child.owes_entry();
+            return Settled { child: Some(child), ..Settled::default() };
+        }
         Remainder::Survivors => {
             let mut cause = exit.as_ref().map_or(Cause::Itself, |ended| ended.cause);
             let settled = release(child, with, &mut cause).await;
@@ -360,7 +366,16 @@ mod tests {
 
         fn exit(alive: bool, last: bool) -> ShellExit {
             let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);
-            Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last, record })
+            Ok(Ended {
+                end: Exit::Code(0),
+                usage,
+                duration,
+                cause: Cause::Itself,
+                alive,
+                last,
+                record,
+                unwritten: None,
+            })
         }
 
         #[test]

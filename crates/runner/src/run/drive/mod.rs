@@ -223,6 +223,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             alive: false,
             last: false,
             record: Recorded::Off,
+            unwritten: None,
         };
         if self.request.confine.is_some() {
             self.early.hold(ended);
@@ -277,12 +278,13 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     }
 
     /// Adds the notes about the limit if the command was terminated or moved there: its silence, and the result of the
-    /// scan.
-    fn note_limit(&mut self) {
+    /// scan, which is also returned.
+    fn note_limit(&mut self) -> Option<String> {
         let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
         let note = self.output.blocked.take_note().filter(|_| at_limit);
         let silence = self.reached_silence().map(note_of_silence);
-        self.output.notes.extend(silence.into_iter().chain(note));
+        self.output.notes.extend(silence.into_iter().chain(note.clone()));
+        note
     }
 
     /// Returns the longest silence that was allowed, if the command was terminated or moved for its silence.

@@ -60,6 +60,9 @@ fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
 
 /// Refuses the command, or adds the findings to its notes.
 fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<(), Error> {
+    if let Some(entry) = &mut request.entry {
+        entry.judge(&findings);
+    }
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
     if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
         return Err(Error::Blocked { message: strictest.message.clone(), findings });

@@ -14,6 +14,7 @@ use super::link::Link;
 use super::pool::ShimHandle;
 use crate::supervise::ready::ReadyShell;
 use confine::Denials;
+use ledger::Pending;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;
 use protocol::plan::{ShellKind, WorldId};
@@ -91,6 +92,7 @@ impl Sent {
             prepares: false,
             group: self.shim.group,
             world: self.shim.world,
+            entry: None,
         })
     }
 }
@@ -109,9 +111,16 @@ pub struct Child {
     group: Option<PathBuf>,
     /// The world of the command, if it is confined.
     world: Option<WorldId>,
+    /// The end of the command's entry, which the shim has still to write after the result.
+    entry: Option<Pending>,
 }
 
 impl Child {
+    /// Announces that the end of the command's entry follows its result.
+    pub fn owes_entry(&mut self) {
+        self.entry = Some(Pending::begin());
+    }
+
     /// Records that the shim prepares a warm shell and runs no command.
     pub fn prepares(&mut self) {
         self.prepares = true;
@@ -176,7 +185,10 @@ impl Child {
             FromShim::Failed(failure) => Some(ShimEvent::Failed(failure)),
             FromShim::Untaken => Some(ShimEvent::Lost { untaken: true }),
             FromShim::Denied(denials) => Some(ShimEvent::Denied(denials)),
-            FromShim::Ended(ended) => Some(ShimEvent::Ended(ended)),
+            FromShim::Ended(ended) => {
+                self.entry = None;
+                Some(ShimEvent::Ended(ended))
+            }
             FromShim::LimitExceeded(limit) => Some(ShimEvent::LimitExceeded(limit)),
             FromShim::Blocked { at_limit, process } => Some(ShimEvent::Blocked(at_limit, process)),
             FromShim::Released(survivors) => Some(ShimEvent::Released(survivors)),

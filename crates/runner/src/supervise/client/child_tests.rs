@@ -15,7 +15,16 @@ fn child() -> (Child, OwnedFd) {
 
 fn ended() -> Ended {
     let (usage, duration, record) = (Usage::default(), Duration::from_millis(3), Recorded::Off);
-    Ended { end: Exit::Code(3), usage, duration, cause: protocol::Cause::Itself, alive: true, last: false, record }
+    Ended {
+        end: Exit::Code(3),
+        usage,
+        duration,
+        cause: protocol::Cause::Itself,
+        alive: true,
+        last: false,
+        record,
+        unwritten: None,
+    }
 }
 
 fn prepared() -> FromShim {

@@ -83,7 +83,7 @@ impl Launched {
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
-        match ready.give(&shim.socket, &order.plan, warm) {
+        match ready.give(&shim.socket, order, warm) {
             Ok(pipes) => {
                 helpers.used(shim.world);
                 WarmAttempt::Given(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)), files })
@@ -104,7 +104,12 @@ impl Launched {
     fn send_to_shim(helpers: &'static Helpers, shim: ShimHandle, order: &Order) -> io::Result<Self> {
         match order.open_pipes() {
             Ok((pipes, theirs)) => {
-                let run = ShimOrder { plan: order.plan.clone(), task: order.task.clone(), descriptors: theirs };
+                let run = ShimOrder {
+                    plan: order.plan.clone(),
+                    task: order.task.clone(),
+                    opening: order.opening.clone(),
+                    descriptors: theirs,
+                };
                 Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None, files: None })
             }
             Err(error) => {

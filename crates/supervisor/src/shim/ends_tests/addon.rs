@@ -122,10 +122,19 @@ impl Addon {
             files: Vec::new(),
             record: None,
         };
-        let order = Order { plan, script: None, files: Vec::new(), task, input: None, terminal: None, warm: None };
+        let order = Order {
+            plan,
+            script: None,
+            files: Vec::new(),
+            task,
+            input: None,
+            terminal: None,
+            warm: None,
+            opening: None,
+        };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         self.pipes = Some(pipes);
-        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, descriptors })));
+        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, opening: None, descriptors })));
     }
 
     pub fn spec(&self, detached: bool) -> TaskSpec {

@@ -135,11 +135,11 @@ impl<'a> Stage<'a> {
             record: recorded.then(|| self.record.clone()),
         };
         let files = self.files.iter().map(|(_, file)| Arc::clone(file)).collect();
-        let order = Order { plan, script: None, files, task, input: None, terminal: None, warm: None };
+        let order = Order { plan, script: None, files, task, input: None, terminal: None, warm: None, opening: None };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         sys::set_nonblocking(&pipes.stdout).expect("a pipe");
         self.pipes = Some(pipes);
-        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, descriptors })));
+        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, opening: None, descriptors })));
         run
     }
 

@@ -160,7 +160,16 @@ impl Ends {
     fn exit(&self, cause: Cause, alive: bool) {
         let (usage, duration) = (Usage::default(), Duration::from_millis(1));
         let record = Recorded::Off;
-        self.send(ShimEvent::Ended(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record }));
+        self.send(ShimEvent::Ended(Ended {
+            end: Exit::Code(0),
+            usage,
+            duration,
+            cause,
+            alive,
+            last: false,
+            record,
+            unwritten: None,
+        }));
     }
 
     fn send(&self, event: ShimEvent) {

@@ -7,7 +7,7 @@ use sys::{Exit, Usage};
 
 fn ended(cause: Cause, alive: bool) -> ShellExit {
     let (usage, duration) = (Usage::default(), Duration::ZERO);
-    Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record: Recorded::Off })
+    Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record: Recorded::Off, unwritten: None })
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! The ledger: a record on disk of every command, which survives its host.
+//!
+//! Runs in shims, which write the start and the end of their command, and in the host, which adds what it alone knows,
+//! and reads. Begin with `record.rs`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `record` | the records and their checksums |
+//! | `start`, `note` | what the host puts into a record, cut to its size |
+//! | `day`, `place`, `write`, `sweep` | the files |
+//! | `read/` | from the files to entries |
+//!
+//! - **One `write` per record, at the end of a file, without a lock.** A line that is damaged costs itself alone.
+//! - **A run has one entry,** however many records it has. A later record adds to an earlier one.
+//! - **Nothing that fails here changes a command.** It costs the entry, and the shim reports the reason with the exit.
+
+mod day;
+mod note;
+mod pending;
+mod place;
+mod read;
+mod record;
+mod start;
+mod sweep;
+mod write;
+
+pub use note::{changes, note};
+pub use pending::{Pending, settle};
+pub use place::{LedgerError, directory};
+pub use read::{Batch, Passed, Query, Reader, Shape};
+pub use record::{
+    Actor, Changes, End, Host, Line, Note, ShimId, Silence, Start, State, TaskOf, in_milliseconds, own_shim,
+};
+pub use start::{cut, host};
+pub use sweep::{Sweeper, sweep};
+pub use write::Writer;

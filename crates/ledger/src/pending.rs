@@ -1,0 +1,67 @@
+//! Records that are on their way, for which a reader in the same process waits.
+
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Tickets {
+    next: u64,
+    open: BTreeSet<u64>,
+}
+
+static TICKETS: Mutex<Tickets> = Mutex::new(Tickets { next: 0, open: BTreeSet::new() });
+static CLOSED: Condvar = Condvar::new();
+
+fn tickets() -> MutexGuard<'static, Tickets> {
+    TICKETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A record on its way, until this is dropped.
+#[derive(Debug)]
+pub struct Pending(u64);
+
+impl Pending {
+    /// Announces a record.
+    #[must_use]
+    pub fn begin() -> Self {
+        let mut tickets = tickets();
+        tickets.next += 1;
+        let number = tickets.next;
+        tickets.open.insert(number);
+        Self(number)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        tickets().open.remove(&self.0);
+        CLOSED.notify_all();
+    }
+}
+
+/// Waits until all records that were announced before are written, or for this long. Returns whether they are written.
+pub fn settle(most: Duration) -> bool {
+    let tickets = tickets();
+    let last = tickets.next;
+    let waits = |tickets: &mut Tickets| tickets.open.first().is_some_and(|first| *first <= last);
+    let (mut tickets, _) = CLOSED.wait_timeout_while(tickets, most, waits).unwrap_or_else(PoisonError::into_inner);
+    !waits(&mut tickets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_waits_for_what_was_announced_before_and_not_for_ever() {
+        let earlier = Pending::begin();
+        assert!(!settle(Duration::from_millis(1)), "it is still on its way");
+        let waits = std::thread::spawn(|| settle(Duration::from_secs(60)));
+        let later = Pending::begin();
+        drop(earlier);
+        assert!(settle(Duration::from_secs(60)) || !settle(Duration::ZERO), "only the later one is open");
+        drop(later);
+        assert!(waits.join().expect("settled"));
+    }
+}

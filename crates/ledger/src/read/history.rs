@@ -1,0 +1,232 @@
+//! Reads what is in the ledger, the newest entry first.
+
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use super::backward::Backward;
+use super::entry::{Entry, Later};
+use super::living::Shims;
+use super::query::Filter;
+use super::tail::Tail;
+use crate::day::Day;
+use crate::place;
+use crate::record::{self, Record, State};
+
+/// Time by which a record may be late, ms. Entries are held so long that they come in order.
+const LATE: u64 = 5_000;
+/// Most entries that are held. A clock that was set back would hold all of them.
+const MAX_HELD: usize = 20_000;
+
+/// An entry that is held until no newer one can follow.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    started_at: u64,
+    /// Larger for entries that were written later. It decides between those of one moment.
+    number: u64,
+    text: String,
+}
+
+/// A run without an end, and the line of its start.
+pub type OpenRun = (Box<str>, Box<[u8]>);
+
+/// The files of the ledger on their way from the newest record to the oldest.
+#[derive(Debug)]
+pub struct History {
+    directory: PathBuf,
+    filter: Filter,
+    /// The files that were not read yet, the newest last, with their lengths at the beginning.
+    files: Vec<(Day, u64)>,
+    file: Option<Backward>,
+    runs: Runs,
+    held: BinaryHeap<Held>,
+    /// The start that was read last.
+    reached: u64,
+    /// Records that were written since the beginning.
+    since: Tail,
+    /// Runs without an end, for readers that follow.
+    open: Option<Vec<OpenRun>>,
+    given: u64,
+    /// What was passed over.
+    pub passed: Passed,
+}
+
+/// What is known of runs whose start was not read yet.
+#[derive(Debug, Default)]
+struct Runs {
+    /// The lines of a run after its start, the latest first.
+    later: HashMap<Box<str>, Vec<Box<[u8]>>>,
+    /// Runs with a record of their loss, which repeats the start.
+    lost: HashSet<Box<str>>,
+    shims: Shims,
+}
+
+/// What a reader has passed over.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// Damaged lines.
+    pub damaged: u64,
+    /// Files that were removed, each with the reason.
+    pub removed: Vec<(String, String)>,
+}
+
+impl Passed {
+    /// Counts a line that is no record of a run. Returns the record otherwise.
+    pub fn over<'l>(&mut self, line: &'l [u8]) -> Option<Record<'l>> {
+        let Some(record) = record::read(line) else {
+            self.damaged += 1;
+            return None;
+        };
+        if let Some(removed) = &record.removed {
+            self.removed.push((removed.file.to_string(), removed.why.to_string()));
+            return None;
+        }
+        Some(record)
+    }
+}
+
+impl History {
+    /// Begins with what is there now. `follows`: [`History::into_live`] is called at the end.
+    pub fn new(directory: PathBuf, filter: Filter, follows: bool) -> Self {
+        let files: Vec<_> = place::files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
+        let since = Tail::behind(directory.clone(), &files);
+        // A run is in the file of the day on which it started. The clock may have been set back since.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in ms; saturates")]
+        let first = Day::before(filter.since() as u64, 1);
+        let files = files.into_iter().filter(|(day, _)| *day >= first).collect();
+        Self {
+            directory,
+            filter,
+            files,
+            file: None,
+            runs: Runs::default(),
+            held: BinaryHeap::new(),
+            reached: u64::MAX,
+            since,
+            open: follows.then(Vec::new),
+            given: 0,
+            passed: Passed::default(),
+        }
+    }
+
+    /// Returns the largest number of entries. A reader that gives the oldest first reads more than it gives.
+    pub fn limit(&self) -> u64 {
+        self.filter.limit()
+    }
+
+    /// Returns the filter, the records since the beginning, and the runs without an end.
+    pub fn into_live(self) -> (Filter, Tail, Vec<OpenRun>) {
+        (self.filter, self.since, self.open.unwrap_or_default())
+    }
+
+    /// Reads on. `write` turns an entry into text, which `take` receives in the order of the entries. Returns whether
+    /// there is more.
+    pub fn read(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
+        // The oldest are known once all are read.
+        let limit = if self.open.is_some() { u64::MAX } else { self.filter.limit() };
+        let is_over = !self.read_block(write);
+        while let Some(held) = self.held.peek() {
+            let is_due = is_over || held.started_at >= self.reached.saturating_add(LATE) || self.held.len() > MAX_HELD;
+            if !is_due {
+                break;
+            }
+            if self.given >= limit {
+                return false;
+            }
+            self.given += 1;
+            if let Some(held) = self.held.pop() {
+                take(held.text);
+            }
+        }
+        !is_over && self.given < limit
+    }
+
+    /// Reads a block of a file. Returns whether there was one.
+    fn read_block(&mut self, write: &impl Fn(&Entry<'_>) -> String) -> bool {
+        loop {
+            let Some(mut file) = self.file.take() else {
+                let Some((day, length)) = self.files.pop() else { return false };
+                // A file that is gone was removed meanwhile.
+                self.file = place::open_to_read(&self.directory, &day).ok().map(|file| Backward::new(file, length));
+                continue;
+            };
+            let too_long = file.too_long;
+            match file.next_block() {
+                Ok(Some(block)) => {
+                    self.lines(block, write);
+                    self.passed.damaged += file.too_long - too_long;
+                    self.file = Some(file);
+                    return true;
+                }
+                Ok(None) | Err(_) => self.passed.damaged += file.too_long - too_long,
+            }
+        }
+    }
+
+    /// Reads the lines of a block, the last first.
+    fn lines(&mut self, block: &[u8], write: &impl Fn(&Entry<'_>) -> String) {
+        let mut end = block.len();
+        while end > 0 {
+            let start = memchr::memrchr(b'\n', &block[..end - 1]).map_or(0, |at| at + 1);
+            let line = &block[start..end];
+            end = start;
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            if !line.is_empty()
+                && let Some(record) = self.passed.over(line)
+            {
+                self.record(record, line, write);
+            }
+        }
+    }
+
+    fn record(&mut self, record: Record<'_>, line: &[u8], write: &impl Fn(&Entry<'_>) -> String) {
+        let Record { run, shim, start, end, note, .. } = record;
+        let is_wanted = self.filter.may_want(&run);
+        let Some(start) = start else {
+            if is_wanted {
+                self.runs.later.entry(Box::from(&*run)).or_default().push(line.into());
+            }
+            return;
+        };
+        self.reached = start.at;
+        let is_known = !self.runs.lost.is_empty() && self.runs.lost.contains(&*run);
+        let lines = if self.runs.later.is_empty() { None } else { self.runs.later.remove(&*run) };
+        if is_wanted && !is_known {
+            if end.as_ref().is_some_and(|end| end.state == State::Lost) {
+                self.runs.lost.insert(Box::from(&*run));
+            }
+            let mut lines = lines.unwrap_or_default();
+            let mut later = later_of(&lines);
+            later.add(end, note);
+            let mut is_lost = false;
+            if !later.has_ended() {
+                if shim.as_ref().is_some_and(|shim| !self.runs.shims.may_end(shim)) {
+                    // The end may have been written after this reader began.
+                    self.since.catch_up();
+                    drop(later);
+                    lines.splice(..0, self.since.lines_of(&run));
+                    later = later_of(&lines);
+                    is_lost = !later.has_ended();
+                } else if let Some(open) = &mut self.open {
+                    open.push((Box::from(&*run), line.into()));
+                }
+            }
+            let entry = Entry::of(&run, &start, &later, is_lost);
+            if self.filter.wants(&entry) {
+                let number = u64::MAX - self.given - self.held.len() as u64;
+                self.held.push(Held { started_at: start.at, number, text: write(&entry) });
+            }
+        }
+        if let Some(shim) = &shim {
+            self.runs.shims.has_begun(shim);
+        }
+    }
+}
+
+/// Puts the lines of a run together, the latest first.
+pub fn later_of(lines: &[Box<[u8]>]) -> Later<'_> {
+    let mut later = Later::default();
+    for record in lines.iter().filter_map(|line| record::read(line)) {
+        later.add(record.end, record.note);
+    }
+    later
+}

@@ -1,0 +1,153 @@
+//! Reads what is added to the ledger.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::entry::{Entry, Later};
+use super::history::{History, Passed, later_of};
+use super::living;
+use super::query::Filter;
+use super::tail::Tail;
+use crate::record::{self, Record};
+
+/// Time between two scans for shims that were killed.
+const SCAN: Duration = Duration::from_secs(1);
+/// Time a host may take to add its note after the end of a run.
+const NOTE: Duration = Duration::from_secs(2);
+
+/// A run that was given without its end.
+#[derive(Debug)]
+struct Open {
+    /// The line with the start.
+    start: Box<[u8]>,
+    /// The lines after it, the latest first.
+    later: Vec<Box<[u8]>>,
+    /// When the note of the host is no longer awaited. `None`: the run goes on.
+    until: Option<Instant>,
+}
+
+impl Open {
+    fn new(start: Box<[u8]>) -> Self {
+        Self { start, later: Vec::new(), until: None }
+    }
+
+    /// Returns the record with the start.
+    fn record(&self) -> Option<Record<'_>> {
+        record::read(&self.start)
+    }
+
+    /// Returns whether the host adds a note that was not written yet.
+    fn awaits_note(&self) -> bool {
+        let is_noted = self.record().and_then(|record| record.start).is_some_and(|start| start.noted);
+        is_noted && !self.later.iter().filter_map(|line| record::read(line)).any(|record| record.note.is_some())
+    }
+}
+
+/// Gives entries as they are written: a run when it starts, and again when it has ended.
+#[derive(Debug)]
+pub struct Live {
+    filter: Filter,
+    tail: Tail,
+    open: HashMap<Box<str>, Open>,
+    scanned: Instant,
+    given: u64,
+    /// What was passed over.
+    pub passed: Passed,
+}
+
+impl Live {
+    /// Goes on where a history ended, of which `given` entries were given.
+    pub fn behind(history: History, given: u64) -> Self {
+        let passed = history.passed.clone();
+        let (filter, tail, open) = history.into_live();
+        let open = open.into_iter().map(|(run, start)| (run, Open::new(start))).collect();
+        Self { filter, tail, open, scanned: Instant::now(), given, passed }
+    }
+
+    /// Gives the entries that were written since the last call. Returns whether more are wanted.
+    pub fn read(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
+        for line in self.tail.take() {
+            self.line(line, write, take);
+        }
+        let now = Instant::now();
+        for run in self.runs(|open| open.until.is_some_and(|until| now >= until)) {
+            self.finish(&run, false, write, take);
+        }
+        if now >= self.scanned + SCAN {
+            self.scanned = now;
+            self.find_lost(write, take);
+        }
+        self.given < self.filter.limit()
+    }
+
+    fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
+        let Some(Record { run, start, end, note, .. }) = self.passed.over(&line) else { return };
+        if !self.filter.may_want(&run) {
+            return;
+        }
+        let run: Box<str> = Box::from(&*run);
+        let (has_end, has_note) = (end.is_some(), note.is_some());
+        match (start, self.open.get_mut(&run)) {
+            (Some(start), None) => {
+                self.give(&Entry::of(&run, &start, &Later::default(), false), write, take);
+                self.open.insert(run.clone(), Open::new(line));
+            }
+            // A record of a loss repeats the start.
+            (_, Some(open)) => open.later.insert(0, line),
+            (None, None) => return,
+        }
+        let Some(open) = self.open.get_mut(&run) else { return };
+        if has_end && open.awaits_note() {
+            open.until = Some(Instant::now() + NOTE);
+        } else if has_end || has_note && open.until.is_some() {
+            self.finish(&run, false, write, take);
+        }
+    }
+
+    /// Gives a run as it has ended, and forgets it.
+    fn finish(
+        &mut self,
+        run: &str,
+        is_lost: bool,
+        write: &impl Fn(&Entry<'_>) -> String,
+        take: &mut impl FnMut(String),
+    ) {
+        let Some(open) = self.open.remove(run) else { return };
+        let Some(Record { start: Some(start), end, note, .. }) = open.record() else { return };
+        let mut later = later_of(&open.later);
+        later.add(end, note);
+        self.give(&Entry::of(run, &start, &later, is_lost), write, take);
+    }
+
+    fn give(&mut self, entry: &Entry<'_>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
+        if self.given < self.filter.limit() && self.filter.wants(entry) {
+            self.given += 1;
+            take(write(entry));
+        }
+    }
+
+    /// Gives the runs whose shims were killed.
+    fn find_lost(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
+        let is_dead = |open: &Open| {
+            let shim = open.record().and_then(|record| record.shim);
+            open.until.is_none() && shim.is_some_and(|shim| !living::lives(&shim))
+        };
+        let dead = self.runs(is_dead);
+        if dead.is_empty() {
+            return;
+        }
+        // A shim may have written the end just before it exited.
+        for line in self.tail.take() {
+            self.line(line, write, take);
+        }
+        for run in dead {
+            if self.open.get(&run).is_some_and(|open| open.until.is_none()) {
+                self.finish(&run, true, write, take);
+            }
+        }
+    }
+
+    fn runs(&self, is_meant: impl Fn(&Open) -> bool) -> Vec<Box<str>> {
+        self.open.iter().filter(|(_, open)| is_meant(open)).map(|(run, _)| run.clone()).collect()
+    }
+}

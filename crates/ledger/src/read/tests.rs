@@ -1,0 +1,451 @@
+//! A reader over ledgers that were written for it.
+
+use serde_json::Value;
+
+use super::*;
+use crate::day::Day;
+use crate::record::{Actor, Changes, End, Host, Line, Note, Removed, ShimId, Silence, Start, State, TaskOf, own_shim};
+use crate::write::Writer;
+
+/// A moment in the middle of a day, ms since 1970.
+const NOON: u64 = 1_767_268_800_000;
+const DAY: u64 = 86_400_000;
+
+/// A ledger in a directory of its own.
+struct Ledger(tempfile::TempDir);
+
+impl Ledger {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.0.path().join("agent-bash/ledger")
+    }
+
+    fn file(&self, at: u64) -> PathBuf {
+        self.directory().join(Day::of(at).file())
+    }
+
+    fn write(&self, at: u64, line: &[u8]) {
+        Writer::new(self.directory()).append(at, line).expect("written");
+    }
+
+    fn read(&self, query: Query) -> Vec<Value> {
+        let (found, passed) = self.read_all(query);
+        assert_eq!(passed, Passed::default());
+        found
+    }
+
+    fn read_all(&self, query: Query) -> (Vec<Value>, Passed) {
+        let mut reader = Reader::new(self.directory(), query, Shape::Json);
+        let mut text = String::new();
+        loop {
+            let batch = reader.read();
+            text.push_str(&batch.text);
+            if batch.is_over {
+                let found = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+                return (found, reader.passed().clone());
+            }
+        }
+    }
+
+    fn runs(&self, query: Query) -> Vec<String> {
+        ids(&self.read(query))
+    }
+}
+
+fn ids(found: &[Value]) -> Vec<String> {
+    found.iter().map(|entry| entry["runId"].as_str().expect("an id").to_owned()).collect()
+}
+
+fn start(at: u64, command: &str) -> Start<'_> {
+    Start {
+        at,
+        command: command.into(),
+        redacted: false,
+        cwd: "/srv/project".into(),
+        host: Host { pid: 1, program: "node a.js".into() },
+        actor: None,
+        verdict: None,
+        rules: Vec::new(),
+        decided_by: None,
+        confinement: None,
+        task: None,
+        noted: false,
+    }
+}
+
+fn exited(at: u64, code: i32) -> End<'static> {
+    End { at, state: State::Exited, code: Some(code), signal: None, ms: Some(1.0), usage: Some([1000, 2000, 4096]) }
+}
+
+/// A quick command.
+fn quick(run: &str, at: u64, command: &str, code: i32) -> Vec<u8> {
+    Line::of(run).with("start", &start(at, command)).with("end", &exited(at + 1, code)).finish()
+}
+
+fn dead_shim() -> ShimId<'static> {
+    let ShimId(pid, started, tag) = own_shim();
+    ShimId(pid, started + 1, tag)
+}
+
+#[test]
+fn an_entry_has_every_field_of_the_contract() {
+    let ledger = Ledger::new();
+    let actor = Actor { agent: Some("a".into()), tool_call_id: Some("c".into()), ..Actor::default() };
+    let start = Start {
+        redacted: true,
+        actor: Some(std::borrow::Cow::Owned(actor)),
+        verdict: Some("warn".into()),
+        rules: vec!["git-clean".into()],
+        decided_by: Some("page".into()),
+        confinement: Some("workspace".into()),
+        ..start(NOON, "git clean -fd")
+    };
+    let changes = Changes { state: "known".into(), counts: [1, 2, 3, 4], paths: vec!["/srv/project/a".into()] };
+    let note = Note {
+        changes: Some(changes),
+        output: Some("/tmp/o.log".into()),
+        silence: Some(Silence { ms: 500, waited_for: Some("ok?".into()) }),
+        ..Note::default()
+    };
+    ledger.write(
+        NOON,
+        &Line::of("r").with("shim", &own_shim()).with("start", &start).with("end", &exited(NOON + 5, 3)).finish(),
+    );
+    ledger.write(NOON, &Line::of("r").with("note", &note).finish());
+    let expected = serde_json::json!({
+        "runId": "r", "startedAt": NOON, "endedAt": NOON + 5, "state": "exited", "command": "git clean -fd",
+        "redacted": true, "cwd": "/srv/project", "host": { "pid": 1, "program": "node a.js" },
+        "actor": { "agent": "a", "toolCallId": "c" }, "verdict": "warn", "rules": ["git-clean"], "decidedBy": "page",
+        "confinement": "workspace", "exitCode": 3, "signal": null, "durationMs": 1.0,
+        "usage": { "userMs": 1.0, "systemMs": 2.0, "maxRssBytes": 4096 },
+        "silence": { "ms": 500, "waitedFor": "ok?" },
+        "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
+        "outputPath": "/tmp/o.log", "taskId": null,
+    });
+    assert_eq!(ledger.read(Query::default()), [expected]);
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_an_empty_ledger() {
+    assert!(Ledger::new().read(Query::default()).is_empty());
+}
+
+#[test]
+fn entries_come_newest_first_across_days_whatever_the_order_of_their_records() {
+    let ledger = Ledger::new();
+    for (run, at) in [("a", NOON - 2 * DAY), ("c", NOON + 2), ("b", NOON + 1), ("e", NOON + 5), ("d", NOON + 4)] {
+        ledger.write(at, &quick(run, at, "x", 0));
+    }
+    assert_eq!(ledger.runs(Query::default()), ["e", "d", "c", "b", "a"]);
+    assert_eq!(ledger.runs(Query { limit: Some(2.0), ..Query::default() }), ["e", "d"]);
+    assert_eq!(ledger.runs(Query { limit: Some(9.0), ..Query::default() }).len(), 5);
+}
+
+#[test]
+fn many_entries_come_in_order() {
+    let ledger = Ledger::new();
+    let mut writer = Writer::new(ledger.directory());
+    for at in 0..3000_u64 {
+        // Records are late by up to a second.
+        let moment = NOON + at * 40 + (at * 7919) % 1000;
+        writer.append(moment, &quick(&format!("r{at}"), moment, &"x".repeat(300), 0)).expect("written");
+    }
+    let found = ledger.read(Query::default());
+    assert_eq!(found.len(), 3000);
+    assert!(found.is_sorted_by_key(|entry| std::cmp::Reverse(entry["startedAt"].as_u64())));
+}
+
+#[test]
+fn a_run_over_midnight_is_one_entry() {
+    let ledger = Ledger::new();
+    let (at, end) = (NOON, NOON + DAY);
+    ledger.write(at, &Line::of("r").with("shim", &own_shim()).with("start", &start(at, "x")).finish());
+    ledger.write(end, &Line::of("r").with("end", &exited(end, 0)).finish());
+    let found = ledger.read(Query::default());
+    assert_eq!((found.len(), &found[0]["state"], &found[0]["endedAt"]), (1, &"exited".into(), &end.into()));
+    #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
+    let until = Query { until: Some(end as f64), since: Some(at as f64), ..Query::default() };
+    assert_eq!(ledger.read(until)[0]["state"], "exited", "the end is in a later file");
+}
+
+#[test]
+fn a_run_without_an_end_runs_as_long_as_its_shim_can_write_one() {
+    let ledger = Ledger::new();
+    let begun = |run: &str, at: u64, shim: &ShimId<'_>| {
+        ledger.write(NOON, &Line::of(run).with("shim", shim).with("start", &start(at, "x")).finish());
+    };
+    begun("earlier", NOON, &own_shim());
+    begun("now", NOON + 1, &own_shim());
+    begun("dead", NOON + 2, &dead_shim());
+    begun("elsewhere", NOON + 3, &ShimId(1, 1, "0a0a0a".into()));
+    let states: Vec<_> = ledger.read(Query::default()).iter().map(|entry| entry["state"].clone()).collect();
+    assert_eq!(states, ["running", "lost", "running", "lost"], "elsewhere, dead, now, earlier");
+    let lost = &ledger.read(Query::default())[1];
+    for field in ["endedAt", "exitCode", "signal", "durationMs", "usage"] {
+        assert!(lost[field].is_null(), "{field}");
+    }
+}
+
+#[test]
+fn a_task_is_in_the_background_until_it_ends_as_it_ended() {
+    let ledger = Ledger::new();
+    let task = || Some(TaskOf { id: "t7".into(), log: "/tmp/t7.log".into() });
+    let own = Start { task: task(), ..start(NOON, "sleep 9") };
+    ledger.write(NOON, &Line::of("own").with("shim", &own_shim()).with("start", &own).finish());
+    let found = &ledger.read(Query::default())[0];
+    assert_eq!(
+        (&found["state"], &found["taskId"], &found["outputPath"]),
+        (&"backgrounded".into(), &"t7".into(), &"/tmp/t7.log".into())
+    );
+    let end = End { state: State::Aborted, code: Some(143), signal: Some("SIGTERM".into()), ..exited(NOON + 9, 0) };
+    ledger.write(NOON, &Line::of("own").with("end", &end).finish());
+    let found = &ledger.read(Query::default())[0];
+    assert_eq!(
+        (&found["state"], &found["signal"], &found["taskId"]),
+        (&"aborted".into(), &"SIGTERM".into(), &"t7".into())
+    );
+    let moved = Note { task: task(), ..Note::default() };
+    ledger.write(NOON, &Line::of("moved").with("shim", &own_shim()).with("start", &start(NOON + 1, "x")).finish());
+    ledger.write(NOON, &Line::of("moved").with("note", &moved).finish());
+    assert_eq!(ledger.read(Query::default())[0]["state"], "backgrounded");
+}
+
+#[test]
+fn a_note_of_the_host_counts_more_than_the_end_that_the_shim_saw() {
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("r", NOON, "x", 0));
+    let end = End { state: State::Aborted, code: Some(130), ..exited(NOON + 9, 0) };
+    ledger.write(NOON, &Line::of("r").with("note", &Note { end: Some(end), ..Note::default() }).finish());
+    let found = &ledger.read(Query::default())[0];
+    assert_eq!((&found["state"], &found["exitCode"]), (&"aborted".into(), &130.into()));
+}
+
+#[test]
+fn each_filter_fits_by_its_rule() {
+    let ledger = Ledger::new();
+    let of = |run: &str, at: u64, start: Start<'_>, code: i32, paths: &[&str]| {
+        ledger.write(NOON, &Line::of(run).with("start", &start).with("end", &exited(at, code)).finish());
+        if !paths.is_empty() {
+            let paths = paths.iter().map(|path| (*path).into()).collect();
+            let changes = Changes { state: "known".into(), counts: [1, 0, 0, 0], paths };
+            ledger
+                .write(NOON, &Line::of(run).with("note", &Note { changes: Some(changes), ..Note::default() }).finish());
+        }
+    };
+    let agent = |name: &str| Some(std::borrow::Cow::Owned(Actor { agent: Some(name.into()), ..Actor::default() }));
+    of("a", NOON, start(NOON, "npm Test"), 0, &[]);
+    of(
+        "b",
+        NOON,
+        Start { cwd: "/srv/project/sub".into(), actor: agent("one"), ..start(NOON + 1, "make") },
+        1,
+        &["/srv/project/sub/x"],
+    );
+    of("c", NOON, Start { cwd: "/srv/projects".into(), actor: agent("One"), ..start(NOON + 2, "ls") }, 0, &["/etc/x"]);
+    #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
+    let ms = |at: u64| Some(at as f64);
+    let path = |path: &str| Some(PathBuf::from(path));
+    let all = Query::default;
+    for (query, expected) in [
+        (Query { cwd: path("/srv/project"), ..all() }, vec!["b", "a"]),
+        (Query { cwd: path("/srv/project/sub"), ..all() }, vec!["b"]),
+        (Query { cwd: path("/"), ..all() }, vec!["c", "b", "a"]),
+        (Query { agent: Some("one".into()), ..all() }, vec!["b"]),
+        (Query { agent: Some("on".into()), ..all() }, vec![]),
+        (Query { failed: true, ..all() }, vec!["b"]),
+        (Query { text: Some("Test".into()), ..all() }, vec!["a"]),
+        (Query { text: Some("test".into()), ..all() }, vec![]),
+        (Query { changed: path("/srv/project"), ..all() }, vec!["b"]),
+        (Query { changed: path("/srv/project/sub/x"), ..all() }, vec!["b"]),
+        (Query { changed: path("/srv/project/sub/xy"), ..all() }, vec![]),
+        (Query { since: ms(NOON + 1), ..all() }, vec!["c", "b"]),
+        (Query { until: ms(NOON + 1), ..all() }, vec!["a"]),
+        (Query { since: ms(NOON + 1), until: ms(NOON + 2), ..all() }, vec!["b"]),
+        (Query { run_id: Some("c".into()), ..all() }, vec!["c"]),
+        (Query { cwd: path("/srv/project"), failed: true, ..all() }, vec!["b"]),
+        (Query { since: ms(NOON + DAY), ..all() }, vec![]),
+        (Query { limit: Some(1.0), failed: true, ..all() }, vec!["b"]),
+    ] {
+        assert_eq!(ledger.runs(query.clone()), expected, "{query:?}");
+    }
+}
+
+#[test]
+fn every_state_but_running_and_success_has_failed() {
+    let ledger = Ledger::new();
+    for (at, state) in [State::Signaled, State::TimedOut, State::Aborted, State::Refused].into_iter().enumerate() {
+        let end = End { state, ..exited(NOON, 0) };
+        let begin = start(NOON + at as u64, "x");
+        ledger.write(NOON, &Line::of(&format!("r{at}")).with("start", &begin).with("end", &end).finish());
+    }
+    ledger.write(NOON, &Line::of("lost").with("shim", &dead_shim()).with("start", &start(NOON, "x")).finish());
+    ledger.write(NOON, &Line::of("runs").with("shim", &own_shim()).with("start", &start(NOON, "x")).finish());
+    ledger.write(NOON, &quick("ok", NOON, "x", 0));
+    assert_eq!(ledger.read(Query { failed: true, ..Query::default() }).len(), 5);
+}
+
+#[test]
+fn a_path_counts_as_given_and_as_its_links_lead() {
+    let ledger = Ledger::new();
+    let real = ledger.0.path().join("real");
+    std::fs::create_dir(&real).expect("a directory");
+    let real = real.canonicalize().expect("its path");
+    let link = ledger.0.path().join("link");
+    std::os::unix::fs::symlink(&real, &link).expect("a link");
+    let text = real.to_str().expect("text").to_owned();
+    let begin = Start { cwd: text.into(), ..start(NOON, "x") };
+    ledger.write(NOON, &Line::of("r").with("start", &begin).with("end", &exited(NOON, 0)).finish());
+    assert_eq!(ledger.runs(Query { cwd: Some(link), ..Query::default() }), ["r"]);
+}
+
+#[test]
+fn damaged_lines_cost_themselves_only_and_are_counted() {
+    let ledger = Ledger::new();
+    let at = |count: u64| NOON + count;
+    ledger.write(NOON, &quick("a", at(1), "x", 0));
+    let append = |bytes: &[u8]| {
+        use std::io::Write;
+        let mut file = std::fs::File::options().append(true).open(ledger.file(NOON)).expect("the file");
+        file.write_all(bytes).expect("written");
+    };
+    append(b"{\"run\":\"x\"}\nnonsense\n\n\0\0\0\n");
+    ledger.write(NOON, &quick("b", at(2), "x", 0));
+    append(&quick("torn", at(3), "x", 0)[..40]);
+    ledger.write(NOON, &quick("c", at(4), "x", 0));
+    append(&[&vec![b'x'; 700_000][..], b"\n"].concat());
+    ledger.write(NOON, &quick("d", at(5), "x", 0));
+    let mut changed = quick("e", at(6), "x", 0);
+    changed[10] ^= 1;
+    ledger.write(NOON, &changed);
+    ledger.write(NOON, &quick("f", at(7), "x", 0));
+    let (found, passed) = ledger.read_all(Query::default());
+    assert_eq!(ids(&found), ["f", "d", "c", "b", "a"]);
+    assert_eq!(passed.damaged, 6);
+}
+
+#[test]
+fn removals_are_reported_and_are_no_runs() {
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("a", NOON, "x", 0));
+    let removed = Removed { at: NOON, file: "2020-01-01.jsonl".into(), bytes: 1, why: "older than 90 days".into() };
+    ledger.write(NOON, &Line::removed(&removed).finish());
+    let (found, passed) = ledger.read_all(Query::default());
+    assert_eq!(ids(&found), ["a"]);
+    assert_eq!(passed.removed, [("2020-01-01.jsonl".to_owned(), "older than 90 days".to_owned())]);
+}
+
+#[test]
+fn links_pipes_and_files_of_other_names_are_passed_over() {
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("a", NOON, "x", 0));
+    let other = ledger.0.path().join("other");
+    std::fs::write(&other, quick("link", NOON, "x", 0)).expect("written");
+    std::os::unix::fs::symlink(&other, ledger.file(NOON + DAY)).expect("a link");
+    nix::unistd::mkfifo(&ledger.file(NOON + 2 * DAY), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    std::fs::create_dir(ledger.file(NOON + 3 * DAY)).expect("a directory");
+    std::fs::write(ledger.directory().join("notes.txt"), "x").expect("written");
+    assert_eq!(ledger.runs(Query::default()), ["a"]);
+}
+
+/// Reads until an entry comes, or the reader is over.
+fn next(reader: &mut Reader) -> Vec<Value> {
+    let batch = reader.read();
+    batch.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_follower_gets_the_oldest_first_and_then_each_run_twice() {
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("a", NOON, "x", 0));
+    ledger.write(NOON, &quick("b", NOON + 1, "x", 0));
+    ledger.write(NOON, &Line::of("c").with("shim", &own_shim()).with("start", &start(NOON + 2, "x")).finish());
+    let mut reader = Reader::new(ledger.directory(), Query { follow: true, ..Query::default() }, Shape::Json);
+    let mut seen = Vec::new();
+    let mut take = |reader: &mut Reader| {
+        let found = next(reader);
+        seen.extend(
+            found
+                .iter()
+                .map(|entry| format!("{} {}", entry["runId"].as_str().unwrap(), entry["state"].as_str().unwrap())),
+        );
+        seen.clone()
+    };
+    while take(&mut reader).len() < 3 {}
+    ledger.write(NOON, &Line::of("c").with("end", &exited(NOON + 5, 0)).finish());
+    ledger.write(NOON + DAY, &quick("d", NOON + DAY, "x", 1));
+    let seen = (0..4).map(|_| take(&mut reader)).next_back().expect("some");
+    assert_eq!(seen, ["a exited", "b exited", "c running", "c exited", "d running", "d exited"]);
+}
+
+#[test]
+fn a_follower_gets_the_note_with_the_end_and_the_lost() {
+    let ledger = Ledger::new();
+    let mut reader = Reader::new(ledger.directory(), Query { follow: true, ..Query::default() }, Shape::Json);
+    assert!(next(&mut reader).is_empty());
+    let noted = Start { noted: true, ..start(NOON, "x") };
+    ledger.write(NOON, &Line::of("r").with("start", &noted).with("end", &exited(NOON, 0)).finish());
+    next(&mut reader);
+    let changes = Changes { state: "known".into(), counts: [1, 0, 0, 0], paths: vec!["/a".into()] };
+    ledger.write(NOON, &Line::of("r").with("note", &Note { changes: Some(changes), ..Note::default() }).finish());
+    let found = next(&mut reader);
+    assert_eq!(found[0]["receipt"]["created"], 1);
+    ledger.write(NOON, &Line::of("gone").with("shim", &dead_shim()).with("start", &start(NOON, "x")).finish());
+    assert_eq!(next(&mut reader)[0]["state"], "running");
+    let begin = std::time::Instant::now();
+    let lost = loop {
+        let found = next(&mut reader);
+        if let Some(entry) = found.first() {
+            break entry.clone();
+        }
+        assert!(begin.elapsed().as_secs() < 60, "it hangs");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert_eq!(lost["state"], "lost");
+}
+
+#[test]
+fn a_limit_ends_a_follower() {
+    let ledger = Ledger::new();
+    for at in 0..3 {
+        ledger.write(NOON, &quick(&format!("r{at}"), NOON + at, "x", 0));
+    }
+    let query = |limit| Query { follow: true, limit: Some(limit), ..Query::default() };
+    assert_eq!(ledger.runs(query(2.0)), ["r0", "r1"]);
+    assert_eq!(ledger.runs(query(3.0)), ["r0", "r1", "r2"]);
+}
+
+#[test]
+fn rows_are_for_people() {
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("a", NOON, "npm test\nx", 3));
+    let mut reader = Reader::new(ledger.directory(), Query::default(), Shape::Row { colours: false });
+    let text = reader.read().text;
+    assert!(text.ends_with("  exit 3          1 ms  npm test\\nx  (/srv/project)\n"), "{text}");
+    let mut reader = Reader::new(ledger.directory(), Query::default(), Shape::Row { colours: true });
+    let coloured = reader.read().text;
+    assert!(coloured.contains("\u{1b}[31mexit 3"), "{coloured}");
+    let plain =
+        ["31", "39", "2", "22"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[{code}m"), ""));
+    assert_eq!(plain, text);
+}
+
+#[test]
+fn the_record_of_a_loss_and_the_start_that_it_repeats_are_one_entry() {
+    let ledger = Ledger::new();
+    let begun = start(NOON, "kill -9 $PPID");
+    let loss = Line::of("r").with("start", &begun).with("end", &End::bare(NOON + 5, State::Lost)).finish();
+    ledger.write(NOON, &Line::of("r").with("shim", &dead_shim()).with("start", &begun).finish());
+    ledger.write(NOON, &quick("next", NOON + 1, "x", 0));
+    ledger.write(NOON, &loss);
+    let found = ledger.read(Query::default());
+    assert_eq!(ids(&found), ["next", "r"]);
+    assert_eq!((&found[1]["state"], &found[1]["endedAt"]), (&"lost".into(), &Value::Null));
+    let mut reader = Reader::new(ledger.directory(), Query { follow: true, ..Query::default() }, Shape::Json);
+    assert_eq!(ids(&[next(&mut reader), next(&mut reader)].concat()), ["r", "next"]);
+    let late = Line::of("late").with("start", &start(NOON + 2, "x")).with("end", &End::bare(NOON + 5, State::Lost));
+    ledger.write(NOON, &late.finish());
+    assert_eq!(ids(&next(&mut reader)), ["late", "late"], "as it started, and as it ended");
+}

@@ -1,0 +1,435 @@
+//! The records of the ledger, each a line of JSON with a checksum as its last field.
+//!
+//! A record has the parts of a run that its writer knows: start, end, note. A refusal has start and end in one record,
+//! and so has a run whose shim was killed. A record without a run is about the ledger itself.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use protocol::Status;
+use protocol::task::Machine;
+use sys::Usage;
+
+/// Longest record with its newline, bytes.
+pub const MAX_RECORD: usize = 32 * 1024;
+/// The field of the checksum, up to its value.
+const SUM: &str = ",\"sum\":\"";
+/// Length of that field and of the end of the record.
+const TAIL: usize = SUM.len() + 8 + 2;
+
+/// How a run ended, or that it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The run goes on.
+    Running,
+    /// The shell exited by itself.
+    Exited,
+    /// A signal ended the shell.
+    Signaled,
+    /// The time limit ended the run.
+    TimedOut,
+    /// The caller ended the run.
+    Aborted,
+    /// The run goes on in the background.
+    Backgrounded,
+    /// The safety engine or a person has refused the command, and nothing was started.
+    Refused,
+    /// The end is not known, because the shim was killed.
+    Lost,
+}
+
+impl From<Status> for State {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Exited => Self::Exited,
+            Status::Signaled => Self::Signaled,
+            Status::TimedOut => Self::TimedOut,
+            Status::Aborted => Self::Aborted,
+            Status::Backgrounded => Self::Backgrounded,
+        }
+    }
+}
+
+/// Who asked for a command, in the words of the caller.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Actor {
+    /// The name of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The call of a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+/// The process that runs a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host<'a> {
+    /// The pid of the process.
+    pub pid: u32,
+    /// The program, as people know it: `node agent.js`.
+    #[serde(borrow)]
+    pub program: Cow<'a, str>,
+}
+
+/// The task of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOf<'a> {
+    /// The id of the task.
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    /// The path of the task's log.
+    #[serde(borrow)]
+    pub log: Cow<'a, str>,
+}
+
+/// All that is known of a command when it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Start<'a> {
+    /// Unix time, ms.
+    pub at: u64,
+    /// The command, without its secrets.
+    #[serde(borrow)]
+    pub command: Cow<'a, str>,
+    /// Whether a secret was taken out of the command.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub redacted: bool,
+    /// The directory in which the command starts.
+    #[serde(borrow)]
+    pub cwd: Cow<'a, str>,
+    /// The process that runs the command.
+    #[serde(borrow)]
+    pub host: Host<'a>,
+    /// Who asked for the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Cow<'a, Actor>>,
+    /// The verdict of the safety engine. `None`: nothing was found, or the command was not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Cow<'a, str>>,
+    /// The rules of the findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Cow<'a, str>>,
+    /// Where a person has approved the command, or refused it: `host` or `page`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<Cow<'a, str>>,
+    /// The profile of the confinement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Cow<'a, str>>,
+    /// The task that the run is from its start on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskOf<'a>>,
+    /// Whether the host adds a note after the end.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub noted: bool,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End<'a> {
+    /// Unix time, ms.
+    pub at: u64,
+    /// How the run ended.
+    pub state: State,
+    /// The exit code, as in the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended the shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<Cow<'a, str>>,
+    /// Time to the exit of the shell, ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<f64>,
+    /// CPU time in user mode and in the kernel in µs, and the largest resident size in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<[u64; 3]>,
+}
+
+impl End<'_> {
+    /// Returns the end of a run of which nothing else is known.
+    #[must_use]
+    pub fn bare(at: u64, state: State) -> Self {
+        Self { at, state, code: None, signal: None, ms: None, usage: None }
+    }
+
+    /// Adds what the run took.
+    #[must_use]
+    pub fn after(self, duration: Duration, usage: Usage) -> Self {
+        let usage = Some([usage.user_us, usage.system_us, usage.max_rss]);
+        Self { ms: Some(in_milliseconds(duration)), usage, ..self }
+    }
+}
+
+/// Returns a time in ms, to the µs.
+pub fn in_milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1_000_000.0).round() / 1000.0
+}
+
+/// What a command changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes<'a> {
+    /// `known`, `partial` or `unknown`.
+    #[serde(borrow)]
+    pub state: Cow<'a, str>,
+    /// The numbers of things created, modified, deleted and renamed.
+    pub counts: [u64; 4],
+    /// The paths, as many as a record can hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<Cow<'a, str>>,
+}
+
+/// A silence that was the limit of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Silence<'a> {
+    /// The longest silence that was allowed, ms.
+    pub ms: u64,
+    /// The prompt or the process for which the command waited. `None`: not known.
+    #[serde(default)]
+    pub waited_for: Option<Cow<'a, str>>,
+}
+
+impl Silence<'static> {
+    /// Returns a silence of this length. `waited_for`: what the command waited for, in words.
+    #[must_use]
+    pub fn of(most: Duration, waited_for: Option<String>) -> Self {
+        let ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+        Self { ms, waited_for: waited_for.map(Cow::Owned) }
+    }
+}
+
+/// What becomes known of a run after its start.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Note<'a> {
+    /// What the command changed.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes<'a>>,
+    /// The file with the whole output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Cow<'a, str>>,
+    /// The task that the run became.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskOf<'a>>,
+    /// The end as the result has it, where the shim has seen another one.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub end: Option<End<'a>>,
+    /// The silence that was the limit.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence<'a>>,
+}
+
+/// A file of the ledger that was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed<'a> {
+    /// Unix time, ms.
+    pub at: u64,
+    /// The name of the file.
+    #[serde(borrow)]
+    pub file: Cow<'a, str>,
+    /// The length of the file, bytes.
+    pub bytes: u64,
+    /// The reason, in words.
+    #[serde(borrow)]
+    pub why: Cow<'a, str>,
+}
+
+/// The shim of a run: its pid on the host, its start in ticks since boot, and the tag of its machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ShimId<'a>(pub i32, pub u64, #[serde(borrow)] pub Cow<'a, str>);
+
+/// Returns this process as the shim of a run.
+pub fn own_shim() -> ShimId<'static> {
+    let pid = sys::own_host_pid();
+    let started = sys::identity_on_host(pid).map_or(0, |identity| identity.started);
+    ShimId(pid.as_raw(), started, Machine::here().tag().into())
+}
+
+/// A record as it is read.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Record<'a> {
+    /// The run.
+    #[serde(default, borrow)]
+    pub run: Cow<'a, str>,
+    /// The shim of the run.
+    #[serde(default, borrow)]
+    pub shim: Option<ShimId<'a>>,
+    /// The start of the run.
+    #[serde(default, borrow)]
+    pub start: Option<Start<'a>>,
+    /// The end of the run.
+    #[serde(default, borrow)]
+    pub end: Option<End<'a>>,
+    /// What became known of the run later.
+    #[serde(default, borrow)]
+    pub note: Option<Note<'a>>,
+    /// A file that was removed.
+    #[serde(default, borrow)]
+    pub removed: Option<Removed<'a>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// A record that is being written.
+pub struct Line(Vec<u8>);
+
+impl Line {
+    /// Begins a record of this run.
+    #[must_use]
+    pub fn of(run: &str) -> Self {
+        Self(Vec::with_capacity(512)).with("run", &run)
+    }
+
+    /// Begins a record about a file of the ledger.
+    #[must_use]
+    pub fn removed(removed: &Removed<'_>) -> Self {
+        Self(Vec::with_capacity(256)).with("removed", removed)
+    }
+
+    /// Adds a part.
+    #[must_use]
+    pub fn with(mut self, name: &str, part: &impl Serialize) -> Self {
+        self.name(name);
+        // These types have no map with keys that JSON lacks, and a vector takes every write.
+        let _ = serde_json::to_writer(&mut self.0, part);
+        self
+    }
+
+    /// Adds a part that is JSON already.
+    #[must_use]
+    pub fn with_json(mut self, name: &str, json: &str) -> Self {
+        self.name(name);
+        self.0.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    fn name(&mut self, name: &str) {
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
+        self.0.push(b'"');
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+    }
+
+    /// Returns the line with its checksum and newline.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        let sum = checksum(&self.0);
+        self.0.extend_from_slice(SUM.as_bytes());
+        self.0.extend_from_slice(format!("{sum:08x}\"}}\n").as_bytes());
+        self.0
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "32 of the 128 bits")]
+    let sum = twox_hash::XxHash3_128::oneshot(bytes) as u32;
+    sum
+}
+
+/// Reads a line without its newline. `None` if it is damaged.
+pub fn read(line: &[u8]) -> Option<Record<'_>> {
+    let (text, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
+    let sum = tail.strip_prefix(SUM.as_bytes())?.strip_suffix(b"\"}")?;
+    let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
+    (sum == checksum(text)).then(|| serde_json::from_slice(line).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Start<'static> {
+        Start {
+            at: 7,
+            command: "echo \"é\"\n".into(),
+            redacted: true,
+            cwd: "/srv".into(),
+            host: Host { pid: 5, program: "node a.js".into() },
+            actor: Some(Cow::Owned(Actor { agent: Some("a".into()), ..Actor::default() })),
+            verdict: Some("warn".into()),
+            rules: vec!["git-clean".into()],
+            decided_by: None,
+            confinement: Some("workspace".into()),
+            task: Some(TaskOf { id: "t".into(), log: "/t.log".into() }),
+            noted: true,
+        }
+    }
+
+    fn end() -> End<'static> {
+        End { code: Some(124), ms: Some(1.5), usage: Some([1, 2, 3]), ..End::bare(9, State::TimedOut) }
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let json = serde_json::to_string(&start()).expect("JSON");
+        let shim = ShimId(3, 4, "ab.cd".into());
+        let note = Note {
+            changes: Some(Changes { state: "known".into(), counts: [1, 0, 0, 2], paths: vec!["/a".into()] }),
+            output: Some("/o".into()),
+            end: Some(end()),
+            silence: Some(Silence { ms: 5, waited_for: Some("ok?".into()) }),
+            task: None,
+        };
+        let line = Line::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
+        let line = line.with("note", &note).finish();
+        let (newline, text) = line.split_last().expect("a line");
+        assert_eq!(*newline, b'\n');
+        let expected = Record {
+            run: "r-1".into(),
+            shim: Some(shim),
+            start: Some(start()),
+            end: Some(end()),
+            note: Some(note),
+            removed: None,
+        };
+        assert_eq!(read(text).expect("whole"), expected);
+    }
+
+    #[test]
+    fn a_record_about_the_ledger_names_the_file() {
+        let removed = Removed { at: 1, file: "2020-01-01.jsonl".into(), bytes: 5, why: "old".into() };
+        let line = Line::removed(&removed).finish();
+        assert_eq!(read(line.trim_ascii_end()).expect("whole").removed, Some(removed));
+    }
+
+    #[test]
+    fn every_change_of_a_byte_is_seen() {
+        let line = Line::of("run").with("end", &end()).finish();
+        let line = line.trim_ascii_end();
+        assert!(read(line).is_some());
+        for at in 0..line.len() {
+            for change in [1, 0x20, 0x80] {
+                let mut damaged = line.to_vec();
+                damaged[at] ^= change;
+                // The value of the checksum may be written in capitals.
+                let same = damaged.eq_ignore_ascii_case(line) && at >= line.len() - TAIL;
+                assert!(read(&damaged).is_none() || same, "{at} {}", String::from_utf8_lossy(&damaged));
+            }
+        }
+        for length in 0..line.len() {
+            assert!(read(&line[..length]).is_none(), "{length}");
+            assert!(read(&line[length + 1..]).is_none(), "{length}");
+        }
+        assert!(read(&[line, line].concat()).is_none());
+        for other in [&b""[..], b"{}", b"x", b"null", b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
+            assert!(read(other).is_none());
+        }
+    }
+
+    #[test]
+    fn a_field_of_a_later_version_is_passed_over() {
+        let line = Line::of("run").with("later", &[1, 2]).with("end", &end()).finish();
+        assert_eq!(read(line.trim_ascii_end()).expect("whole").end, Some(end()));
+    }
+}

@@ -1,0 +1,300 @@
+//! A word of a script as its program receives it, with the place of each byte in the script.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A word without its quotes. Expansions are left as they are.
+pub struct Decoded<'t> {
+    /// The text.
+    pub text: Cow<'t, str>,
+    start: usize,
+    /// The place of each byte in the script. `None`: they follow each other from `start` on.
+    places: Option<Vec<Range<u32>>>,
+    /// Places in `text` of a `$` or a backtick that expands nothing.
+    literal: Vec<usize>,
+}
+
+impl<'t> Decoded<'t> {
+    /// Takes the quotes off a word of a script.
+    pub fn of(script: &'t str, span: Range<usize>) -> Self {
+        let source = script.get(span.clone()).unwrap_or_default();
+        if !source.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
+            return Self { text: Cow::Borrowed(source), start: span.start, places: None, literal: Vec::new() };
+        }
+        let mut decoder = Decoder { source, at: 0, text: String::new(), places: Vec::new(), literal: Vec::new() };
+        decoder.plain();
+        let Decoder { text, places, literal, .. } = decoder;
+        Self { text: Cow::Owned(text), start: span.start, places: Some(places), literal }
+    }
+
+    /// A text as it is, whose quotes stay.
+    pub fn whole(text: &'t str) -> Self {
+        Self { text: Cow::Borrowed(text), start: 0, places: None, literal: Vec::new() }
+    }
+
+    /// Whether quotes were taken off, so that the text is one argument as a whole.
+    pub fn is_argument(&self) -> bool {
+        self.places.is_some()
+    }
+
+    /// The place in the script of a part of the text, without the quotes around it.
+    pub fn place(&self, part: Range<usize>) -> Range<usize> {
+        let Some(places) = &self.places else { return self.start + part.start..self.start + part.end };
+        match (places.get(part.start), part.end.checked_sub(1).and_then(|last| places.get(last))) {
+            (Some(first), Some(last)) => self.start + first.start as usize..self.start + last.end as usize,
+            _ => self.start..self.start,
+        }
+    }
+
+    /// Whether a part of the text is all expansions (`$TOKEN`, `$(pass show x)`), so that it shows no secret.
+    pub fn is_reference(&self, part: Range<usize>) -> bool {
+        // An expansion that goes on behind the part is none of it.
+        let bytes = &self.text.as_bytes()[..part.end];
+        let mut at = part.start;
+        let mut expands = false;
+        while at < part.end {
+            let end = if self.literal.binary_search(&at).is_ok() { at } else { expansion(bytes, at) };
+            if end > at {
+                (at, expands) = (end, true);
+            } else if bytes[at].is_ascii_alphanumeric() || bytes[at] >= 0x80 || bytes[at] == b'$' {
+                return false;
+            } else {
+                at += 1;
+            }
+        }
+        expands || !bytes[part].iter().any(|byte| byte.is_ascii_graphic() && !b"*.'\"<>[]{}".contains(byte))
+    }
+}
+
+/// Takes off the quotes of one word.
+struct Decoder<'s> {
+    source: &'s str,
+    at: usize,
+    text: String,
+    places: Vec<Range<u32>>,
+    literal: Vec<usize>,
+}
+
+impl Decoder<'_> {
+    fn plain(&mut self) {
+        while let Some(&byte) = self.source.as_bytes().get(self.at) {
+            match byte {
+                b'\\' => self.escape(true),
+                b'\'' => self.single(),
+                b'"' => self.double(),
+                b'$' if self.source[self.at + 1..].starts_with('\'') => self.ansi_c(),
+                b'$' if self.source[self.at + 1..].starts_with('"') => self.at += 1,
+                _ => self.copy(),
+            }
+        }
+    }
+
+    /// Adds a character that stands for a part of the source.
+    fn push(&mut self, character: char, source: Range<usize>) {
+        if matches!(character, '$' | '`') {
+            self.literal.push(self.text.len());
+        }
+        self.text.push(character);
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        self.places.extend(std::iter::repeat_n(place(source.start)..place(source.end), character.len_utf8()));
+    }
+
+    /// Takes an expansion as it is, or one character.
+    fn copy(&mut self) {
+        let end = expansion(self.source.as_bytes(), self.at);
+        if end == self.at {
+            let Some(next) = self.source[self.at..].chars().next() else { return };
+            self.push(next, self.at..self.at + next.len_utf8());
+            self.at += next.len_utf8();
+            return;
+        }
+        let known = self.literal.len();
+        for (offset, next) in self.source[self.at..end].char_indices() {
+            self.push(next, self.at + offset..self.at + offset + next.len_utf8());
+        }
+        self.literal.truncate(known);
+        self.at = end;
+    }
+
+    /// Takes the character behind a backslash. Between double quotes only some characters lose it.
+    fn escape(&mut self, always: bool) {
+        let start = self.at;
+        self.at += 1;
+        let Some(next) = self.source[self.at..].chars().next() else { return self.push('\\', start..start + 1) };
+        let end = self.at + next.len_utf8();
+        self.at = end;
+        if always || matches!(next, '$' | '`' | '"' | '\\' | '\n') {
+            if next != '\n' {
+                self.push(next, start..end);
+            }
+        } else {
+            self.push('\\', start..start + 1);
+            self.push(next, start + 1..end);
+        }
+    }
+
+    fn single(&mut self) {
+        self.at += 1;
+        let length = memchr::memchr(b'\'', &self.source.as_bytes()[self.at..]);
+        let end = length.map_or(self.source.len(), |length| self.at + length);
+        for (offset, next) in self.source[self.at..end].char_indices() {
+            self.push(next, self.at + offset..self.at + offset + next.len_utf8());
+        }
+        self.at = (end + 1).min(self.source.len());
+    }
+
+    fn double(&mut self) {
+        self.at += 1;
+        while let Some(&byte) = self.source.as_bytes().get(self.at) {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return;
+                }
+                b'\\' => self.escape(false),
+                _ => self.copy(),
+            }
+        }
+    }
+
+    /// Takes `$'…'`.
+    fn ansi_c(&mut self) {
+        self.at += 2;
+        while let Some(next) = self.source[self.at..].chars().next() {
+            let start = self.at;
+            self.at += next.len_utf8();
+            match next {
+                '\'' => return,
+                '\\' => {
+                    let character = self.escaped();
+                    self.push(character, start..self.at);
+                }
+                _ => self.push(next, start..self.at),
+            }
+        }
+    }
+
+    /// Takes the rest of an escape of `$'…'`.
+    fn escaped(&mut self) -> char {
+        let Some(next) = self.source[self.at..].chars().next() else { return '\\' };
+        self.at += next.len_utf8();
+        let code = match next {
+            'n' => 10,
+            't' => 9,
+            'r' => 13,
+            '0'..='7' => {
+                self.at -= 1;
+                self.digits(8, 3)
+            }
+            'x' => self.digits(16, 2),
+            'u' => self.digits(16, 4),
+            'U' => self.digits(16, 8),
+            other => return other,
+        };
+        char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn digits(&mut self, radix: u32, most: usize) -> u32 {
+        let mut value = 0_u32;
+        for _ in 0..most {
+            let digit = self.source.as_bytes().get(self.at).and_then(|byte| char::from(*byte).to_digit(radix));
+            let Some(digit) = digit else { break };
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+            self.at += 1;
+        }
+        value
+    }
+}
+
+/// The end of the expansion that begins here; `at` if none does.
+pub fn expansion(bytes: &[u8], at: usize) -> usize {
+    match (bytes.get(at), bytes.get(at + 1)) {
+        (Some(b'`'), _) => {
+            let mut end = at + 1;
+            while end < bytes.len() && bytes[end] != b'`' {
+                end += if bytes[end] == b'\\' { 2 } else { 1 };
+            }
+            (end + 1).min(bytes.len())
+        }
+        (Some(b'$'), Some(b'(' | b'{')) => balanced(bytes, at + 1),
+        (Some(b'$'), Some(byte)) if byte.is_ascii_alphabetic() || *byte == b'_' => {
+            let name = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+            at + 1 + name.count()
+        }
+        (Some(b'$'), Some(byte)) if byte.is_ascii_digit() || b"@*#?!".contains(byte) => at + 2,
+        _ => at,
+    }
+}
+
+/// The place behind the bracket that closes the one at `open`.
+fn balanced(bytes: &[u8], open: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut at = open;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'\'' => match memchr::memchr(b'\'', &bytes[at + 1..]) {
+                Some(length) => at += length + 1,
+                None => return bytes.len(),
+            },
+            b'(' | b'{' => depth += 1,
+            b')' | b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_keeps_its_place() {
+        for (source, text) in [
+            ("plain", "plain"),
+            ("'a b'c", "a bc"),
+            ("\"a \\\"b\\n\"", "a \"b\\n"),
+            ("a\\ b", "a b"),
+            ("$'\\x67\\u00e9\\''", "gé'"),
+            ("x\"$(echo \"y\")\"z", "x$(echo \"y\")z"),
+            ("a\\\nb", "ab"),
+        ] {
+            let script = format!("é {source} end");
+            let word = Decoded::of(&script, 3..3 + source.len());
+            assert_eq!(word.text, text, "{source}");
+            let place = word.place(0..text.len());
+            assert!(place.start >= 3 && place.end <= 3 + source.len(), "{source}: {place:?}");
+        }
+        let word = Decoded::of("-p\"se cret\"x", 0..12);
+        assert_eq!(word.place(2..9), 3..10, "without its quotes");
+        assert_eq!(word.place(2..10), 3..12);
+        assert!(word.place(4..4).is_empty());
+    }
+
+    #[test]
+    fn an_expansion_is_no_secret_and_a_literal_dollar_may_be() {
+        for (source, wanted) in [
+            ("$TOKEN", true),
+            ("\"${TOKEN:-x}\"", true),
+            ("\"$(pass show 'a b')\"", true),
+            ("`cat x`", true),
+            ("$A:$B", true),
+            ("***", true),
+            ("'$ecret1'", false),
+            ("\\$ecret1", false),
+            ("a$TOKEN", false),
+            ("$TOKEN-1", false),
+            ("hunter2", false),
+        ] {
+            let word = Decoded::of(source, 0..source.len());
+            assert_eq!(word.is_reference(0..word.text.len()), wanted, "{source}");
+        }
+    }
+}

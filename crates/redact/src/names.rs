@@ -1,0 +1,223 @@
+//! Names of options, variables, headers and fields whose values are secrets.
+
+use protocol::plan;
+
+/// Last words of names that hold facts about a secret, or the place of one: `--password-file`, `tokenName`.
+const ABOUT: &[&str] = &[
+    "ALGO",
+    "ALGORITHM",
+    "CMD",
+    "COLUMN",
+    "COMMAND",
+    "COUNT",
+    "DIR",
+    "DIRECTORY",
+    "ENABLED",
+    "ENDPOINT",
+    "ENV",
+    "EXPIRES",
+    "EXPIRY",
+    "FD",
+    "FIELD",
+    "FILE",
+    "FILES",
+    "FORMAT",
+    "FROM",
+    "HEADER",
+    "HELPER",
+    "HINT",
+    "ID",
+    "INDEX",
+    "JAR",
+    "LABEL",
+    "LENGTH",
+    "LIMIT",
+    "MANAGER",
+    "NAME",
+    "NAMES",
+    "PARAM",
+    "PATH",
+    "PATTERN",
+    "POLICY",
+    "PROGRAM",
+    "PROMPT",
+    "PROVIDER",
+    "REGEX",
+    "REQUIRED",
+    "RESET",
+    "ROUNDS",
+    "SIZE",
+    "STDIN",
+    "STORE",
+    "STRENGTH",
+    "TIMEOUT",
+    "TTL",
+    "TYPE",
+    "URI",
+    "VERSION",
+];
+
+/// Names that count beside those of variables, in capitals and without separators.
+const ALSO: &[&str] = &[
+    "ADMINPASS",
+    "AUTHKEY",
+    "AUTHPASS",
+    "DBPASS",
+    "KEYPASS",
+    "KEYSTOREPASS",
+    "MASTERPASS",
+    "MYSQLPASS",
+    "PASSPHRASE",
+    "PSK",
+    "PW",
+    "PWD",
+    "REQUIREPASS",
+    "ROOTPASS",
+    "SMTPPASS",
+    "SRCSTOREPASS",
+    "DESTSTOREPASS",
+    "STOREPASS",
+    "TRUSTSTOREPASS",
+    "USERPASS",
+    "USERPWD",
+    "XAPIKEY",
+];
+
+/// Names that count in the query of an address alone.
+const IN_QUERY: &[&str] =
+    &["KEY", "SIG", "SIGNATURE", "XAMZSIGNATURE", "XAMZCREDENTIAL", "XGOOGSIGNATURE", "AUTH", "CODE", "SID", "HMAC"];
+
+/// Values that say yes, no or nothing.
+const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "0", "1"];
+
+/// Whether a value under this name is a secret.
+pub fn holds_secret(name: &str, value: &str) -> bool {
+    if value.is_empty() || SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch)) {
+        return false;
+    }
+    let plain = plain(name);
+    let is_about = ABOUT.contains(&last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
+    if plain.is_empty() || plain.starts_with("ASK") || is_about {
+        return false;
+    }
+    if ALSO.contains(&plain.as_str()) {
+        return plain != "PWD" && plain != "PW" || !is_path(value);
+    }
+    let is_place = ["KEY", "CREDENTIAL", "COOKIE", "AUTH"].iter().any(|word| plain.contains(word)) && is_path(value);
+    !is_place && plan::is_secret_name(name, value)
+}
+
+/// Whether a value under this name in the query of an address is a secret.
+pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
+    holds_secret(name, value) || (!value.is_empty() && IN_QUERY.contains(&plain(name).as_str()))
+}
+
+/// Whether this is the name of a header that carries a secret.
+pub fn is_header(name: &str) -> bool {
+    let plain = plain(name);
+    matches!(plain.as_str(), "AUTHORIZATION" | "PROXYAUTHORIZATION" | "COOKIE" | "SETCOOKIE" | "XAUTH" | "XAPIKEY")
+        || plain.contains("SUBSCRIPTIONKEY")
+        || plain.contains("FUNCTIONSKEY")
+        || (name.contains('-') && holds_secret(name, "value"))
+}
+
+/// The name in capitals and without separators.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|next| next.to_ascii_uppercase()).collect()
+}
+
+/// The last word of a name: behind the last separator, or from the last capital of a camel on.
+fn last_word(name: &str) -> &str {
+    let word = name.rsplit(|next: char| !next.is_ascii_alphanumeric()).next().unwrap_or(name);
+    if word.bytes().all(|byte| !byte.is_ascii_lowercase()) {
+        return word;
+    }
+    word.rfind(|next: char| next.is_ascii_uppercase()).map_or(word, |at| &word[at..])
+}
+
+/// Whether a value is the path of a file.
+pub fn is_path(value: &str) -> bool {
+    const ENDS: [&str; 14] = [
+        ".pem", ".key", ".pub", ".json", ".txt", ".crt", ".cer", ".cfg", ".conf", ".yaml", ".yml", ".env", ".ini",
+        ".p12",
+    ];
+    value.starts_with(['/', '~', '.']) || ENDS.iter().any(|end| value.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_every_style_are_read() {
+        for name in [
+            "password",
+            "db-password",
+            "spring.datasource.password",
+            "X_TOKEN",
+            "apiKey",
+            "clientSecret",
+            "accessToken",
+            "api-key",
+            "requirepass",
+            "AWS_ACCESS_KEY_ID",
+            "PGPASSWORD",
+            "mysql_pwd",
+            "psk",
+        ] {
+            assert!(holds_secret(name, "hunter2"), "{name}");
+        }
+        for name in [
+            "password-file",
+            "passwordFile",
+            "token_name",
+            "tokenName",
+            "max_tokens",
+            "tokenizer",
+            "author",
+            "monkey",
+            "key",
+            "secret-type",
+            "password-stdin",
+            "TOKENIZERS_PARALLELISM",
+            "partition_key",
+            "passes",
+            "compass",
+            "credential.helper",
+            "",
+        ] {
+            assert!(!holds_secret(name, "hunter2"), "{name}");
+        }
+    }
+
+    #[test]
+    fn switches_and_paths_are_no_secrets() {
+        for (name, value) in [
+            ("password", "true"),
+            ("secret", ""),
+            ("ssh_key", "/root/.ssh/id"),
+            ("api_key", "server.key"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/gcp.json"),
+            ("PWD", "/srv"),
+        ] {
+            assert!(!holds_secret(name, value), "{name} {value}");
+        }
+        assert!(holds_secret("password", "/abc"), "a password may begin with a slash");
+    }
+
+    #[test]
+    fn some_names_count_in_queries_alone() {
+        assert!(holds_secret_in_query("sig", "abc") && holds_secret_in_query("key", "abc"));
+        assert!(!holds_secret("sig", "abc") && !holds_secret_in_query("page", "2"));
+    }
+
+    #[test]
+    fn headers_are_known_by_their_names() {
+        for name in ["Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "PRIVATE-TOKEN", "X-Vault-Token"] {
+            assert!(is_header(name), "{name}");
+        }
+        for name in ["Accept", "Content-Type", "Host", "X-Request-Id", "token", "Origin"] {
+            assert!(!is_header(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Records of the ledger that the addon writes: what it alone knows of a run.
+
+use std::path::PathBuf;
+
+use tokio::task::JoinHandle;
+
+use crate::supervise::Helpers;
+use ledger::{Changes, Pending, Writer};
+use receipt::{Completeness, Receipt};
+
+/// Writes a record on a thread of its own. A reader in this process waits for it.
+pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
+    let pending = Pending::begin();
+    helpers.runtime().spawn_blocking(move || {
+        // A ledger that cannot be written is reported by the shim.
+        let _ = Writer::new(directory).append(at, &line);
+        drop(pending);
+    })
+}
+
+/// Returns the changes of a receipt, for a note.
+pub fn changes(receipt: &Receipt) -> Changes<'static> {
+    let counts = receipt.counts;
+    let state = match receipt.state {
+        Completeness::Known => "known",
+        Completeness::Partial => "partial",
+        Completeness::Unknown => "unknown",
+    };
+    let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
+    ledger::changes(state, [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
+}

@@ -1,0 +1,66 @@
+//! The entry of a command in the ledger.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::raw::RawOptions;
+use confine::Host;
+use confine::policy::Surroundings;
+use ledger::Actor;
+use safety::{Finding, Verdict};
+
+/// The part of an entry that is known before the command is planned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Entry {
+    /// The directory of the ledger. `None`: its user has none.
+    #[serde(skip)]
+    pub directory: Option<PathBuf>,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
+    /// Where a person has approved the command, or refused it.
+    pub decided_by: Option<String>,
+    /// The strictest finding of the safety engine.
+    pub verdict: Verdict,
+    /// The rules of all findings, sorted.
+    pub rules: Vec<String>,
+}
+
+impl Entry {
+    /// Returns the entry of a command. `None`: it gets none.
+    pub(super) fn of(raw: &mut RawOptions) -> Option<Box<Self>> {
+        raw.ledger.then(|| {
+            Box::new(Self {
+                directory: ledger_directory(&raw.host_env),
+                actor: raw.actor.take().filter(|actor| *actor != Actor::default()),
+                decided_by: raw.decided_by.take(),
+                ..Self::default()
+            })
+        })
+    }
+
+    /// Adds the findings of the safety engine.
+    pub fn judge(&mut self, findings: &[Finding]) {
+        self.verdict = findings.iter().map(|finding| finding.level).max().unwrap_or_default();
+        self.rules = findings.iter().map(|finding| finding.rule_id.clone()).collect();
+        self.rules.sort();
+        self.rules.dedup();
+    }
+}
+
+/// Returns the directory of the ledger of the user with this environment, as text.
+pub fn ledger_directory(environment: &str) -> Option<PathBuf> {
+    user_state(environment).map(|state| ledger::directory(&state))
+}
+
+/// Returns the directory of all that is kept for the user with this environment, as text.
+pub(super) fn user_state(environment: &str) -> Option<PathBuf> {
+    let host = Host { environment };
+    let variable = |name: &str| match (host.variable(name), name) {
+        (Some(value), _) => Some(PathBuf::from(value)),
+        (None, "HOME") => host.home().map(Path::to_owned),
+        (None, _) => None,
+    };
+    protocol::state_directory(variable)
+}

@@ -1,0 +1,106 @@
+//! The entries of a shim's commands in the ledger: their starts and their ends.
+//!
+//! What fails here costs the entry, and never the command.
+
+use std::time::Duration;
+
+use super::running::Running;
+use crate::group::Group;
+use ledger::{End, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
+use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
+use protocol::{Cause, Conclusion, Opening};
+use sys::Usage;
+
+/// The entries of one command after another.
+#[derive(Default)]
+pub struct Entries {
+    writer: Option<Writer>,
+    /// This shim, for readers that have to know whether an end can still come.
+    shim: Option<ShimId<'static>>,
+    /// The entry without an end.
+    open: Option<Open>,
+    /// Why a part of it is missing.
+    failure: Option<String>,
+}
+
+/// An entry without an end.
+struct Open {
+    run: String,
+    /// Unix time of the start, ms.
+    at: u64,
+}
+
+impl Entries {
+    /// Writes the start of a command.
+    pub fn begin(&mut self, run: Option<&str>, opening: Option<Opening>) {
+        (self.open, self.failure) = (None, None);
+        let Some((run, Opening { directory, at, start })) = run.zip(opening) else { return };
+        if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
+            self.writer = Some(Writer::new(directory));
+        }
+        let shim = self.shim.get_or_insert_with(own_shim);
+        let line = Line::of(run).with("shim", shim).with_json("start", &start);
+        self.append(at, line);
+        self.open = Some(Open { run: run.to_owned(), at });
+    }
+
+    /// Writes the end of the command. Returns why a part of its entry is missing.
+    pub fn end(&mut self, conclusion: Conclusion, duration: Duration, usage: Usage) -> Option<String> {
+        let Conclusion { status, exit_code, signal } = conclusion;
+        let end = End {
+            code: Some(exit_code),
+            signal: signal.map(|number| sys::signal_name(number).into()),
+            ..End::bare(now_ms(), status.into()).after(duration, usage)
+        };
+        self.finish(end, None)
+    }
+
+    /// Writes that the command goes on as this task.
+    pub fn become_task(&mut self, spec: &TaskSpec) {
+        let Some(Open { run, .. }) = &self.open else { return };
+        let log = Store::at(spec.folder.clone()).log_path(&spec.id);
+        let task = TaskOf { id: (&*spec.id).into(), log: log.to_string_lossy() };
+        let line = Line::of(run).with("note", &Note { task: Some(task), ..Note::default() });
+        self.append(now_ms(), line);
+    }
+
+    /// Writes the end of a command that is a task. `silence`: the longest silence, if it was the limit. Returns why a
+    /// part of the entry is missing. Survivors that become a task have no entry of their own.
+    pub fn end_task(&mut self, running: &Running, silence: Option<Duration>) -> Option<String> {
+        let cause = running.ending.as_ref().map(|ending| ending.cause);
+        let now = now_ms();
+        let mut usage = running.usage;
+        usage.take_times_of(running.group.as_deref().and_then(Group::usage));
+        let ended = |state| End::bare(now, state).after(running.started.elapsed(), usage);
+        let end = match running.end_as_task() {
+            TaskEnd::Code(code) => End { code: Some(code), ..ended(State::Exited) },
+            TaskEnd::Signal(name, code) => {
+                let state = match cause {
+                    Some(Cause::Limit) => State::TimedOut,
+                    Some(Cause::Abort | Cause::Host) => State::Aborted,
+                    Some(Cause::Itself | Cause::Supervisor | Cause::LimitExceeded(_)) | None => State::Signaled,
+                };
+                End { code: Some(code), signal: Some(name.into()), ..ended(state) }
+            }
+            TaskEnd::Lost(_) => End::bare(now, State::Lost),
+        };
+        let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
+        self.finish(end, silence)
+    }
+
+    fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {
+        let Open { run, at } = self.open.take()?;
+        // The clock may have been set back since.
+        end.at = end.at.max(at);
+        let line = Line::of(&run).with("end", &end);
+        let line = note.iter().fold(line, |line, note| line.with("note", note));
+        self.append(end.at, line);
+        self.failure.take()
+    }
+
+    fn append(&mut self, at: u64, line: Line) {
+        if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.append(at, &line.finish())) {
+            self.failure.get_or_insert_with(|| error.to_string());
+        }
+    }
+}
