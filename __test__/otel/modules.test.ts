@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hostResult } from '../support/index.ts';
+import { loadedBy } from '../support/loaded.ts';
 
 // The SDK, this package and the host may each come from another module system.
 const LOADS = {
@@ -43,6 +44,16 @@ describe.each(Object.entries(LOADS))('%s', (_, loads) => {
     `);
     expect(found).toEqual({ parents: [found.caller], caller: found.caller, scope: 'agent-bash' });
   });
+});
+
+test.each(['otel.mjs', 'otel.cjs'])('%s loads nothing but the main entry and Node', async (file) => {
+  expect(await loadedBy(file)).toEqual([
+    'agent-bash',
+    'node:diagnostics_channel',
+    'node:module',
+    // The name of the file, which an ES module knows by itself.
+    ...(file === 'otel.cjs' ? ['url'] : []),
+  ]);
 });
 
 test('the loaded entry keeps no process alive', async () => {
