@@ -169,6 +169,7 @@ const inner: Inner = {
   defaults,
   reachOf,
   undoForecast,
+  redact: (text) => loadNative().redact(text),
   invalid,
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),

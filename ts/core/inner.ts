@@ -50,6 +50,8 @@ export interface Inner {
    * `bash`.
    */
   undoForecast(command: string, options: object, undo: object | string): UndoForecast;
+  /** Returns a command with `[redacted]` in place of each secret. */
+  redact(text: string): string;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** The part of a directory's name that tells this process from any other. */

@@ -6,9 +6,13 @@
 //! | `triggers` | whether a text could hold a secret at all |
 //! | `text` | secrets that any text shows: tokens, addresses, pairs, headers |
 //! | `script` | commands, assignments, heredocs, scripts within scripts |
-//! | `command`, `programs` | options and operands of a command |
+//! | `command` | options and operands of a command |
+//! | `programs` | what is known of programs, as usage lines in `data/programs.txt` |
 //! | `names` | names whose values are secrets |
-//! | `decoded` | words without quotes, with the places in the script |
+//! | `decoded` | words without quotes, with their places in the script |
+//! | `lenient` | words of a text that bash refuses |
+//!
+//! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with [`redact`].
 //!
 //! The value alone is taken out: flag, user and header name stay. An expansion (`$TOKEN`) is no secret. The work grows
 //! with the length of the command, and not faster.

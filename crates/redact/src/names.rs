@@ -1,20 +1,32 @@
 //! Names of options, variables, headers and fields whose values are secrets.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use protocol::plan;
 
 /// Last words of names that hold facts about a secret, or the place of one: `--password-file`, `tokenName`.
-const ABOUT: &str = "\
+static ABOUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words(
+        "\
     ALGO ALGORITHM CMD COLUMN COMMAND COUNT DIR DIRECTORY ENABLED ENDPOINT ENV EXPIRES EXPIRY FD FIELD FILE FILES \
     FORMAT FROM HEADER HELPER HINT ID INDEX JAR LABEL LENGTH LIMIT MANAGER NAME NAMES PARAM PATH PATTERN POLICY \
-    PROGRAM PROMPT PROVIDER REGEX REQUIRED RESET ROUNDS SIZE STDIN STORE STRENGTH TIMEOUT TTL TYPE URI VERSION";
+    PROGRAM PROMPT PROVIDER REGEX REQUIRED RESET ROUNDS SIZE STDIN STORE STRENGTH TIMEOUT TTL TYPE URI VERSION",
+    )
+});
 
 /// Names that count beside those of variables, in capitals and without separators.
-const ALSO: &str = "\
+static ALSO: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words(
+        "\
     ACCOUNTKEY ADMINPASS AUTHKEY AUTHPASS DBPASS DESTSTOREPASS KEYPASS KEYSTOREPASS MASTERPASS MYSQLPASS PASSPHRASE \
-    PSK PW PWD REQUIREPASS ROOTPASS SMTPPASS SRCSTOREPASS STOREPASS TRUSTSTOREPASS USERPASS USERPWD XAPIKEY";
+    PSK PW PWD REQUIREPASS ROOTPASS SMTPPASS SRCSTOREPASS STOREPASS TRUSTSTOREPASS USERPASS USERPWD XAPIKEY",
+    )
+});
 
 /// Names that count in the query of an address alone.
-const IN_QUERY: &str = "KEY SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE AUTH CODE SID HMAC";
+static IN_QUERY: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| words("KEY SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE AUTH CODE SID HMAC"));
 
 /// Values that say yes, no or nothing.
 const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "0", "1"];
@@ -29,14 +41,14 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
         return false;
     }
     let plain = plain(name);
-    let is_about = has(ABOUT, &last_word(name).to_ascii_uppercase()) && !plain.ends_with("ACCESSKEYID");
+    let is_about = ABOUT.contains(last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
     if plain.is_empty() || plain.starts_with("ASK") || is_about {
         return false;
     }
     if plain == "AUTH" {
         return is_encoded(value);
     }
-    if has(ALSO, &plain) {
+    if ALSO.contains(plain.as_str()) {
         return plain != "PWD" && plain != "PW" || !is_path(value);
     }
     let is_place = ["KEY", "CREDENTIAL", "COOKIE", "AUTH"].iter().any(|word| plain.contains(word)) && is_path(value);
@@ -50,7 +62,7 @@ pub fn may_hold_secret(name: &str) -> bool {
 
 /// Returns whether a value under this name in the query of an address is a secret.
 pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
-    holds_secret(name, value) || (!value.is_empty() && has(IN_QUERY, &plain(name)))
+    holds_secret(name, value) || (!value.is_empty() && IN_QUERY.contains(plain(name).as_str()))
 }
 
 /// Returns whether this is the name of a header that carries a secret.
@@ -62,9 +74,8 @@ pub fn is_header(name: &str) -> bool {
         || (name.contains('-') && holds_secret(name, "value"))
 }
 
-/// Returns whether a word is in a list.
-fn has(list: &str, word: &str) -> bool {
-    list.split(' ').any(|each| each == word)
+fn words(text: &str) -> HashSet<&str> {
+    text.split_ascii_whitespace().collect()
 }
 
 /// Returns the name in capitals and without separators.

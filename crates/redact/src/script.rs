@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::{text, triggers};
+use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+
 use crate::command::{Reads, Words, add};
 use crate::decoded::Decoded;
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
 use crate::programs::{self, Part as Form};
 use crate::spans::Spans;
-use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+use crate::{text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -93,15 +94,13 @@ impl<'t> Walk<'t, '_> {
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
-        let array = match assignment.value.parts.as_slice() {
-            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone())),
+        let value = &assignment.value;
+        let array = match value.parts.as_slice() {
+            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
             _ => None,
         };
         let is_array = array.is_some();
-        let items = match array {
-            Some(items) => Words::of(self.script, items),
-            None => Words::of(self.script, std::iter::once(assignment.value.span.clone())),
-        };
+        let items = Words::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
         for item in &items.words {
             if holds_secret(&assignment.name, &item.text) {
                 add(item, 0..item.text.len(), self.spans);

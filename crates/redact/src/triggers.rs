@@ -4,36 +4,14 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use crate::programs;
 use protocol::plan;
 
+use crate::programs;
+
 /// Parts of names under which secrets stand.
-const NAMES: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "psk",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "bearer",
-    "cookie",
-    "connection",
-    "service_account",
-    "kubeconfig",
-    "kube_config",
-    "webhook",
-    "headers",
-    "session",
-    "mnemonic",
-    "seed",
-    "pat",
-    "jwt",
-    "sas",
-    "salt",
-];
+const NAMES: &str = "\
+    pass pwd pw psk secret token key auth cred bearer cookie connection service_account kubeconfig kube_config \
+    webhook headers session mnemonic seed pat jwt sas salt";
 
 /// Other parts of texts with secrets.
 const TEXTS: &[&str] = &["://", "@tcp(", "@unix(", "identified", "-----begin", "?sig=", "&sig=", "signature", "bot"];
@@ -43,11 +21,11 @@ fn compile(patterns: impl IntoIterator<Item = &'static str>) -> Option<AhoCorasi
     builder.ok()
 }
 
-static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.iter().copied()));
+static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
 /// The parts of texts, and then the names of programs.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, usize)>> = LazyLock::new(|| {
-    let texts: Vec<_> = NAMES.iter().chain(TEXTS).copied().chain(plan::leads()).collect();
+    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).chain(plan::leads()).collect();
     let count = texts.len();
     Some((compile(texts.into_iter().chain(programs::names()))?, count))
 });

@@ -7,9 +7,10 @@ mod wild;
 
 use std::time::{Duration, Instant};
 
-use super::{may_hold_secret, redact};
-use crate::spans::MARKER;
 use protocol::plan;
+
+use crate::spans::MARKER;
+use crate::{may_hold_secret, redact};
 
 const RUN: &str = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD2eF4gH6j";
 

@@ -177,6 +177,23 @@ pub const TAKEN: &[&str] = &[
     "app --password \"«hunter2$X»\"",
     "mysql -p«\\hunter2» db",
     "openssl pkcs12 -passin \"pass:«a b»\" -x",
+    // ---- texts that bash refuses
+    "app --token «abc» (",
+    "echo 'x; app --token «abc»",
+    "if app --password «hunter2»",
+    "mysql -p«hunter2» | | x",
+    "a; b; ) curl -u me:«hunter2» x",
+    "X_TOKEN=«abc» app )",
+    // ---- hidden in quotes and escapes
+    "app --pass'word' «hunter2»",
+    "app --\"password\"=«hunter2»",
+    "c'ur'l -u me:«hunter2» http://x",
+    "curl -H Authorization\\:\\ Bearer\\ «abc»",
+    "app --token $'«a\\x62c»'",
+    "app --token '«$ecret»'",
+    "app --token \"«a$B»\"",
+    "app --token «a»\"«b»\"'«c»'",
+    "curl -d '{\"password\":\"«$ecret1»\"}' http://x",
 ];
 
 /// Without secrets.

@@ -42,12 +42,12 @@ impl Scan<'_> {
     pub(super) fn plain_end(&self, start: usize, most: usize) -> usize {
         let mut at = start;
         while at < self.bytes.len() && at - start < most {
-            let expands = expansion(&self.bytes[..self.bytes.len().min(at + MAX_EXPANSION)], at);
-            if expands > at {
-                at = expands;
+            let byte = self.bytes[at];
+            if matches!(byte, b'$' | b'`') {
+                let expands = expansion(&self.bytes[..self.bytes.len().min(at + MAX_EXPANSION)], at);
+                at = expands.max(at + 1);
                 continue;
             }
-            let byte = self.bytes[at];
             if ends_plain(byte) || (byte == b'\\' && self.bytes.get(at + 1) == Some(&b'n')) {
                 break;
             }
@@ -65,5 +65,5 @@ impl Scan<'_> {
 
 /// Returns whether a byte ends a value without quotes.
 pub fn ends_plain(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || b"\"'`;&|<>)}".contains(&byte)
+    matches!(byte, b' ' | b'\t'..=b'\r' | b'"' | b'\'' | b'`' | b';' | b'&' | b'|' | b'<' | b'>' | b')' | b'}')
 }
