@@ -17,6 +17,7 @@ mod offers;
 mod owner;
 mod prompt;
 mod receipt;
+mod redact;
 mod reduce;
 mod registry;
 mod request;
@@ -42,6 +43,7 @@ pub use offers::{NativeOffers, has_unread_input, offers};
 pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
 pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};
+pub use redact::redact;
 pub use reduce::{
     ElidedLines, NativeOutput, NativeRecall, NativeRuleFile, NativeView, ViewTokens, WholeStreams, estimate_tokens,
     line_behind_view, read_recall, read_rules, recalled, reduce_text,

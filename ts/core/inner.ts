@@ -67,10 +67,10 @@ export interface Inner {
   readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
   /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */
   recordRefusal(refusal: Refusal): string | null;
+  /** Returns a command with `[redacted]` in place of each secret. */
+  redact(text: string): string;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
-  /** Returns a command without its secrets, as in the ledger. */
-  redact(text: string): string;
   /** The function that undoes the instrumentation of this thread by `agent-bash/otel`; `null` without one. */
   readonly instrumented: { undo: (() => void) | null };
   /** The part of a directory's name that tells this process from any other. */

@@ -22,6 +22,7 @@ import type {
   readRecall,
   readRules,
   recalled,
+  redact,
   reduceText,
   removeAtEnd,
   removeLeft,
@@ -59,6 +60,7 @@ interface Native {
   readRecall: typeof readRecall;
   readRules: typeof readRules;
   recalled: typeof recalled;
+  redact: typeof redact;
   reduceText: typeof reduceText;
   removeAtEnd: typeof removeAtEnd;
   removeLeft: typeof removeLeft;

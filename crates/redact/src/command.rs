@@ -4,104 +4,8 @@ use std::ops::Range;
 
 use crate::decoded::Decoded;
 use crate::names::{holds_secret, is_header};
-use crate::programs::{self, Flag, Operand, Program};
+use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
 use crate::spans::Spans;
-
-/// Programs that run another program, which is among their words.
-const WRAPPERS: &[&str] = &[
-    "adb",
-    "asdf",
-    "aws-vault",
-    "builtin",
-    "bwrap",
-    "caffeinate",
-    "chroot",
-    "chronic",
-    "command",
-    "compose",
-    "direnv",
-    "doas",
-    "docker",
-    "docker-compose",
-    "doppler",
-    "dotenv",
-    "entr",
-    "env",
-    "exec",
-    "find",
-    "firejail",
-    "flock",
-    "fly",
-    "gcloud",
-    "heroku",
-    "incus",
-    "ionice",
-    "kubectl",
-    "lxc",
-    "mise",
-    "multipass",
-    "nice",
-    "nix",
-    "nix-shell",
-    "nohup",
-    "npx",
-    "nsenter",
-    "oc",
-    "op",
-    "parallel",
-    "pipenv",
-    "pipx",
-    "pnpm",
-    "podman",
-    "poetry",
-    "proxychains",
-    "runuser",
-    "setpriv",
-    "setsid",
-    "ssh",
-    "sshpass",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "time",
-    "timeout",
-    "torsocks",
-    "tsocks",
-    "unshare",
-    "uvx",
-    "vagrant",
-    "watch",
-    "winpty",
-    "wsl",
-    "xargs",
-];
-
-/// Shells, whose `-c` is followed by a script.
-const SHELLS: &[&str] =
-    &["ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "su", "runuser", "zsh", "script", "flock"];
-
-/// Programs whose words of several words are scripts.
-const RUNNERS: &[&str] = &[
-    "adb",
-    "alias",
-    "at",
-    "concurrently",
-    "entr",
-    "eval",
-    "multipass",
-    "nix-shell",
-    "nodemon",
-    "parallel",
-    "screen",
-    "ssh",
-    "tmux",
-    "trap",
-    "vagrant",
-    "watch",
-    "wsl",
-];
 
 /// Programs whose `--secret` is followed by a name.
 const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
@@ -110,76 +14,93 @@ const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
 const MAX_PROGRAMS: usize = 8;
 
 /// The words of a command, without their quotes.
-pub struct Words<'t>(pub Vec<Decoded<'t>>);
+pub struct Words<'t> {
+    /// The words.
+    pub words: Vec<Decoded<'t>>,
+    /// The places of the programs: the first word, and behind a program that runs others every word that could be one.
+    programs: Vec<usize>,
+}
 
 impl<'t> Words<'t> {
     /// Takes the quotes off these words of a script.
     pub fn of(script: &'t str, spans: impl Iterator<Item = Range<usize>>) -> Self {
-        Self(spans.map(|span| Decoded::of(script, span)).collect())
+        let words: Vec<_> = spans.map(|span| Decoded::of(script, span)).collect();
+        let programs = places_of_programs(&words);
+        Self { words, programs }
+    }
+
+    /// Returns the name of the program, without its directory.
+    pub fn program(&self) -> Option<&str> {
+        self.programs.first().map(|at| basename(&self.words[*at].text))
     }
 
     /// Finds the secrets among the words.
     pub fn scan(&self, spans: &mut Spans) {
-        for (at, word) in self.0.iter().enumerate() {
-            pair(word, spans);
+        let scripts = self.scripts();
+        for (at, word) in self.words.iter().enumerate() {
+            if !scripts.contains(&at) {
+                pair(word, spans);
+            }
             self.flag(at, spans);
         }
-        for at in self.programs() {
-            for program in programs::find(basename(&self.0[at].text)) {
-                self.program(program, at + 1, spans);
+        for at in &self.programs {
+            for row in programs::find(self.name(*at)) {
+                self.row(row, at + 1, spans);
             }
         }
     }
 
-    /// The places of the programs: the first word, and behind a wrapper every word that could be one.
-    fn programs(&self) -> Vec<usize> {
-        let first = self.0.iter().position(|word| !is_assignment(&word.text));
-        let Some(first) = first else { return Vec::new() };
-        let wraps = WRAPPERS.contains(&basename(&self.0[first].text));
-        let is_known = |at: &usize| {
-            let name = basename(&self.0[*at].text);
-            wraps && (!programs::find(name).is_empty() || SHELLS.contains(&name) || RUNNERS.contains(&name))
-        };
-        std::iter::once(first).chain((first + 1..self.0.len()).filter(is_known)).take(MAX_PROGRAMS).collect()
-    }
-
-    /// The words that are scripts.
-    pub fn scripts(&self) -> Vec<&Decoded<'t>> {
-        let is_shell = |word: &Decoded<'_>| SHELLS.contains(&basename(&word.text));
-        let has = |names: &[&str]| {
-            let programs = self.programs();
-            programs.iter().any(|at| names.contains(&basename(&self.0[*at].text)))
-        };
+    /// Returns the places of the words that are scripts.
+    pub fn scripts(&self) -> Vec<usize> {
         let mut scripts = Vec::new();
-        if let Some(shell) = self.0.iter().position(is_shell) {
-            let is_switch = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-            let switch = self.0[shell..].iter().position(|word| is_switch(&word.text));
-            scripts.extend(switch.and_then(|at| self.0.get(shell + at + 1)));
+        for program in &self.programs {
+            for form in programs::forms(self.name(*program)) {
+                match form {
+                    Form::Script(option) => scripts.extend(self.behind_option(*program, option)),
+                    Form::Scripts => {
+                        let has_blank = |at: &usize| self.words[*at].text.contains(char::is_whitespace);
+                        scripts.extend((program + 1..self.words.len()).filter(has_blank));
+                    }
+                    _ => {}
+                }
+            }
         }
-        if has(RUNNERS) {
-            scripts.extend(self.0.iter().skip(1).filter(|word| word.text.contains(char::is_whitespace)));
-        }
+        scripts.sort_unstable();
+        scripts.dedup();
         scripts
     }
 
-    /// Whether the command reads a script, or a secret, from its standard input.
+    /// Returns what the command does with its standard input.
     pub fn reads(&self) -> Reads {
-        let places = self.programs();
-        let names = || places.iter().map(|at| basename(&self.0[*at].text));
-        let has = |wanted: &str| self.0.iter().any(|word| word.text == wanted);
-        let is_sink = |program: &&Program| program.sinks.iter().any(|sink| has(sink));
-        if names().flat_map(programs::find).any(is_sink) {
-            Reads::Secret
-        } else if names().any(|name| SHELLS.contains(&name) || name == "ssh") {
-            Reads::Script
-        } else {
-            Reads::Other
+        let has = |wanted: &Option<&str>| wanted.is_none_or(|wanted| self.words.iter().any(|word| word.text == wanted));
+        let forms = || self.programs.iter().flat_map(|at| programs::forms(self.name(*at)));
+        let secret = forms().find_map(|form| match form {
+            Form::Sink(word, part) if has(word) => Some(*part),
+            _ => None,
+        });
+        match secret {
+            Some(part) => Reads::Secret(part),
+            None if forms().any(|form| matches!(form, Form::ReadsScript)) => Reads::Script,
+            None => Reads::Other,
         }
     }
 
-    /// `--name=value`, `--name value`.
+    fn name(&self, at: usize) -> &str {
+        basename(&self.words[at].text)
+    }
+
+    /// Returns the place of the word behind a short option, alone or at the end of a group: `-lc`.
+    fn behind_option(&self, program: usize, option: &str) -> Option<usize> {
+        let letter = option.trim_start_matches('-');
+        let is_option =
+            |word: &Decoded<'_>| word.text == option || is_group(&word.text, letter) && !word.text.starts_with("--");
+        let found = self.words[program + 1..].iter().position(is_option)?;
+        Some(program + found + 2).filter(|at| *at < self.words.len())
+    }
+
+    /// Finds the secret of `--name=value` and `--name value`.
     fn flag(&self, at: usize, spans: &mut Spans) {
-        let word = &self.0[at];
+        let word = &self.words[at];
         let text = &*word.text;
         let name = text.trim_start_matches('-');
         let lead = text.len() - name.len();
@@ -194,34 +115,31 @@ impl<'t> Words<'t> {
             }
             return;
         }
-        let Some(next) = self.0.get(at + 1) else { return };
+        let Some(next) = self.words.get(at + 1) else { return };
         // `docker build --secret id=x` names a secret that is elsewhere.
-        let program = basename(&self.0[0].text);
-        let is_named = name == "secret" && (next.text.contains('=') || NAME_SECRETS.contains(&program));
+        let is_named = name == "secret" && (next.text.contains('=') || NAME_SECRETS.contains(&self.name(0)));
         if !next.text.starts_with('-') && !is_named && holds_secret(name, &next.text) {
             add(next, behind_kind(&next.text)..next.text.len(), spans);
         }
     }
 
-    /// The options and operands of a program whose arguments begin here.
-    fn program(&self, program: &Program, from: usize, spans: &mut Spans) {
-        let arguments = &self.0[from..];
-        if !program.when.is_empty() && !arguments.iter().any(|word| program.when.contains(&&*word.text)) {
+    /// Finds the secrets in the options and operands of a program whose arguments begin here.
+    fn row(&self, row: &Row, from: usize, spans: &mut Spans) {
+        let arguments = &self.words[from..];
+        if !row.counts(arguments.iter().map(|word| &word.text)) {
             return;
         }
-        for (at, word) in arguments.iter().enumerate() {
-            for flag in program.flags {
-                option(flag, word, arguments.get(at + 1), spans);
+        for form in &row.forms {
+            match form {
+                Form::Flag(flag) => {
+                    for (at, word) in arguments.iter().enumerate() {
+                        option(flag, word, arguments.get(at + 1), spans);
+                    }
+                }
+                Form::Operand(operand) => operands(operand, arguments, spans),
+                Form::Named(option) => named(*option, arguments, spans),
+                _ => {}
             }
-            if program.named
-                && programs::names_next(&word.text)
-                && let Some(next) = arguments.get(at + 1)
-            {
-                add(next, 0..next.text.len(), spans);
-            }
-        }
-        for operand in program.operands {
-            operands(operand, arguments, spans);
         }
     }
 }
@@ -229,15 +147,28 @@ impl<'t> Words<'t> {
 /// What a command does with its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// It is a secret.
-    Secret,
+    /// It is a secret, or has one in each line.
+    Secret(Part),
     /// It is a script.
     Script,
     /// Something else.
     Other,
 }
 
-/// `NAME=value` and `Header: value` as a whole word.
+fn places_of_programs(words: &[Decoded<'_>]) -> Vec<usize> {
+    let Some(first) = words.iter().position(|word| !is_before_program(&word.text)) else { return Vec::new() };
+    let mut behind = None;
+    for form in programs::forms(basename(&words[first].text)) {
+        let Form::Command(option) = form else { continue };
+        let from = option.map_or(Some(first), |option| words.iter().position(|word| word.text.starts_with(option)));
+        behind = behind.or(from);
+    }
+    let is_known = |at: &usize| !programs::find(basename(&words[*at].text)).is_empty();
+    let others = behind.into_iter().flat_map(|from| from + 1..words.len()).filter(is_known);
+    std::iter::once(first).chain(others).take(MAX_PROGRAMS).collect()
+}
+
+/// Finds the secret of `NAME=value` and `Header: value` as a whole word.
 fn pair(word: &Decoded<'_>, spans: &mut Spans) {
     let text = &*word.text;
     let Some(sign) = text.find(['=', ':']) else { return };
@@ -258,7 +189,7 @@ fn pair(word: &Decoded<'_>, spans: &mut Spans) {
     }
 }
 
-/// The start of a credential: behind blanks, and behind the scheme before it.
+/// Returns the start of a credential: behind blanks, and behind the scheme before it.
 fn behind_scheme(text: &str, from: usize) -> usize {
     let value = text[from..].trim_start();
     let start = text.len() - value.len();
@@ -270,7 +201,7 @@ fn behind_scheme(text: &str, from: usize) -> usize {
     }
 }
 
-/// The length of a value in a word: up to the next pair, if one follows.
+/// Returns the length of a value in a word: up to the next pair, if one follows.
 fn length_of(value: &str) -> usize {
     let mut from = 0;
     while let Some(at) = value[from..].find([' ', ';', '&', ',']) {
@@ -284,56 +215,71 @@ fn length_of(value: &str) -> usize {
     value.len()
 }
 
-/// An option of a program.
+/// Finds the secret of an option of a program.
 fn option(flag: &Flag, word: &Decoded<'_>, next: Option<&Decoded<'_>>, spans: &mut Spans) {
     let text = &*word.text;
-    let Some(rest) = text.strip_prefix(flag.name) else { return };
-    let (holder, from) = match rest.as_bytes().first() {
-        None if flag.separate => match next {
-            Some(next) if !next.text.starts_with('-') => (next, 0),
-            _ => return,
-        },
-        None => return,
-        Some(b'=') if flag.name.len() > 2 => (word, flag.name.len() + 1),
-        Some(_) if flag.joined && !flag.name.starts_with("--") => (word, flag.name.len()),
-        Some(_) => return,
+    let in_next = next.filter(|next| !next.text.starts_with('-')).map(|next| (next, 0));
+    let found = match (flag.place, text.strip_prefix(flag.name)) {
+        (Place::Grouped, _) => in_next.filter(|_| is_group(text, flag.name)),
+        (_, None | Some("")) if flag.place == Place::Joined || text != flag.name => None,
+        (_, Some("")) => in_next,
+        // `--user=me:X`, and `-p=X` of programs that allow it.
+        (_, Some(rest)) if rest.starts_with('=') => Some((word, flag.name.len() + 1)),
+        (Place::Joined, Some(rest)) if !is_port(rest) => Some((word, flag.name.len())),
+        _ => None,
     };
-    let value = &holder.text[from..];
-    if let Some(secret) = programs::secret_in(flag.part, value) {
+    let Some((holder, from)) = found else { return };
+    if let Some(secret) = programs::secret_in(flag.part, &holder.text[from..]) {
         add(holder, from + secret.start..from + secret.end, spans);
     }
 }
 
-/// The operands of a program behind certain words.
-fn operands(operand: &Operand, arguments: &[Decoded<'_>], spans: &mut Spans) {
-    let mut behind = operand.behind.iter().peekable();
-    let mut skip = operand.skip;
-    for word in arguments {
-        let text = &*word.text;
-        if let Some(wanted) = behind.peek() {
-            let rest = text.strip_prefix(**wanted);
-            if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
-                behind.next();
-            }
-            continue;
-        }
-        if text.starts_with('-') || text.is_empty() {
-            continue;
-        }
-        if skip > 0 {
-            skip -= 1;
-            continue;
-        }
-        if let Some(secret) = programs::secret_in(operand.part, text) {
-            add(word, secret, spans);
-        }
-        if !operand.all {
-            return;
+/// Returns whether a word is a group of short options that ends with this letter: `-su`.
+fn is_group(word: &str, letter: &str) -> bool {
+    let rest = word.strip_prefix('-').and_then(|group| group.strip_suffix(letter));
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphabetic()))
+}
+
+/// Returns whether a value joined to `-p` is that of `docker run -p80:80`.
+fn is_port(value: &str) -> bool {
+    value.contains(':') && value.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte))
+}
+
+/// Finds the secrets behind words that name them.
+fn named(option: Option<&str>, arguments: &[Decoded<'_>], spans: &mut Spans) {
+    for (at, pair) in arguments.windows(2).enumerate() {
+        let is_behind = option.is_none_or(|option| at > 0 && arguments[at - 1].text == option);
+        if is_behind && programs::names_next(&pair[0].text) && !pair[1].text.starts_with('-') {
+            add(&pair[1], 0..pair[1].text.len(), spans);
         }
     }
 }
 
-/// The start of a secret in a value that may say where it is: `pass:X`, `env:NAME`, `file:PATH`.
+/// Finds the operands of a program behind certain words.
+fn operands(operand: &Operand, arguments: &[Decoded<'_>], spans: &mut Spans) {
+    let mut behind = operand.behind.iter().peekable();
+    let mut found = Vec::new();
+    for word in arguments {
+        let text = &*word.text;
+        if let Some(wanted) = behind.peek() {
+            let rest = text.split_at_checked(wanted.len()).filter(|(lead, _)| lead.eq_ignore_ascii_case(wanted));
+            if rest.is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('.')) {
+                behind.next();
+            }
+        } else if !text.starts_with('-') && !text.is_empty() {
+            found.push(word);
+        }
+    }
+    let skip = if operand.lenient { operand.skip.min(found.len().saturating_sub(1)) } else { operand.skip };
+    let most = if operand.all { usize::MAX } else { 1 };
+    for word in found.into_iter().skip(skip).take(most) {
+        if let Some(secret) = programs::secret_in(operand.part, &word.text) {
+            add(word, secret, spans);
+        }
+    }
+}
+
+/// Returns the start of a secret in a value that may say where it is: `pass:X`, `env:NAME`, `file:PATH`.
 fn behind_kind(value: &str) -> usize {
     match value.split_once(':') {
         Some(("pass", _)) => 5,
@@ -343,20 +289,23 @@ fn behind_kind(value: &str) -> usize {
 }
 
 /// Adds a part of a word, unless it is an expansion.
-fn add(word: &Decoded<'_>, part: Range<usize>, spans: &mut Spans) {
+pub fn add(word: &Decoded<'_>, part: Range<usize>, spans: &mut Spans) {
     if !part.is_empty() && !word.is_reference(part.clone()) {
         spans.add(word.place(part));
     }
 }
 
-/// The name of a program without its directory.
-pub fn basename(word: &str) -> &str {
+/// Returns the name of a program without its directory.
+fn basename(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or(word);
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
+/// Returns whether a word stands before a program: an assignment, or a part of the times of a crontab.
+fn is_before_program(word: &str) -> bool {
+    let is_time = word.bytes().all(|byte| byte.is_ascii_digit() || b"*/,-".contains(&byte));
+    is_time
+        || word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        })
 }

@@ -32,12 +32,17 @@ impl<'t> Decoded<'t> {
         Self { text: Cow::Borrowed(text), start: 0, places: None, literal: Vec::new() }
     }
 
-    /// Whether quotes were taken off, so that the text is one argument as a whole.
+    /// Takes a part of a script as it is.
+    pub fn part(script: &'t str, span: Range<usize>) -> Self {
+        Self { start: span.start, ..Self::whole(script.get(span).unwrap_or_default()) }
+    }
+
+    /// Returns whether quotes were taken off, so that the text is one argument as a whole.
     pub fn is_argument(&self) -> bool {
         self.places.is_some()
     }
 
-    /// The place in the script of a part of the text, without the quotes around it.
+    /// Returns the place in the script of a part of the text, without the quotes around it.
     pub fn place(&self, part: Range<usize>) -> Range<usize> {
         let Some(places) = &self.places else { return self.start + part.start..self.start + part.end };
         match (places.get(part.start), part.end.checked_sub(1).and_then(|last| places.get(last))) {
@@ -46,14 +51,17 @@ impl<'t> Decoded<'t> {
         }
     }
 
-    /// Whether a part of the text is all expansions (`$TOKEN`, `$(pass show x)`), so that it shows no secret.
+    /// Returns whether a part of the text is all expansions (`$TOKEN`, `$(pass show x)`, `{token}` of other languages),
+    /// so that it shows no secret.
     pub fn is_reference(&self, part: Range<usize>) -> bool {
         // An expansion that goes on behind the part is none of it.
         let bytes = &self.text.as_bytes()[..part.end];
         let mut at = part.start;
         let mut expands = false;
         while at < part.end {
-            let end = if self.literal.binary_search(&at).is_ok() { at } else { expansion(bytes, at) };
+            let is_literal = self.literal.binary_search(&at).is_ok() && !is_variable(bytes, at);
+            let end = if is_literal { at } else { expansion(bytes, at) };
+            let end = if end > at { end } else { field(bytes, at) };
             if end > at {
                 (at, expands) = (end, true);
             } else if bytes[at].is_ascii_alphanumeric() || bytes[at] >= 0x80 || bytes[at] == b'$' {
@@ -206,7 +214,7 @@ impl Decoder<'_> {
     }
 }
 
-/// The end of the expansion that begins here; `at` if none does.
+/// Returns the end of the expansion that begins here; `at` if none does.
 pub fn expansion(bytes: &[u8], at: usize) -> usize {
     match (bytes.get(at), bytes.get(at + 1)) {
         (Some(b'`'), _) => {
@@ -226,7 +234,21 @@ pub fn expansion(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The place behind the bracket that closes the one at `open`.
+/// Returns whether a `$` that expands nothing here is written for another shell: `$TOKEN` and `${…}`, unlike `$ecret`.
+fn is_variable(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'$'
+        && bytes.get(at + 1).is_some_and(|byte| byte.is_ascii_uppercase() || b"{_".contains(byte))
+        && !bytes[at + 1..expansion(bytes, at)].iter().any(u8::is_ascii_lowercase)
+}
+
+/// Returns the end of the `{name}` that begins here; `at` if none does.
+fn field(bytes: &[u8], at: usize) -> usize {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.".contains(byte);
+    let length = if bytes[at] == b'{' { bytes[at + 1..].iter().take(64).take_while(is_part).count() } else { 0 };
+    if length > 0 && bytes.get(at + 1 + length) == Some(&b'}') { at + length + 2 } else { at }
+}
+
+/// Returns the place behind the bracket that closes the one at `open`.
 fn balanced(bytes: &[u8], open: usize) -> usize {
     let mut depth = 0_usize;
     let mut at = open;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The words of the commands from this place on, each as its span.
+/// Returns the words of the commands from this place on, each as its span.
 pub fn commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
     let bytes = text.as_bytes();
     // Behind its last quote no quote of a kind is closed.
@@ -36,7 +36,7 @@ pub fn commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
     commands
 }
 
-/// The place behind the quote that closes the one at `open`.
+/// Returns the place behind the quote that closes the one at `open`.
 fn closing(bytes: &[u8], open: usize, quote: u8) -> usize {
     let mut at = open + 1;
     while at < bytes.len() && bytes[at] != quote {

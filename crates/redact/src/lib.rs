@@ -6,9 +6,13 @@
 //! | `triggers` | whether a text could hold a secret at all |
 //! | `text` | secrets that any text shows: tokens, addresses, pairs, headers |
 //! | `script` | commands, assignments, heredocs, scripts within scripts |
-//! | `command`, `programs` | options and operands of a command |
+//! | `command` | options and operands of a command |
+//! | `programs` | what is known of programs, as usage lines in `data/programs.txt` |
 //! | `names` | names whose values are secrets |
-//! | `decoded` | words without quotes, with the places in the script |
+//! | `decoded` | words without quotes, with their places in the script |
+//! | `lenient` | words of a text that bash refuses |
+//!
+//! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with [`redact`].
 //!
 //! The value alone is taken out: flag, user and header name stay. An expansion (`$TOKEN`) is no secret. The work grows
 //! with the length of the command, and not faster.
@@ -39,19 +43,32 @@ pub struct Redacted<'t> {
     pub redacted: bool,
 }
 
-/// Whether a command could hold a secret. Takes a fraction of a microsecond.
+/// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
     triggers::may_hold(command)
 }
 
-/// Takes the secrets out of a command.
+/// Most rounds of [`redact`]: behind a marker a text may read otherwise than before.
+const MAX_ROUNDS: usize = 8;
+
+/// Takes the secrets out of a command. What it returns has none to take out.
 pub fn redact(command: &str) -> Redacted<'_> {
+    let mut text = Cow::Borrowed(command);
+    for _ in 0..MAX_ROUNDS {
+        match round(&text) {
+            Some(less) => text = Cow::Owned(less),
+            None => break,
+        }
+    }
+    let redacted = matches!(text, Cow::Owned(_));
+    Redacted { text, redacted }
+}
+
+/// Takes out what is found at once. `None` if nothing is.
+fn round(command: &str) -> Option<String> {
     let mut spans = Spans::default();
     if may_hold_secret(command) {
         script::scan(command, &mut spans);
     }
-    match spans.apply(command) {
-        Some(text) => Redacted { text: Cow::Owned(text), redacted: true },
-        None => Redacted { text: Cow::Borrowed(command), redacted: false },
-    }
+    spans.apply(command)
 }

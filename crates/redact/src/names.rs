@@ -1,118 +1,71 @@
 //! Names of options, variables, headers and fields whose values are secrets.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use protocol::plan;
 
 /// Last words of names that hold facts about a secret, or the place of one: `--password-file`, `tokenName`.
-const ABOUT: &[&str] = &[
-    "ALGO",
-    "ALGORITHM",
-    "CMD",
-    "COLUMN",
-    "COMMAND",
-    "COUNT",
-    "DIR",
-    "DIRECTORY",
-    "ENABLED",
-    "ENDPOINT",
-    "ENV",
-    "EXPIRES",
-    "EXPIRY",
-    "FD",
-    "FIELD",
-    "FILE",
-    "FILES",
-    "FORMAT",
-    "FROM",
-    "HEADER",
-    "HELPER",
-    "HINT",
-    "ID",
-    "INDEX",
-    "JAR",
-    "LABEL",
-    "LENGTH",
-    "LIMIT",
-    "MANAGER",
-    "NAME",
-    "NAMES",
-    "PARAM",
-    "PATH",
-    "PATTERN",
-    "POLICY",
-    "PROGRAM",
-    "PROMPT",
-    "PROVIDER",
-    "REGEX",
-    "REQUIRED",
-    "RESET",
-    "ROUNDS",
-    "SIZE",
-    "STDIN",
-    "STORE",
-    "STRENGTH",
-    "TIMEOUT",
-    "TTL",
-    "TYPE",
-    "URI",
-    "VERSION",
-];
+static ABOUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words(
+        "\
+    ALGO ALGORITHM CMD COLUMN COMMAND COUNT DIR DIRECTORY ENABLED ENDPOINT ENV EXPIRES EXPIRY FD FIELD FILE FILES \
+    FORMAT FROM HEADER HELPER HINT ID INDEX JAR LABEL LENGTH LIMIT MANAGER NAME NAMES PARAM PATH PATTERN POLICY \
+    PROGRAM PROMPT PROVIDER REGEX REQUIRED RESET ROUNDS SIZE STDIN STORE STRENGTH TIMEOUT TTL TYPE URI VERSION",
+    )
+});
 
 /// Names that count beside those of variables, in capitals and without separators.
-const ALSO: &[&str] = &[
-    "ADMINPASS",
-    "AUTHKEY",
-    "AUTHPASS",
-    "DBPASS",
-    "KEYPASS",
-    "KEYSTOREPASS",
-    "MASTERPASS",
-    "MYSQLPASS",
-    "PASSPHRASE",
-    "PSK",
-    "PW",
-    "PWD",
-    "REQUIREPASS",
-    "ROOTPASS",
-    "SMTPPASS",
-    "SRCSTOREPASS",
-    "DESTSTOREPASS",
-    "STOREPASS",
-    "TRUSTSTOREPASS",
-    "USERPASS",
-    "USERPWD",
-    "XAPIKEY",
-];
+static ALSO: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words(
+        "\
+    ACCOUNTKEY ADMINPASS AUTHKEY AUTHPASS DBPASS DESTSTOREPASS KEYPASS KEYSTOREPASS MASTERPASS MYSQLPASS PASSPHRASE \
+    PSK PW PWD REQUIREPASS ROOTPASS SMTPPASS SRCSTOREPASS STOREPASS TRUSTSTOREPASS USERPASS USERPWD XAPIKEY",
+    )
+});
 
 /// Names that count in the query of an address alone.
-const IN_QUERY: &[&str] =
-    &["KEY", "SIG", "SIGNATURE", "XAMZSIGNATURE", "XAMZCREDENTIAL", "XGOOGSIGNATURE", "AUTH", "CODE", "SID", "HMAC"];
+static IN_QUERY: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| words("KEY SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE AUTH CODE SID HMAC"));
 
 /// Values that say yes, no or nothing.
 const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "0", "1"];
 
-/// Whether a value under this name is a secret.
+/// Leads of values that say where a secret is, that a program puts one in its place, or that are a pattern.
+const NOT_VALUES: &[&str] = &["op://", "%s", "%b", "%q", "%v", "\\w", "\\S", "\\d", "[^", "[a-z", "[A-Z", "[0-9"];
+
+/// Returns whether a value under this name is a secret.
 pub fn holds_secret(name: &str, value: &str) -> bool {
-    if value.is_empty() || SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch)) {
+    let is_switch = || SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch));
+    if value.is_empty() || is_switch() || NOT_VALUES.iter().any(|lead| value.starts_with(lead)) {
         return false;
     }
     let plain = plain(name);
-    let is_about = ABOUT.contains(&last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
+    let is_about = ABOUT.contains(last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
     if plain.is_empty() || plain.starts_with("ASK") || is_about {
         return false;
     }
-    if ALSO.contains(&plain.as_str()) {
+    if plain == "AUTH" {
+        return is_encoded(value);
+    }
+    if ALSO.contains(plain.as_str()) {
         return plain != "PWD" && plain != "PW" || !is_path(value);
     }
     let is_place = ["KEY", "CREDENTIAL", "COOKIE", "AUTH"].iter().any(|word| plain.contains(word)) && is_path(value);
     !is_place && plan::is_secret_name(name, value)
 }
 
-/// Whether a value under this name in the query of an address is a secret.
-pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
-    holds_secret(name, value) || (!value.is_empty() && IN_QUERY.contains(&plain(name).as_str()))
+/// Returns whether a value under this name could be a secret.
+pub fn may_hold_secret(name: &str) -> bool {
+    holds_secret(name, "a plain value") || plain(name) == "AUTH"
 }
 
-/// Whether this is the name of a header that carries a secret.
+/// Returns whether a value under this name in the query of an address is a secret.
+pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
+    holds_secret(name, value) || (!value.is_empty() && IN_QUERY.contains(plain(name).as_str()))
+}
+
+/// Returns whether this is the name of a header that carries a secret.
 pub fn is_header(name: &str) -> bool {
     let plain = plain(name);
     matches!(plain.as_str(), "AUTHORIZATION" | "PROXYAUTHORIZATION" | "COOKIE" | "SETCOOKIE" | "XAUTH" | "XAPIKEY")
@@ -121,12 +74,16 @@ pub fn is_header(name: &str) -> bool {
         || (name.contains('-') && holds_secret(name, "value"))
 }
 
-/// The name in capitals and without separators.
+fn words(text: &str) -> HashSet<&str> {
+    text.split_ascii_whitespace().collect()
+}
+
+/// Returns the name in capitals and without separators.
 fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|next| next.to_ascii_uppercase()).collect()
 }
 
-/// The last word of a name: behind the last separator, or from the last capital of a camel on.
+/// Returns the last word of a name: behind the last separator, or from the last capital of a camel on.
 fn last_word(name: &str) -> &str {
     let word = name.rsplit(|next: char| !next.is_ascii_alphanumeric()).next().unwrap_or(name);
     if word.bytes().all(|byte| !byte.is_ascii_lowercase()) {
@@ -135,7 +92,16 @@ fn last_word(name: &str) -> &str {
     word.rfind(|next: char| next.is_ascii_uppercase()).map_or(word, |at| &word[at..])
 }
 
-/// Whether a value is the path of a file.
+/// Returns whether a value looks like `user:password` in base64, as in the settings of docker.
+fn is_encoded(value: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    value.len() >= 12
+        && value.bytes().all(is_base64)
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && value.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=')
+}
+
+/// Returns whether a value is the path of a file.
 pub fn is_path(value: &str) -> bool {
     const ENDS: [&str; 14] = [
         ".pem", ".key", ".pub", ".json", ".txt", ".crt", ".cer", ".cfg", ".conf", ".yaml", ".yml", ".env", ".ini",

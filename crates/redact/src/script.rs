@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use crate::command::{Reads, Words, basename};
+use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+
+use crate::command::{Reads, Words, add};
 use crate::decoded::Decoded;
 use crate::lenient;
-use crate::names::holds_secret;
+use crate::names::{holds_secret, may_hold_secret};
+use crate::programs::{self, Part as Form};
 use crate::spans::Spans;
-use super::{text, triggers};
-use safety::parse::{self, Assignment, Kind, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+use crate::{text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -47,24 +49,28 @@ struct Walk<'t, 's> {
 
 impl<'t> Walk<'t, '_> {
     fn words(&self, node: &Node) -> Words<'t> {
-        match &node.kind {
-            Kind::Simple(simple) => Words::of(self.script, simple.words.iter().map(|word| word.span.clone())),
-            _ => Words(Vec::new()),
-        }
+        let spans = match &node.kind {
+            Kind::Simple(simple) => simple.words.iter().map(|word| word.span.clone()).collect(),
+            _ => Vec::new(),
+        };
+        Words::of(self.script, spans.into_iter())
     }
 
-    /// The words of a command, and the scripts among them.
+    /// Finds the secrets in the words of a command, and in the scripts among them.
     fn command(&mut self, words: &Words<'_>) {
         words.scan(self.spans);
         for script in words.scripts() {
-            self.within(script);
+            self.within(&words.words[script]);
         }
-        for word in words.0.iter().filter(|word| word.is_argument()) {
+        if words.program() == Some("printf") {
+            formatted(words, self.spans);
+        }
+        for word in words.words.iter().filter(|word| word.is_argument()) {
             text::scan(word, self.spans);
         }
     }
 
-    /// A script in a word.
+    /// Finds the secrets of a script in a word.
     fn within(&mut self, word: &Decoded<'_>) {
         if self.depth >= MAX_DEPTH || !triggers::may_hold(&word.text) {
             return;
@@ -73,77 +79,112 @@ impl<'t> Walk<'t, '_> {
         nested(&word.text, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
-            if !word.is_reference(secret.clone()) {
-                self.spans.add(word.place(secret.clone()));
-            }
+            add(word, secret.clone(), self.spans);
+        }
+    }
+
+    /// Finds the secrets of a script that is a part of this one.
+    fn part(&mut self, span: Range<usize>) {
+        let text = self.script.get(span.clone()).unwrap_or_default();
+        if self.depth < MAX_DEPTH && triggers::may_hold(text) {
+            let mut found = Spans::default();
+            nested(text, self.depth + 1, &mut found);
+            found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
         }
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
-        let word = Decoded::of(self.script, assignment.value.span.clone());
-        let items = match assignment.value.parts.as_slice() {
-            [Part::Array(items)] => items.iter().map(|item| Decoded::of(self.script, item.span.clone())).collect(),
-            _ => vec![word],
+        let value = &assignment.value;
+        let array = match value.parts.as_slice() {
+            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
+            _ => None,
         };
-        for item in items {
-            let whole = 0..item.text.len();
-            if holds_secret(&assignment.name, &item.text) && !item.is_reference(whole.clone()) {
-                self.spans.add(item.place(whole));
+        let is_array = array.is_some();
+        let items = Words::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
+        for item in &items.words {
+            if holds_secret(&assignment.name, &item.text) {
+                add(item, 0..item.text.len(), self.spans);
             } else if item.is_argument() {
-                text::scan(&item, self.spans);
+                text::scan(item, self.spans);
             }
+        }
+        if is_array {
+            // `args=(--token X)`
+            items.scan(self.spans);
         }
     }
 
-    /// The text that a command reads by its own redirects.
+    /// Finds the secrets of the text that a command reads by its own redirects.
     fn inputs(&mut self, redirects: &[Redirection], reads: Reads) {
         for redirect in redirects {
-            match (redirect.op, redirect.heredoc, reads) {
-                ("<<<", _, _) => self.input(redirect.target.span.clone(), reads),
-                (_, Some(number), Reads::Secret) => {
-                    let Some(body) = self.read.heredocs.get(number) else { continue };
-                    self.spans.add(trimmed(self.script, body.span.clone()));
+            let body = redirect.heredoc.and_then(|number| self.read.heredocs.get(number)).map(|body| body.span.clone());
+            match (redirect.op, body, reads) {
+                ("<<<", ..) => self.here_string(redirect.target.span.clone(), reads),
+                (_, Some(body), Reads::Secret(part)) => {
+                    input(&Decoded::part(self.script, trimmed(self.script, body)), part, self.spans);
                 }
-                (_, Some(number), Reads::Script) => {
-                    let Some(body) = self.read.heredocs.get(number) else { continue };
-                    let text = Decoded::whole(self.script.get(body.span.clone()).unwrap_or_default());
-                    let mut found = Spans::default();
-                    if self.depth < MAX_DEPTH {
-                        nested(&text.text, self.depth + 1, &mut found);
+                (_, Some(body), Reads::Script) => self.part(body),
+                (_, Some(body), Reads::Other)
+                    if self.script.get(body.clone()).is_some_and(|it| it.starts_with("#!")) =>
+                {
+                    self.part(body);
+                }
+                // `docker login --password-stdin < <(echo X)`
+                ("<", None, Reads::Secret(part)) => {
+                    for nested in &redirect.target.parts {
+                        if let Part::Process(nested) = nested {
+                            self.printed_by(&nested.list, part);
+                        }
                     }
-                    found.iter().for_each(|secret| {
-                        self.spans.add(body.span.start + secret.start..body.span.start + secret.end);
-                    });
                 }
                 _ => {}
             }
         }
     }
 
-    /// The text of a here-string.
-    fn input(&mut self, span: Range<usize>, reads: Reads) {
+    fn here_string(&mut self, span: Range<usize>, reads: Reads) {
         let word = Decoded::of(self.script, span);
-        let whole = 0..word.text.len();
         match reads {
-            Reads::Secret if !word.is_reference(whole.clone()) => self.spans.add(word.place(whole)),
+            Reads::Secret(part) => input(&word, part, self.spans),
             Reads::Script => self.within(&word),
-            Reads::Secret | Reads::Other => text::scan(&word, self.spans),
+            Reads::Other => {}
+        }
+        text::scan(&word, self.spans);
+    }
+
+    /// Finds the words that are written for a command that reads a secret.
+    fn printed(&mut self, node: &Node, part: Form) {
+        match &node.kind {
+            Kind::Group(list) | Kind::Subshell(list) => return self.printed_by(list, part),
+            Kind::Simple(simple) => {
+                let words = self.words(node);
+                match words.program() {
+                    Some("cat") => self.inputs(&simple.redirects, Reads::Secret(part)),
+                    Some(program @ ("echo" | "printf")) => {
+                        let formats = usize::from(program == "printf" && words.words.len() > 2);
+                        let texts = words.words.iter().skip(1 + formats).filter(|word| !word.text.starts_with('-'));
+                        texts.for_each(|word| input(word, part, self.spans));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
         }
     }
 
-    /// The words that `echo` and `printf` write for a command that reads a secret.
-    fn printed(&mut self, node: &Node) {
+    /// Finds the secrets of the scripts that `echo`, `printf` and `cat` write.
+    fn printed_script(&mut self, node: &Node) {
         let words = self.words(node);
-        let Some(program) = words.0.first().map(|word| basename(&word.text).to_owned()) else { return };
-        if program != "echo" && program != "printf" {
-            return;
+        match (&node.kind, words.program()) {
+            (Kind::Simple(simple), Some("cat")) => self.inputs(&simple.redirects, Reads::Script),
+            (_, Some("echo" | "printf")) => words.words.iter().skip(1).for_each(|word| self.within(word)),
+            _ => {}
         }
-        let formats = usize::from(program == "printf" && words.0.len() > 2);
-        for word in words.0.iter().skip(1 + formats).filter(|word| !word.text.starts_with('-')) {
-            let whole = 0..word.text.len();
-            if !word.is_reference(whole.clone()) {
-                self.spans.add(word.place(whole));
-            }
+    }
+
+    fn printed_by(&mut self, list: &List, part: Form) {
+        for (_, pipeline) in list.iter().flat_map(|entry| &entry.pipelines) {
+            pipeline.commands.last().into_iter().for_each(|last| self.printed(last, part));
         }
     }
 }
@@ -153,14 +194,8 @@ impl Visitor for Walk<'_, '_> {
         for pair in pipeline.commands.windows(2) {
             let [from, to] = pair else { continue };
             match self.words(to).reads() {
-                Reads::Secret => self.printed(from),
-                Reads::Script => {
-                    let words = self.words(from);
-                    let is_echo = words.0.first().is_some_and(|word| matches!(basename(&word.text), "echo" | "printf"));
-                    for word in words.0.iter().skip(1).filter(|_| is_echo) {
-                        self.within(word);
-                    }
-                }
+                Reads::Secret(part) => self.printed(from, part),
+                Reads::Script => self.printed_script(from),
                 Reads::Other => {}
             }
         }
@@ -172,6 +207,12 @@ impl Visitor for Walk<'_, '_> {
         if let Kind::Simple(simple) = &node.kind {
             simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
             self.inputs(&simple.redirects, reads);
+            let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
+            if targets.chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
+                self.printed_script(node);
+                // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
+                self.inputs(&simple.redirects, Reads::Script);
+            }
         }
         self.inputs(&node.redirects, reads);
         self.command(&words);
@@ -190,14 +231,48 @@ impl Visitor for Walk<'_, '_> {
         };
         let start = self.searched + at;
         self.searched = start + text.len();
-        let mut found = Spans::default();
-        self::nested(text, self.depth + 1, &mut found);
-        found.iter().for_each(|secret| self.spans.add(start + secret.start..start + secret.end));
+        self.part(start..self.searched);
         false
     }
 }
 
-/// A place without the newline at its end.
+/// Finds the secrets in a text that a command reads: all of it, or a part of each line.
+fn input(word: &Decoded<'_>, part: Form, spans: &mut Spans) {
+    if part == Form::Whole {
+        return add(word, 0..word.text.len(), spans);
+    }
+    let mut start = 0;
+    for line in word.text.split_inclusive('\n') {
+        if let Some(secret) = programs::secret_in(part, line.trim_end()) {
+            add(word, start + secret.start..start + secret.end, spans);
+        }
+        start += line.len();
+    }
+}
+
+/// Finds the words that `printf` puts in the place of a secret: `printf 'password=%s' X`.
+fn formatted(words: &Words<'_>, spans: &mut Spans) {
+    let Some(format) = words.words.get(1) else { return };
+    let is_part = |next: char| next.is_ascii_alphanumeric() || "_-.".contains(next);
+    let pieces = format.text.split('%');
+    for (before, argument) in pieces.zip(words.words.iter().skip(2)) {
+        let name = before.trim_end_matches([' ', '"', '\'']);
+        let Some(name) = name.strip_suffix(['=', ':']) else { continue };
+        let name = name.trim_end_matches([' ', '"', '\'']);
+        let name = &name[name.rfind(|next| !is_part(next)).map_or(0, |at| name.ceil_char_boundary(at + 1))..];
+        // `\n` before it is a newline.
+        if may_hold_secret(name) || name.strip_prefix('n').is_some_and(may_hold_secret) {
+            add(argument, 0..argument.text.len(), spans);
+        }
+    }
+}
+
+/// Returns whether a file is a script of a shell, by its name.
+fn is_script_file(name: &str) -> bool {
+    [".sh", ".bash", ".zsh", "shrc", "profile"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns a place without the newline at its end.
 fn trimmed(text: &str, span: Range<usize>) -> Range<usize> {
     let length = text.get(span.clone()).unwrap_or_default().trim_end().len();
     span.start..span.start + length

@@ -17,7 +17,7 @@ impl Spans {
         }
     }
 
-    /// All places as they were added.
+    /// Returns all places as they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Range<usize>> {
         self.0.iter()
     }
@@ -35,7 +35,7 @@ impl Spans {
                 end = end.max(next.end);
             }
             let end = text.ceil_char_boundary(end.min(text.len())).max(start);
-            if start == end {
+            if start == end || &text[start..end] == MARKER {
                 continue;
             }
             result.push_str(&text[at..start]);

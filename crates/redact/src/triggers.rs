@@ -4,36 +4,14 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use crate::programs;
 use protocol::plan;
 
+use crate::programs;
+
 /// Parts of names under which secrets stand.
-const NAMES: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "psk",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "bearer",
-    "cookie",
-    "connection",
-    "service_account",
-    "kubeconfig",
-    "kube_config",
-    "webhook",
-    "headers",
-    "session",
-    "mnemonic",
-    "seed",
-    "pat",
-    "jwt",
-    "sas",
-    "salt",
-];
+const NAMES: &str = "\
+    pass pwd pw psk secret token key auth cred bearer cookie connection service_account kubeconfig kube_config \
+    webhook headers session mnemonic seed pat jwt sas salt";
 
 /// Other parts of texts with secrets.
 const TEXTS: &[&str] = &["://", "@tcp(", "@unix(", "identified", "-----begin", "?sig=", "&sig=", "signature", "bot"];
@@ -43,19 +21,36 @@ fn compile(patterns: impl IntoIterator<Item = &'static str>) -> Option<AhoCorasi
     builder.ok()
 }
 
-static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.iter().copied()));
+static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
-static IN_TEXTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let texts = NAMES.iter().chain(TEXTS).copied();
-    compile(texts.chain(plan::leads()).chain(programs::names()))
+/// The parts of texts, and then the names of programs.
+static IN_TEXTS: LazyLock<Option<(AhoCorasick, usize)>> = LazyLock::new(|| {
+    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).chain(plan::leads()).collect();
+    let count = texts.len();
+    Some((compile(texts.into_iter().chain(programs::names()))?, count))
 });
 
-/// Whether a name could be that of a secret.
+/// Returns whether a name could be that of a secret.
 pub fn may_name(name: &str) -> bool {
     IN_NAMES.as_ref().is_none_or(|names| names.is_match(name))
 }
 
-/// Whether a text could hold a secret.
+/// Returns whether a text could hold a secret.
 pub fn may_hold(text: &str) -> bool {
-    IN_TEXTS.as_ref().is_none_or(|texts| texts.is_match(text))
+    let Some((patterns, texts)) = &*IN_TEXTS else { return true };
+    let bytes = text.as_bytes();
+    let is_part = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let is_word = |from: usize, to: usize| !is_part(to) && (from == 0 || !is_part(from - 1));
+    let mut found = patterns.find_overlapping_iter(text);
+    found.any(|found| found.pattern().as_usize() < *texts || is_word(found.start(), found.end()))
+        || splits_a_word(bytes)
+}
+
+/// Returns whether quotes or backslashes are within a word, where they could split the name of a program: `my'sql'`.
+fn splits_a_word(bytes: &[u8]) -> bool {
+    let is_part = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    memchr::memchr3_iter(b'\'', b'"', b'\\', bytes).any(|at| {
+        let signs = || bytes[at..].iter().take_while(|byte| b"'\"\\".contains(byte)).count();
+        at > 0 && is_part(at - 1) && is_part(at + signs())
+    })
 }

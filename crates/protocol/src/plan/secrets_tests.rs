@@ -237,6 +237,21 @@ fn ordinary_variables_are_kept() {
     }
 }
 
+#[test]
+fn a_token_is_found_where_it_begins_and_ends() {
+    for shape in SHAPES.iter().filter(|shape| shape.is_token()) {
+        let (lead, token) = (format!("é {}", shape.lead), token(shape));
+        let text = format!("é {token} b");
+        let start =
+            if shape.any_case() || shape.rest == Rest::Any { lead.len() } else { lead.len() - shape.lead.len() };
+        assert_eq!(token_at(text.as_bytes(), 3), Some(start..text.len() - 2), "{text}");
+        assert_eq!(token_at(format!("x{token}").as_bytes(), 1), None, "within a word: {token}");
+    }
+    for text in ["password=x", "authorization: x", "sk-learn", "", "é"] {
+        assert!((0..=text.len()).all(|at| token_at(text.as_bytes(), at).is_none()), "{text}");
+    }
+}
+
 /// Returns a name as the patterns see it.
 fn bare(name: &str) -> String {
     name.to_ascii_uppercase().replace(['-', '.', ':', '/'], "_")

@@ -1,17 +1,28 @@
 //! Redaction as a whole: a table of commands with secrets, one of near misses, and bounds.
 
+mod generated;
 mod kept;
 mod taken;
+mod wild;
 
 use std::time::{Duration, Instant};
 
-use crate::spans::MARKER;
-use super::{may_hold_secret, redact};
 use protocol::plan;
-use kept::KEPT;
-use taken::TAKEN;
+
+use crate::spans::MARKER;
+use crate::{may_hold_secret, redact};
 
 const RUN: &str = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD2eF4gH6j";
+
+/// All commands with secrets.
+fn taken() -> impl Iterator<Item = &'static str> {
+    taken::TAKEN.iter().chain(wild::TAKEN).copied()
+}
+
+/// All commands without secrets.
+fn kept() -> impl Iterator<Item = &'static str> {
+    kept::KEPT.iter().chain(wild::KEPT).copied()
+}
 
 /// A token in place of its name.
 fn with_tokens(text: &str) -> String {
@@ -54,7 +65,7 @@ fn case(marked: &str) -> (String, Vec<String>, String) {
 #[test]
 fn every_secret_of_the_table_is_taken_out_and_nothing_else() {
     let mut wrong = Vec::new();
-    for marked in TAKEN {
+    for marked in taken() {
         let (command, _, wanted) = case(marked);
         let found = redact(&command);
         // Secrets that follow each other in one word may be one place.
@@ -64,7 +75,7 @@ fn every_secret_of_the_table_is_taken_out_and_nothing_else() {
             wrong.push(format!("{command:?}\n  found  {:?}\n  wanted {wanted:?}", found.text));
         }
     }
-    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), TAKEN.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), taken().count(), wrong.join("\n"));
 }
 
 /// Whether two texts are equal but for quotes around markers.
@@ -81,14 +92,14 @@ fn same(one: &str, other: &str) -> bool {
 
 #[test]
 fn every_near_miss_stays() {
-    let found = KEPT.iter().map(|command| (command, redact(command)));
+    let found = kept().map(|command| (command, redact(command)));
     let wrong: Vec<_> = found.filter(|(_, found)| found.redacted).map(|(_, found)| found.text.into_owned()).collect();
-    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), KEPT.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), kept().count(), wrong.join("\n"));
 }
 
 #[test]
 fn the_first_look_passes_over_no_secret() {
-    for marked in TAKEN {
+    for marked in taken() {
         let (command, ..) = case(marked);
         assert!(may_hold_secret(&command), "{command}");
     }
@@ -118,7 +129,7 @@ fn secrets_are_taken_out_behind_every_wrapper() {
         |command| format!("bash <<'END_OF_IT'\n{command}\nEND_OF_IT\n"),
     ];
     let mut wrong = Vec::new();
-    for marked in TAKEN {
+    for marked in taken() {
         let (command, secrets, _) = case(marked);
         let is_whole = safety::parse::read(&command).script.fault.is_none();
         let ends_open = command.contains("<<");
@@ -142,19 +153,19 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn a_command_without_its_secrets_has_none_to_take_out() {
-    for marked in TAKEN {
+fn a_redacted_command_stays_as_it_is() {
+    for marked in taken() {
         let (command, ..) = case(marked);
         let once = redact(&command).text.into_owned();
-        let twice = redact(&once).text.into_owned();
-        let plain = |text: &str| text.replace(MARKER, "");
-        assert!(plain(&twice).len() <= plain(&once).len(), "{once}\n{twice}");
+        let twice = redact(&once);
+        assert_eq!(twice.text, once, "{command}");
     }
 }
 
 #[test]
 fn long_and_hostile_texts_take_time_that_grows_with_their_length() {
-    let bound = if cfg!(debug_assertions) { Duration::from_millis(1500) } else { Duration::from_millis(50) };
+    // Quadratic work would take minutes. A release takes some milliseconds.
+    let bound = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_millis(200) };
     let length = 64 * 1024;
     for unit in [
         "password=",
@@ -197,62 +208,28 @@ fn long_and_hostile_texts_take_time_that_grows_with_their_length() {
         "é",
         "sudo -S <<< x ",
         "echo x | sudo -S a; ",
+        "${A:-",
+        "${TOKEN:-x} ",
+        "<password>",
+        "\"--password\",",
+        "name: X_TOKEN value: ",
+        "name ",
+        "ENV ",
+        "cat <<E | docker login --password-stdin\nx\nE\n",
+        "cat > x.sh <<E\n",
+        "printf '%s%s' ",
+        "%",
+        "a'b",
+        "x=(--token ",
+        "curl -x a:b@",
+        "{a",
+        "Authorization\", \"",
     ] {
         let text: String = unit.repeat(length / unit.len() + 1);
         let text = format!("mysql {}", &text[..text.floor_char_boundary(length)]);
         let begin = Instant::now();
         let _ = redact(&text);
-        let fastest = (0..2).map(|_| {
-            let begin = Instant::now();
-            let _ = redact(&text);
-            begin.elapsed()
-        });
-        let time = fastest.min().unwrap_or_default().min(begin.elapsed());
+        let time = begin.elapsed();
         assert!(time < bound, "{unit:?}: {time:?}");
     }
-}
-
-#[test]
-fn any_text_can_be_redacted() {
-    use proptest::prelude::*;
-    let pieces = prop::collection::vec(
-        prop::sample::select(vec![
-            "'",
-            "\"",
-            "\\",
-            "$",
-            "`",
-            "(",
-            ")",
-            "{",
-            "}",
-            "<<E\n",
-            "E\n",
-            "=",
-            ":",
-            "@",
-            "//",
-            "é",
-            "\u{1f600}",
-            " ",
-            "\n",
-            "password",
-            "--token",
-            "Authorization",
-            "Bearer ",
-            "mysql -p",
-            "bash -c ",
-            "curl -u ",
-            "x",
-            "|",
-            ";",
-            "$'\\x",
-            "&",
-        ]),
-        0..40,
-    );
-    proptest!(ProptestConfig::with_cases(3000), |(pieces in pieces)| {
-        let text = pieces.concat();
-        let _ = redact(&text);
-    });
 }
