@@ -33,6 +33,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Tests use the package as it is shipped: Node itself loads the built files, and vitest does not transform them.
     server: { deps: { external: [/\/dist\/[^/]+\.[cm]js$/, /\/native\.cjs$/] } },
+    // Tools for models would write into the ledger of whoever runs the tests.
+    env: { AGENT_BASH_LEDGER: 'off' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,

@@ -339,10 +339,28 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// Reads a line without its newline. `None` if it is damaged.
 pub fn read(line: &[u8]) -> Option<Record<'_>> {
+    parse(whole(line)?)
+}
+
+/// Returns the text of a line without its newline. `None` if it is damaged.
+pub fn whole(line: &[u8]) -> Option<&str> {
     let (text, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
     let sum = tail.strip_prefix(SUM.as_bytes())?.strip_suffix(b"\"}")?;
     let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
-    (sum == checksum(text)).then(|| serde_json::from_slice(line).ok())?
+    (sum == checksum(text)).then(|| simdutf8::basic::from_utf8(line).ok())?
+}
+
+/// Reads the text of a whole line.
+pub fn parse(text: &str) -> Option<Record<'_>> {
+    serde_json::from_str(text).ok()
+}
+
+/// Returns the run of a whole line that has no start, without reading the rest. `None` for all other lines, and for
+/// lines that have their parts in another order than [`Line`] writes them.
+pub fn run_of_addition(text: &str) -> Option<&str> {
+    let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once('"')?;
+    let is_addition = [",\"end\":", ",\"note\":"].iter().any(|part| rest.starts_with(part));
+    (is_addition && !run.contains('\\')).then_some(run)
 }
 
 #[cfg(test)]

@@ -29,16 +29,13 @@ pub struct Later<'a> {
 impl<'a> Later<'a> {
     /// Adds the parts of a record that was written before those that were added. The later of two parts counts.
     pub fn add(&mut self, end: Option<End<'a>>, note: Option<Note<'a>>) {
-        let Note { changes, output, task, end: other, silence } = note.unwrap_or_default();
-        let known = std::mem::take(&mut self.note);
-        self.end = self.end.take().or(end);
-        self.note = Note {
-            changes: known.changes.or(changes),
-            output: known.output.or(output),
-            task: known.task.or(task),
-            end: known.end.or(other),
-            silence: known.silence.or(silence),
-        };
+        fill(&mut self.end, end);
+        let Some(Note { changes, output, task, end, silence }) = note else { return };
+        fill(&mut self.note.changes, changes);
+        fill(&mut self.note.output, output);
+        fill(&mut self.note.task, task);
+        fill(&mut self.note.end, end);
+        fill(&mut self.note.silence, silence);
     }
 
     /// Returns the end. The host knows it better than the shim.
@@ -49,6 +46,13 @@ impl<'a> Later<'a> {
     /// Returns whether the end is known.
     pub fn has_ended(&self) -> bool {
         self.end().is_some()
+    }
+}
+
+/// Sets a part that is not known yet.
+fn fill<T>(known: &mut Option<T>, part: Option<T>) {
+    if known.is_none() && part.is_some() {
+        *known = part;
     }
 }
 

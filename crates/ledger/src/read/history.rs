@@ -70,9 +70,9 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Counts a line that is no record of a run. Returns the record otherwise.
-    pub fn over<'l>(&mut self, line: &'l [u8]) -> Option<Record<'l>> {
-        let Some(record) = record::read(line) else {
+    /// Counts a line whose record is damaged or about a file. Returns the record of a run.
+    pub fn over<'l>(&mut self, record: Option<Record<'l>>) -> Option<Record<'l>> {
+        let Some(record) = record else {
             self.damaged += 1;
             return None;
         };
@@ -170,23 +170,35 @@ impl History {
             let line = &block[start..end];
             end = start;
             let line = line.strip_suffix(b"\n").unwrap_or(line);
-            if !line.is_empty()
-                && let Some(record) = self.passed.over(line)
-            {
-                self.record(record, line, write);
+            if line.is_empty() {
+                continue;
             }
+            match record::whole(line) {
+                Some(text) if let Some(run) = record::run_of_addition(text) => self.add(run, line),
+                Some(text) if let Some(record) = self.passed.over(record::parse(text)) => {
+                    self.record(record, line, write);
+                }
+                Some(_) => {}
+                None => self.passed.damaged += 1,
+            }
+        }
+    }
+
+    /// Keeps a line until the start of its run is read.
+    fn add(&mut self, run: &str, line: &[u8]) {
+        if !self.filter.may_want(run) {
+            return;
+        }
+        match self.runs.later.get_mut(run) {
+            Some(lines) => lines.push(line.into()),
+            None => drop(self.runs.later.insert(run.into(), vec![line.into()])),
         }
     }
 
     fn record(&mut self, record: Record<'_>, line: &[u8], write: &impl Fn(&Entry<'_>) -> String) {
         let Record { run, shim, start, end, note, .. } = record;
         let is_wanted = self.filter.may_want(&run);
-        let Some(start) = start else {
-            if is_wanted {
-                self.runs.later.entry(Box::from(&*run)).or_default().push(line.into());
-            }
-            return;
-        };
+        let Some(start) = start else { return self.add(&run, line) };
         self.reached = start.at;
         let is_known = !self.runs.lost.is_empty() && self.runs.lost.contains(&*run);
         let lines = if self.runs.later.is_empty() { None } else { self.runs.later.remove(&*run) };

@@ -81,7 +81,7 @@ impl Live {
     }
 
     fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
-        let Some(Record { run, start, end, note, .. }) = self.passed.over(&line) else { return };
+        let Some(Record { run, start, end, note, .. }) = self.passed.over(record::read(&line)) else { return };
         if !self.filter.may_want(&run) {
             return;
         }

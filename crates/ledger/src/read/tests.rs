@@ -449,3 +449,42 @@ fn the_record_of_a_loss_and_the_start_that_it_repeats_are_one_entry() {
     ledger.write(NOON, &late.finish());
     assert_eq!(ids(&next(&mut reader)), ["late", "late"], "as it started, and as it ended");
 }
+
+/// Writes 100,000 runs as shims do, into the directory that `LEDGER` names if it is set, and reads them.
+#[test]
+#[ignore = "stress: measures time"]
+fn a_hundred_thousand_runs_are_read_fast() {
+    const RUNS: u64 = 100_000;
+    let ledger = Ledger::new();
+    let directory = std::env::var_os("LEDGER").map_or_else(|| ledger.directory(), PathBuf::from);
+    let mut lines: std::collections::BTreeMap<Day, Vec<u8>> = std::collections::BTreeMap::new();
+    Writer::new(directory.clone()).append(NOON - 90 * DAY, b"").expect("a directory");
+    let shim = own_shim();
+    for at in 0..RUNS {
+        let moment = NOON - 20 * DAY + at * 15_000;
+        let command = format!("npm run test:unit -- --filter part{at} && git status --short | head -{}", at % 50);
+        let run = format!("12345-6612cfc03d865-{at:x}");
+        let text = lines.entry(Day::of(moment)).or_default();
+        text.extend(Line::of(&run).with("shim", &shim).with("start", &start(moment, &command)).finish());
+        text.extend(Line::of(&run).with("end", &exited(moment + 900, i32::from(at % 7 == 0))).finish());
+    }
+    for (day, text) in lines {
+        std::fs::write(directory.join(day.file()), text).expect("written");
+    }
+    for shape in [Shape::Json, Shape::Row { colours: false }] {
+        let begin = std::time::Instant::now();
+        let mut reader = Reader::new(directory.clone(), Query::default(), shape);
+        let mut count = 0;
+        loop {
+            let batch = reader.read();
+            count += batch.text.lines().count() as u64;
+            if batch.is_over {
+                break;
+            }
+        }
+        let took = begin.elapsed();
+        println!("{shape:?}: {count} entries in {took:?}");
+        assert_eq!(count, RUNS);
+        assert!(took.as_secs() < 30, "{took:?}");
+    }
+}

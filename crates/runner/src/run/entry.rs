@@ -65,6 +65,7 @@ impl Launch {
     pub(super) async fn note_end(&self, outcome: &Outcome, seen: Seen, silence: Option<Silence<'_>>) {
         let Some(opening) = &self.order.opening else { return };
         let run = outcome.run.as_str();
+        let goes_on = outcome.status == Status::Backgrounded;
         if seen == Seen::Nothing {
             // The shim may have been killed before it wrote the start.
             let end = End::bare(now_ms(), State::Lost);
@@ -75,10 +76,10 @@ impl Launch {
             changes: outcome.receipt.as_ref().map(changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task: None,
-            end: (seen == Seen::Other).then(|| end_of(outcome)),
+            end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
             silence,
         };
-        let is_awaited = has_receipt(&self.request) && outcome.status != Status::Backgrounded;
+        let is_awaited = has_receipt(&self.request) && !goes_on;
         if note != Note::default() || is_awaited {
             let line = ledger::note(run, &note);
             let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), now_ms(), line)).await;

@@ -64,9 +64,9 @@ impl Entries {
         self.append(now_ms(), line);
     }
 
-    /// Writes the end of a command that is a task. `silence`: the longest silence, if it was the limit. Returns why a
-    /// part of the entry is missing. Survivors that become a task have no entry of their own.
-    pub fn end_task(&mut self, running: &Running, silence: Option<Duration>) -> Option<String> {
+    /// Writes the end of a command that is a task. `silence`: the longest silence, if it was the limit. Survivors
+    /// that become a task have no entry of their own.
+    pub fn end_task(&mut self, running: &Running, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
         let mut usage = running.usage;
@@ -85,7 +85,8 @@ impl Entries {
             TaskEnd::Lost(_) => End::bare(now, State::Lost),
         };
         let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
-        self.finish(end, silence)
+        // A note would be in the log of the task, which models read. The next command reports the reason.
+        self.finish(end, silence);
     }
 
     fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {

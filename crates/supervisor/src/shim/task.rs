@@ -140,9 +140,7 @@ impl Shim {
             if let Some(most) = silence {
                 server.note(note_of_silence(most));
             }
-            if let Some(why) = self.entries.end_task(&running, silence) {
-                server.note(why);
-            }
+            self.entries.end_task(&running, silence);
             if is_host_gone {
                 server.discard();
                 return self.linger(running);

@@ -44,7 +44,6 @@ pub async fn complete<'a, L: Listener>(
 
     let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
-    let reported = exit.as_ref().ok().map(|ended| ended.cause);
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
     let traces = Traces {
@@ -78,7 +77,7 @@ pub async fn complete<'a, L: Listener>(
     notes.extend(stderr.notes.iter().cloned());
     let shell = ShellAfter { child, directory: early.into_directory(), files: None };
     let output = Produced { stdout, stderr, view };
-    let seen = Seen::of(reported, &exit);
+    let seen = Seen::of(process.reported, &exit);
     let completion =
         Completion { pid, exit, seen, silent, waited, output, survivors, task, moved, elapsed, notes, denials, shell };
     Ok((completion, recorded))

@@ -181,6 +181,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         if let Ok(Ended { cause: Cause::LimitExceeded(_), .. }) = exit {
             self.deadlines.on_limit_exceeded(now);
         }
+        self.process.reported = exit.as_ref().ok().map(|ended| ended.cause);
         self.process.exit = Some(exit);
         self.deadlines.on_exit(now);
         self.output.on_exit();
@@ -475,6 +476,8 @@ async fn type_queued(terminal: Option<&TerminalIo>) {
 pub struct ProcessState {
     /// The exit. `None` while the shell runs.
     pub exit: Option<ShellExit>,
+    /// The cause of the exit as the shim has reported it. An abort may become the cause later.
+    pub reported: Option<Cause>,
     /// Whether the caller has aborted the command.
     pub aborted: bool,
 }
