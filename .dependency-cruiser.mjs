@@ -40,6 +40,7 @@ export default {
     layer('openai-is-on-tool', 'openai/', ['openai/', 'tool/', ...SHARED]),
     layer('mcp-is-on-tool', 'mcp/', ['mcp/', 'tool/', ...SHARED]),
     layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
+    layer('otel-by-itself', 'otel/', ['otel/', ...SHARED]),
     layer('render-by-itself', 'render/', ['render/', ...SHARED]),
     layer('cli-is-a-user', 'cli/', ['cli/', 'tool/parts\\.ts$', 'safety/unit-text\\.ts$', ...SHARED]),
   ],

@@ -1154,8 +1154,38 @@ interface Observed {
   id: string;
   /** The kind of the run. */
   kind: ObservedKind;
-  /** Process id of the shell. */
+  /** Process id of the shell; 0 in a `return` without a run. */
   pid: number;
+}
+/**
+ * `agent-bash:call`: a call that may start a run was made. It is published within the call, so a subscriber runs in the
+ * asynchronous context of the caller. Each call has one `agent-bash:return`.
+ */
+interface ObservedCall {
+  /** Names the call in this process, and its run unless that is a task. */
+  id: string;
+  /** The kind that the run will have. */
+  kind: ObservedKind;
+  /** The command as given, without the prefix. */
+  command: string;
+  /** The positional parameters, as in `args`. */
+  args: string[];
+  /** The parties that ask for the run; `null` if the call does not name them. */
+  actor: Actor | null;
+  /**
+   * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
+   * call names one of them.
+   */
+  env: Record<string, string | null>;
+}
+/** `agent-bash:return`: a call has settled. The `agent-bash:exit` of its run comes before. */
+interface ObservedReturn extends Observed {
+  /** As in a `BashResult`; `'backgrounded'` also for a started task. `null` if the call rejects. */
+  status: BashResult['status'] | null;
+  /** The task that the run is from now on. `null` if it is none. */
+  taskId: string | null;
+  /** The code of the error (`'ERR_BASH_CWD_NOT_FOUND'`) if the call rejects with a `BashError`. Otherwise `null`. */
+  code: string | null;
 }
 /** `agent-bash:start`: a run has started. */
 interface ObservedStart extends Observed {
@@ -1198,6 +1228,10 @@ interface ObservedExit extends Observed {
   durationMs: number;
   /** The limit that applied, in ms; `null` for a task. */
   timeoutMs: number | null;
+  /** The limit that ended the run, or moved it to the background. `null` if none did, and for a task. */
+  limit: 'time' | 'silence' | null;
+  /** What the run waited for at that limit, as the note says it. `null` if that is not known, and for a task. */
+  waitedFor: string | null;
   /** With `'backgrounded'`, the task that the run is from now on. Otherwise `null`. */
   taskId: string | null;
   /** The resources that the processes of the run used; `null` for a task. */
@@ -2431,4 +2465,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -27,6 +27,7 @@ export default defineConfig([
       anthropic: 'ts/anthropic/index.ts',
       openai: 'ts/openai/index.ts',
       render: 'ts/render/index.ts',
+      otel: 'ts/otel/index.ts',
     },
     format: ['esm', 'cjs'],
     deps: { neverBundle: ['agent-bash', 'ai'] },

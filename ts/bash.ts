@@ -7,7 +7,7 @@ import { checkOptions } from './options.ts';
 import { finished, isReduced } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
-import { directoryOf, toNative } from './request.ts';
+import { directoryOf, prefixed, toNative } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import type { BashOptions } from './types.ts';
 
@@ -21,11 +21,10 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options.cwd));
   const tasks = observer && tasksOf(given.registry);
-  const request = toNative(command, given, observer);
   const streams = (options as { [STREAMS]?: Streams })[STREAMS];
   const end = streams && new StreamsEnd(streams);
   const call = {
-    begin: (way) => way.start(...request),
+    begin: (way) => way.start(...toNative(command, observer?.withVariables(given) ?? given, observer)),
     kind: 'result',
     onEvent: (way, id, event) => onRunEvent(way, id, event, options, observer, end),
     signal: options.signal,
@@ -35,7 +34,9 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
     },
   } satisfies Omit<Call<'result', unknown>, 'answer'>;
   const ran = isReduced(given)
-    ? settled({ ...call, answer: (event) => event }).then((event) => finished(event, request[0], given))
+    ? settled({ ...call, answer: (event) => event }).then((event) =>
+        finished(event, prefixed(command, given.prefix), given),
+      )
     : settled({ ...call, answer: resultOf });
   return observer ? observer.follow(ran, tasks) : ran;
 }

@@ -93,7 +93,7 @@ export function optionsText(
     options.live = given.onOutput !== undefined || observer?.wantsOutput || undefined;
     options.snapshots = given.onSnapshot && true;
     options.prompts = given.onPrompt && true;
-    options.starts = observer && true;
+    options.starts = observer?.wantsStart(given) || undefined;
   }
   return jsonOf(options);
 }

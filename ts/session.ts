@@ -85,29 +85,30 @@ export class BashSession {
   async run(command: string, options: BashOptions = {}): Promise<SessionResult> {
     checkOptions('BashSession.run', command, options);
     if (this.#closed) throw closed();
-    const { env = {}, cwd, ...over } = options;
+    const { env: _, cwd, ...over } = options;
     const given = Object.entries(over).filter(([, value]) => value !== undefined);
-    const shared: BashOptions = { ...this.#options, ...Object.fromEntries(given) };
+    const shared = withRegistry({ ...this.#options, ...Object.fromEntries(given) });
+    const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
+    const kind = shared.mode === 'background' ? 'task' : 'session';
+    const observer = Observer.of(kind, command, shared, () => own || this.cwd);
+    const tasks = observer && tasksOf(shared.registry);
+    const { env = {} } = observer?.withVariables(options, this.#options.env) ?? options;
     const names = Object.keys(env).filter((name) => IDENTIFIER.test(name) && name !== 'AGENT_BASH_ID');
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
     const { [KEEPING]: keeping } = options as Kept;
     const all: BashOptions & Owned & Kept = {
-      ...withRegistry(shared),
+      ...shared,
       [OWNER]: this.#owner,
       ...(keeping && { [KEEPING]: keeping }),
     };
-    const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
-    const kind = all.mode === 'background' ? 'task' : 'session';
-    const observer = Observer.of(kind, command, options, () => own || this.cwd);
-    const tasks = observer && tasksOf(all.registry);
     const ownEnv = names.map((name): [string, string | null | undefined] => [name, env[name]]);
-    const native = optionsText(all, observer, ownEnv);
     const text = prefixed(command, shared.prefix);
     let id = 0;
     const call = {
       begin: () => {
+        const native = optionsText(all, observer, ownEnv);
         id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, bytesOf(all.stdin));
         return id;
       },

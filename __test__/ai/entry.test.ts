@@ -22,7 +22,14 @@ it('is the same for import and require', () => {
 });
 
 it.each(['ai.mjs', 'ai.cjs'])('%s loads nothing but the main entry and Node', async (file) => {
-  expect(await loadedBy(file)).toEqual(['agent-bash', 'node:crypto', 'node:fs', 'node:path', 'node:vm']);
+  expect(await loadedBy(file)).toEqual([
+    'agent-bash',
+    'node:async_hooks',
+    'node:crypto',
+    'node:fs',
+    'node:path',
+    'node:vm',
+  ]);
 });
 
 it.each([

@@ -39,6 +39,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
   'docs/moving.md': { js: '__test__/stress/docs/docs/moving.test.ts', ts: EXAMPLES },
   'docs/observability.md': { ts: EXAMPLES },
+  'docs/opentelemetry.md': { ts: '__test__/docs/opentelemetry.test.ts' },
   'docs/output.md': { ts: EXAMPLES },
   'docs/performance.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },

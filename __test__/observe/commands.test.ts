@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { BashSession, bash, PtySession } from 'agent-bash';
+import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ADDON, folder, host, hostResult, packageRoot, reaching, rejection, settles } from '../support/index.ts';
 import { listen } from './support.ts';
@@ -22,9 +22,41 @@ test('a command reports its start, its output and its end, in this order and bef
   const { status, exitCode, signal, durationMs, timeoutMs, usage } = result;
   expect(told.at(-1)).toEqual({
     ...{ name: 'exit', ...shared, status, exitCode, signal, durationMs, timeoutMs, usage },
-    ...{ taskId: null, survivors: [], confinement: result.confinement, notes: [] },
+    ...{ limit: null, waitedFor: null, taskId: null, survivors: [], confinement: result.confinement, notes: [] },
     ...{ runId: result.runId, receipt: null, undo: null, tokens: null },
   });
+});
+
+test('an exit says which limit it reached, and what the command waited for', async () => {
+  const { of } = listen('exit');
+  const asks = 'printf "Password: "; sleep 300';
+  const silent = await bash(asks, { idleTimeoutMs: 300 });
+  const late = await bash('while :; do echo busy; sleep .02; done', { timeoutMs: 300, idleTimeoutMs: 60_000 });
+  const registry = new BackgroundRegistry();
+  onTestFinished(() => registry.close());
+  const moved = await bash(asks, { idleTimeoutMs: 300, registry });
+  expect([silent, late, moved].map(({ status }) => status)).toEqual(['timed-out', 'timed-out', 'backgrounded']);
+  const waitedFor = 'perhaps waiting for an answer; its last line is «Password: »';
+  expect(silent.notes).toContain(waitedFor);
+  const found = of('exit').map(({ limit, waitedFor }) => ({ limit, waitedFor }));
+  expect(found.slice(0, 3)).toEqual([
+    { limit: 'silence', waitedFor },
+    { limit: 'time', waitedFor: null },
+    { limit: 'silence', waitedFor },
+  ]);
+});
+
+// Every note that names what a command waits for begins in one of the ways that are known.
+test.runIf(process.platform === 'linux').each([
+  ['mkfifo p; cat p', 'waiting for input that nobody gives: '],
+  ['mkfifo p; echo >p', 'waiting for a reader: '],
+  ['kill -STOP $BASHPID', 'stopped: '],
+])('an exit says what the command waited for: %s', async (command, opening) => {
+  const { of } = listen('exit');
+  const { notes } = await bash(command, { cwd: folder(), timeoutMs: 300 });
+  const note = notes.find((one) => one.startsWith(opening));
+  expect(note).toBeDefined();
+  expect(of('exit')).toEqual([expect.objectContaining({ limit: 'time', waitedFor: note })]);
 });
 
 test('an exit says how many tokens the view saves', async () => {

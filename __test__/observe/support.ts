@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { until } from '../support/index.ts';
 
 export const CHANNELS = ['start', 'output', 'kill', 'exit', 'block'] as const;
-export type Name = (typeof CHANNELS)[number];
+export type Name = (typeof CHANNELS)[number] | 'call' | 'return';
 
 export interface Told {
   name: Name;
@@ -13,7 +13,7 @@ export interface Told {
   [field: string]: unknown;
 }
 
-/** Listens to these channels until the test ends. Returns all messages, in order. */
+/** Listens to these channels, or else to all others of runs, until the test ends. Returns all messages, in order. */
 export function listen(...names: Name[]) {
   const told: Told[] = [];
   for (const name of names.length > 0 ? names : CHANNELS) {

@@ -14,6 +14,7 @@ import { createBashTool, createTerminalTool, createToolApproval } from 'agent-ba
 import { anthropicBash } from 'agent-bash/anthropic';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell } from 'agent-bash/openai';
+import { instrument } from 'agent-bash/otel';
 import { renderHtml, renderText } from 'agent-bash/render';
 import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -54,6 +55,7 @@ const ENTRIES: [name: string, call: (options: never) => unknown, right: string, 
   ['registerBashTools', (options) => registerBashTools(null as never, options), 'prefix', 'prefixes'],
   ['createLocalSandbox', (options) => createLocalSandbox(options), 'home', 'homeDir'],
   ['createLocalSandboxSession', (options) => createLocalSandboxSession(options), 'signal', 'abortSignal'],
+  ['instrument', (options) => instrument(options), 'traceparent', 'traceParent'],
   ['renderText', (options) => renderText({ command: 'x', result: null }, options), 'colour', 'color'],
   ['renderHtml', (options) => renderHtml({ command: 'x', result: null }, options), 'previewLines', 'preview'],
 ];

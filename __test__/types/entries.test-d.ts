@@ -1,4 +1,5 @@
-// Not run: `tsc` over this file is the test. The entries for providers, sandboxes, MCP servers and views.
+// Not run: `tsc` over this file is the test. The entries for providers, sandboxes, MCP servers, tracing and views.
+import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { bash } from 'agent-bash';
 import {
   type BashToolError,
@@ -13,6 +14,7 @@ import {
 import { type AnthropicBashOutput, anthropicBash, type ProviderTool } from 'agent-bash/anthropic';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'agent-bash/openai';
+import { type InstrumentOptions, instrument, type MeterLike, type TracerLike } from 'agent-bash/otel';
 import { type RenderInput, renderHtml, renderText } from 'agent-bash/render';
 import {
   type CommandFinished,
@@ -99,6 +101,22 @@ export async function sandboxes() {
   const closed = await session.spawn({ command: 'cat' });
   // @ts-expect-error its input is closed
   closed.stdin;
+}
+
+export function tracing(tracer: Tracer, meter: Meter, maybe: Tracer | undefined) {
+  instrument() satisfies () => void;
+  instrument({ tracer, meter, command: true, traceparent: true });
+  instrument({ tracer: trace.getTracer('host'), meter: metrics.getMeter('host') });
+  instrument({ tracer: maybe, meter: undefined, command: undefined });
+  tracer satisfies TracerLike;
+  meter satisfies MeterLike;
+  ({ traceparent: true }) satisfies InstrumentOptions;
+  // @ts-expect-error an option that does not exist
+  instrument({ traceParent: true });
+  // @ts-expect-error no tracer
+  instrument({ tracer: meter });
+  // @ts-expect-error no meter
+  instrument({ meter: tracer });
 }
 
 export async function views() {

@@ -9,13 +9,20 @@ import {
   withPlace,
 } from '../tool/call-plan.ts';
 import { BY_INPUT } from '../tool/format.ts';
+import { inContextOfCall } from '../tool/in-context.ts';
 import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept.ts';
 import { checkToolOptions, offersUndo } from '../tool/options.ts';
 import { sandboxOf, sessionOf, terminalOf } from '../tool/place.ts';
 import { Readings } from '../tool/readings.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
-import type { BashTool, BashToolOptions } from '../tool/types.ts';
+import type {
+  BashTool,
+  BashToolExecutionOptions,
+  BashToolInput,
+  BashToolOptions,
+  BashToolOutput,
+} from '../tool/types.ts';
 import { rememberResult } from '../tool/view.ts';
 
 /**
@@ -40,27 +47,31 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
   const fields: OptionalFields = { asks: options.onAccess !== undefined, undoes: offersUndo(placed), recalls };
   const readings = new Readings(placed, BY_INPUT, fields, ownLevel(setup));
   const readInput = inputReader(fields);
+  async function* run(
+    input: BashToolInput,
+    call: BashToolExecutionOptions,
+  ): AsyncGenerator<BashToolOutput, void, undefined> {
+    // The SDK validates too, but not every caller is the SDK.
+    const read = readInput(input);
+    if ('issues' in read) {
+      yield { error: read.issues.map(({ message }) => message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
+      return;
+    }
+    const held = await resolveOptions(setup, call);
+    if ('error' in held) {
+      yield held;
+      return;
+    }
+    const output = yield* answer(held, read.value, call);
+    readings.keep(output, held, read.value.cwd);
+    rememberResult(held, read.value, call, output, () => readings.read(output).value);
+    yield output;
+  }
   const tool: BashTool = {
     description: description(placed, setup),
     inputSchema: inputSchemaOf(fields),
     contextSchema,
-    async *execute(input, call = { toolCallId: '' }) {
-      // The SDK validates too, but not every caller is the SDK.
-      const read = readInput(input);
-      if ('issues' in read) {
-        yield { error: read.issues.map(({ message }) => message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
-        return;
-      }
-      const held = await resolveOptions(setup, call);
-      if ('error' in held) {
-        yield held;
-        return;
-      }
-      const output = yield* answer(held, read.value, call);
-      readings.keep(output, held, read.value.cwd);
-      rememberResult(held, read.value, call, output, () => readings.read(output).value);
-      yield output;
-    },
+    execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(input, call)),
     toModelOutput: ({ output, input }) => readings.read(output, input),
   };
   return rememberSetup(tool, setup);

@@ -51,13 +51,16 @@ export function hold(id: number, on: boolean): void {
   if (before === 0 || held.size === 0) theBridge().hold(on);
 }
 
-/** Calls the core and resolves with its answer; an error of the core rejects as a `BashError`. */
+/**
+ * Calls the core and resolves with its answer; an error of the core rejects as a `BashError`, and what `begin` throws
+ * rejects, too.
+ */
 export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promise<T> {
-  const way = theBridge();
   // The error arrives in a callback of the addon, whose stack does not lead to the caller.
   const caller: { stack?: string } = {};
   Error.captureStackTrace(caller, settled);
   return new Promise((resolve, reject) => {
+    const way = theBridge();
     const id = call.begin(way);
     const { signal } = call;
     const forget = signal && onAbort(signal, () => call.abort?.(way, id));

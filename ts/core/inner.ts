@@ -71,6 +71,8 @@ export interface Inner {
   redact(text: string): string;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
+  /** The function that undoes the instrumentation of this thread by `agent-bash/otel`; `null` without one. */
+  readonly instrumented: { undo: (() => void) | null };
   /** The part of a directory's name that tells this process from any other. */
   ownName(): string;
   /** Removes the subdirectories named `PREFIX` + `ownName()` + `-…` whose processes were killed. */

@@ -1,6 +1,8 @@
 import type { BashUsage, Confinement, Receipt, Survivor, UndoConflict, UndoCoverage } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
+import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
+import type { BashResult } from '../result.ts';
 import type { Finding } from '../safety/analysis.ts';
 
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
@@ -12,8 +14,40 @@ export interface Observed {
   id: string;
   /** The kind of the run. */
   kind: ObservedKind;
-  /** Process id of the shell. */
+  /** Process id of the shell; 0 in a `return` without a run. */
   pid: number;
+}
+
+/**
+ * `agent-bash:call`: a call that may start a run was made. It is published within the call, so a subscriber runs in the
+ * asynchronous context of the caller. Each call has one `agent-bash:return`.
+ */
+export interface ObservedCall {
+  /** Names the call in this process, and its run unless that is a task. */
+  id: string;
+  /** The kind that the run will have. */
+  kind: ObservedKind;
+  /** The command as given, without the prefix. */
+  command: string;
+  /** The positional parameters, as in `args`. */
+  args: string[];
+  /** The parties that ask for the run; `null` if the call does not name them. */
+  actor: Actor | null;
+  /**
+   * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
+   * call names one of them.
+   */
+  env: Record<string, string | null>;
+}
+
+/** `agent-bash:return`: a call has settled. The `agent-bash:exit` of its run comes before. */
+export interface ObservedReturn extends Observed {
+  /** As in a `BashResult`; `'backgrounded'` also for a started task. `null` if the call rejects. */
+  status: BashResult['status'] | null;
+  /** The task that the run is from now on. `null` if it is none. */
+  taskId: string | null;
+  /** The code of the error (`'ERR_BASH_CWD_NOT_FOUND'`) if the call rejects with a `BashError`. Otherwise `null`. */
+  code: string | null;
 }
 
 /** `agent-bash:start`: a run has started. */
@@ -60,6 +94,10 @@ export interface ObservedExit extends Observed {
   durationMs: number;
   /** The limit that applied, in ms; `null` for a task. */
   timeoutMs: number | null;
+  /** The limit that ended the run, or moved it to the background. `null` if none did, and for a task. */
+  limit: 'time' | 'silence' | null;
+  /** What the run waited for at that limit, as the note says it. `null` if that is not known, and for a task. */
+  waitedFor: string | null;
   /** With `'backgrounded'`, the task that the run is from now on. Otherwise `null`. */
   taskId: string | null;
   /** The resources that the processes of the run used; `null` for a task. */
@@ -122,20 +160,28 @@ export interface ObservedRule {
   recalled: number;
 }
 
+const call = channel('agent-bash:call');
 const start = channel('agent-bash:start');
 const output = channel('agent-bash:output');
 const kill = channel('agent-bash:kill');
 const exit = channel('agent-bash:exit');
 const block = channel('agent-bash:block');
+const returned = channel('agent-bash:return');
 const undo = channel('agent-bash:undo');
 const ruleRetired = channel('agent-bash:rule-retired');
 
 /** The channels. Publishers check for subscribers first. */
-export const channels = { start, output, kill, exit, block, undo, ruleRetired };
+export const channels = { call, start, output, kill, exit, block, returned, undo, ruleRetired };
 
 /** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {
   return (
-    start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || exit.hasSubscribers || block.hasSubscribers
+    call.hasSubscribers ||
+    returned.hasSubscribers ||
+    start.hasSubscribers ||
+    output.hasSubscribers ||
+    kill.hasSubscribers ||
+    exit.hasSubscribers ||
+    block.hasSubscribers
   );
 }

@@ -1,4 +1,4 @@
-import type { OutputChunk } from '../../native.cjs';
+import type { BackgroundTask, OutputChunk } from '../../native.cjs';
 import { threadId } from '../core/builtins.ts';
 import { BashError } from '../errors.ts';
 import type { BashResult } from '../result.ts';
@@ -8,14 +8,17 @@ import {
   isObserved,
   type Observed,
   type ObservedBlock,
+  type ObservedCall,
+  type ObservedExit,
   type ObservedKill,
   type ObservedKind,
+  type ObservedReturn,
 } from './channels.ts';
 import type { TaskObserver } from './tasks.ts';
 
 let runs = 0;
 
-/** Publishes the events of one run. A run that began without subscribers has no observer. */
+/** Publishes the events of one call and of its run. A call that was made without subscribers has no observer. */
 export class Observer {
   readonly #kind: ObservedKind;
   readonly #command: string;
@@ -23,6 +26,8 @@ export class Observer {
   readonly #cwd: () => string;
   readonly #id: string;
   #pid = 0;
+  /** The variables that subscribers add for the command. */
+  #added: ObservedCall['env'] = {};
   /** The observer of the task that it may become. */
   #tasks: TaskObserver | undefined;
   /** Events from before the pid was known. */
@@ -37,16 +42,40 @@ export class Observer {
   }
 
   /**
-   * `cwd` is called only if no other source knows the directory. Returns `undefined` without subscribers, so that
-   * nothing is computed for them.
+   * Publishes the call. `follow` or `starts` must come next. `cwd` is called only if no other source knows the
+   * directory. Returns `undefined` without subscribers, so that nothing is computed for them.
    */
-  static of(kind: ObservedKind, command: string, { args = [] }: BashOptions, cwd: () => string): Observer | undefined {
-    return isObserved() ? new Observer(kind, command, args, cwd) : undefined;
+  static of(kind: ObservedKind, command: string, options: BashOptions, cwd: () => string): Observer | undefined {
+    if (!isObserved()) return undefined;
+    const { args = [], actor } = options;
+    const observer = new Observer(kind, command, args, cwd);
+    if (channels.call.hasSubscribers) {
+      const call = { id: observer.#id, kind, command, args: [...args], actor: actor ? { ...actor } : null };
+      channels.call.publish({ ...call, env: observer.#added } satisfies ObservedCall);
+    }
+    return observer;
+  }
+
+  /**
+   * Adds the variables of subscribers to the `env` of a call, unless the caller speaks of one of them. `session`: the
+   * variables of its session.
+   */
+  withVariables<T extends BashOptions>(options: T, session: BashOptions['env'] = {}): T {
+    const added = Object.keys(this.#added);
+    const given = { ...session, ...options.env };
+    if (added.length === 0 || added.some((name) => Object.hasOwn(given, name))) return options;
+    return { ...options, env: { ...this.#added, ...options.env } };
   }
 
   /** Returns whether the output channel has subscribers. */
   get wantsOutput(): boolean {
     return channels.output.hasSubscribers;
+  }
+
+  /** Returns whether the start is needed when it happens: to tell of it, of later events, or of a task. */
+  wantsStart({ registry }: BashOptions): boolean {
+    const { start, output, kill } = channels;
+    return start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || registry !== undefined;
   }
 
   /** `cwd`: the directory in which the command really runs, if the event knows it. */
@@ -74,8 +103,8 @@ export class Observer {
   }
 
   /**
-   * Publishes the end of a run before its caller learns of it, and returns the result. `tasks` publishes the rest if
-   * the command goes on as a task, after its exit.
+   * Publishes the end of a run and of its call before the caller learns of it, and returns the result. `tasks`
+   * publishes the rest if the command goes on as a task, after its exit.
    */
   async follow<T extends BashResult>(run: Promise<T>, tasks?: TaskObserver | undefined): Promise<T> {
     this.#tasks = tasks;
@@ -84,16 +113,40 @@ export class Observer {
       this.#ended(result);
       tasks?.release(this.#pid);
       if (result.background) tasks?.started(result.background);
+      this.#returned(result.pid, result.status, result.background?.id ?? null);
       return result;
     } catch (error) {
       tasks?.release(this.#pid);
-      if (error instanceof BashError) this.refused(error);
+      this.#failed(error);
       throw error;
     }
   }
 
+  /** Publishes the start of a task and the end of its call before the caller learns of it, and returns the task. */
+  async starts(start: Promise<BackgroundTask>, tasks: TaskObserver | undefined): Promise<BackgroundTask> {
+    try {
+      const task = await start;
+      tasks?.started(task);
+      this.#returned(task.pid, 'backgrounded', task.id);
+      return task;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof BashError) this.#refused(error);
+    this.#returned(this.#pid, null, null, error instanceof BashError ? error.code : null);
+  }
+
+  #returned(pid: number, status: ObservedReturn['status'], taskId: string | null, code: string | null = null): void {
+    if (!channels.returned.hasSubscribers) return;
+    channels.returned.publish({ id: this.#id, kind: this.#kind, pid, status, taskId, code } satisfies ObservedReturn);
+  }
+
   /** Publishes an error if it is a refusal of the safety engine. */
-  refused({ code, message, findings = [] }: BashError): void {
+  #refused({ code, message, findings = [] }: BashError): void {
     if (code !== 'ERR_BASH_BLOCKED' || !channels.block.hasSubscribers) return;
     const run = { id: this.#id, kind: this.#kind, command: this.#command, cwd: this.#cwd() };
     channels.block.publish({ ...run, message, findings: structuredClone(findings) } satisfies ObservedBlock);
@@ -106,7 +159,8 @@ export class Observer {
     if (result.status === 'timed-out') this.kill('timeout');
     if (!channels.exit.hasSubscribers) return;
     const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, confinement, notes } = result;
-    const end = { status, exitCode, signal, durationMs, timeoutMs, taskId: result.background?.id ?? null };
+    const taskId = result.background?.id ?? null;
+    const end = { status, exitCode, signal, durationMs, timeoutMs, ...limitOf(result), taskId };
     const { runId, receipt, undo, view } = result;
     const record = { runId, receipt, undo, tokens: view?.tokens ?? null };
     // Copies: the caller may change its result.
@@ -123,4 +177,15 @@ export class Observer {
     if (this.#pid === 0) this.#early.push(event);
     else event();
   }
+}
+
+/** The openings of the notes about a process that waits. */
+const WAITS = ['waiting for input that nobody gives', 'waiting for a reader', 'stopped', 'perhaps waiting'];
+
+/** Returns the limit that a run has reached, and what the run waited for then. */
+function limitOf({ status, notes }: BashResult): Pick<ObservedExit, 'limit' | 'waitedFor'> {
+  if (status !== 'timed-out' && status !== 'backgrounded') return { limit: null, waitedFor: null };
+  const silent = notes.some((note) => note.startsWith('silence: '));
+  const waitedFor = notes.find((note) => WAITS.some((opening) => note.startsWith(opening))) ?? null;
+  return { limit: silent ? 'silence' : 'time', waitedFor };
 }

@@ -81,7 +81,16 @@ export class TaskObserver {
     if (!channels.exit.hasSubscribers) return;
     const { state, exitCode, signal, startedAt, endedAt } = task;
     const durationMs = Math.max(0, (endedAt ?? startedAt) - startedAt);
-    const rest = { timeoutMs: null, taskId: null, usage: null, survivors: [], tokens: null, notes: [] };
+    const rest = {
+      timeoutMs: null,
+      limit: null,
+      waitedFor: null,
+      taskId: null,
+      usage: null,
+      survivors: [],
+      tokens: null,
+      notes: [],
+    };
     channels.exit.publish({ ...observed(task), status: state, exitCode, signal, durationMs, ...rest, ...facts });
   }
 }

@@ -86,12 +86,12 @@ export class PtySession {
     }
     const observer = Observer.of('terminal', command, this.#options, () => directoryOf(this.#options.cwd));
     this.#observer = observer;
-    const request = toNative(command, this.#options, observer);
     return new Promise((resolve, reject) => {
       let begun = false;
       const ran = settled({
         begin: () => {
-          this.#command = this.#native.start(...request);
+          const options = observer?.withVariables(this.#options) ?? this.#options;
+          this.#command = this.#native.start(...toNative(command, options, observer));
           return this.#command;
         },
         kind: 'result',

@@ -64,21 +64,14 @@ export class BackgroundRegistry {
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...rest } = options;
     const observer = Observer.of('task', command, options, () => directoryOf(options.cwd));
     const tasks = tasksOf(this);
-    const request = toNative(command, this.#confined(rest));
-    try {
-      const task = await settled({
-        begin: () => native.start(...request),
-        kind: 'task',
-        answer: (event) => event.task,
-        signal: options.signal,
-        abort: (_, id) => native.abort(id),
-      });
-      if (observer) tasks?.started(task);
-      return task;
-    } catch (error) {
-      if (error instanceof BashError) observer?.refused(error);
-      throw error;
-    }
+    const started = settled({
+      begin: () => native.start(...toNative(command, this.#confined(observer?.withVariables(rest) ?? rest))),
+      kind: 'task',
+      answer: (event) => event.task,
+      signal: options.signal,
+      abort: (_, id) => native.abort(id),
+    });
+    return observer ? observer.starts(started, tasks) : started;
   }
 
   /**

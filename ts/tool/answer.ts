@@ -2,6 +2,7 @@ import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agen
 import { onAbort } from '../core/abort.ts';
 import { messageOf } from '../core/listener.ts';
 import { type CallPlan, contextOf, optionsFor, planCall, type ToolSetup } from './call-plan.ts';
+import { entryOptions } from './entry.ts';
 import { intercept } from './intercept.ts';
 import {
   approvedByPerson,
@@ -12,7 +13,6 @@ import {
   takeRefusal,
   withAccess,
 } from './judge.ts';
-import { entryOptions } from './entry.ts';
 import { applyLineLimits, HeadStop } from './lines.ts';
 import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
 import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
@@ -127,7 +127,11 @@ async function* runCall(
       const plan = judged(planCall(command, input, held), held);
       const views = await viewing.optionsFor(plan);
       const entry = entryOptions(held, call);
-      const result = yield* runPlan({ ...plan, options: { ...plan.options, ...views, ...entry } }, held, call.abortSignal);
+      const result = yield* runPlan(
+        { ...plan, options: { ...plan.options, ...views, ...entry } },
+        held,
+        call.abortSignal,
+      );
       output = await viewing.finish(result, plan);
     }
     if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };

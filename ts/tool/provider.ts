@@ -1,4 +1,5 @@
 import { rememberSetup, setupFor, type ToolSetup, withPlace } from './call-plan.ts';
+import { inContextOfCall } from './in-context.ts';
 import { interceptRules } from './intercept.ts';
 import { checkToolOptions } from './options.ts';
 import { terminalOf } from './place.ts';
@@ -175,7 +176,7 @@ export function providerTool<Input, Output>(
     args: {},
     inputSchema,
     contextSchema,
-    execute: (input, call = { toolCallId: '' }) => run(setup, input, call),
+    execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(setup, input, call)),
   };
   return rememberSetup(tool, setup);
 }
