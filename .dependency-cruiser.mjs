@@ -12,7 +12,7 @@ const layer = (name, from, to) => ({
 // source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
 // into the main entry.
 const SHARED = [
-  'core/(abort|builtins|defined|facts|functions|inner|lines|listener|notice|option-names|outline|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
+  'core/(abort|builtins|defined|facts|functions|inner|ledger|lines|listener|notice|option-names|outline|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
   'reduce/(keeping|types)\\.ts$',
 ];
 
@@ -31,8 +31,8 @@ export default {
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|index|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|observe|pty|reduce|registry|safety|undo)/',
-      ['[a-z]+\\.ts$', '(confine|core|observe|pty|reduce|registry|safety|undo)/'],
+      '(bash|index|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|ledger|observe|pty|reduce|registry|safety|undo)/',
+      ['[a-z]+\\.ts$', '(confine|core|ledger|observe|pty|reduce|registry|safety|undo)/'],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),

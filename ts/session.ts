@@ -3,6 +3,7 @@ import { onRunEvent, withRegistry } from './bash.ts';
 import { newOwner } from './confine/owner.ts';
 import { resolve } from './core/builtins.ts';
 import { type Call, settled, theBridge } from './core/calls.ts';
+import { DECIDED, type Decided } from './core/ledger.ts';
 import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
@@ -97,11 +98,12 @@ export class BashSession {
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
-    const { [KEEPING]: keeping } = options as Kept;
-    const all: BashOptions & Owned & Kept = {
+    const { [KEEPING]: keeping, [DECIDED]: decided } = options as Kept & Decided;
+    const all: BashOptions & Owned & Kept & Decided = {
       ...shared,
       [OWNER]: this.#owner,
       ...(keeping && { [KEEPING]: keeping }),
+      ...(decided && { [DECIDED]: decided }),
     };
     const ownEnv = names.map((name): [string, string | null | undefined] => [name, env[name]]);
     const text = prefixed(command, shared.prefix);

@@ -1,6 +1,7 @@
 //! Records of the ledger that the addon writes: what it alone knows of a run.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::task::JoinHandle;
 
@@ -28,4 +29,11 @@ pub fn changes(receipt: &Receipt) -> Changes<'static> {
     };
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
     ledger::changes(state, [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
+}
+
+/// Returns the note on a ledger that cannot be written, once per process: the reason hardly changes.
+pub fn unwritten(why: &dyn std::fmt::Display) -> Option<String> {
+    static NOTED: AtomicBool = AtomicBool::new(false);
+    let is_first = !NOTED.swap(true, Ordering::Relaxed);
+    is_first.then(|| format!("the ledger cannot be written, so entries are missing: {why}"))
 }

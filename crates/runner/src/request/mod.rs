@@ -143,7 +143,6 @@ impl Request {
         check_terminal(&raw, place)?;
         let limit = time::limit(raw.timeout_ms, mode, place)?;
         let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
-        let grace = GRACE_MS.get_millis(raw.grace_ms)?;
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
@@ -153,15 +152,15 @@ impl Request {
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
-        let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
         Ok(Self {
+            entry,
             command: raw.command,
             args: raw.args,
             cwd: raw.cwd.into(),
             terminal: raw.terminal,
             warm: raw.warm != Some(false) && !environment.cold && !in_terminal,
+            temp: environment.host_temp.as_deref().unwrap_or("/tmp").into(),
             environment,
-            temp,
             shell: raw.shell,
             mark: plan::next_mark(),
             umask: raw.umask & 0o777,
@@ -169,7 +168,7 @@ impl Request {
             merge: raw.merge,
             limit,
             idle_limit,
-            grace,
+            grace: GRACE_MS.get_millis(raw.grace_ms)?,
             limits,
             truncate,
             sanitize: raw.sanitize,
@@ -194,7 +193,6 @@ impl Request {
             record,
             risk: None,
             reduce,
-            entry,
         })
     }
 

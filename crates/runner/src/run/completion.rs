@@ -56,6 +56,15 @@ impl Seen {
     }
 }
 
+/// A silence that was the time limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silent {
+    /// The longest silence that was allowed.
+    pub most: Duration,
+    /// What the command waited for, in words.
+    pub waited_for: Option<String>,
+}
+
 /// A command that was driven to its end, or until it became a task.
 pub struct Completion<'a> {
     /// Pid of the shell. 0 if it is not known.
@@ -64,10 +73,8 @@ pub struct Completion<'a> {
     pub exit: ShellExit,
     /// What the shim has seen of it.
     pub seen: Seen,
-    /// The longest silence that was allowed, if silence was the time limit.
-    pub silent: Option<Duration>,
-    /// What the command waited for at its limit, in words.
-    pub waited: Option<String>,
+    /// The silence of the command, if it was the time limit.
+    pub silent: Option<Silent>,
     /// Output of the command.
     pub output: Produced<'a>,
     /// Processes that the command left running.

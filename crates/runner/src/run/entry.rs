@@ -1,32 +1,22 @@
-//! The entry of a run in the ledger: its start, which travels to the shim, and what the addon alone knows.
+//! The entry of a run in the ledger, as the addon begins it. The shim writes it.
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use tokio::time::timeout;
-
-use super::Launch;
-use super::completion::Seen;
-use super::outcome::{Outcome, Status};
 use crate::error::Error;
-use crate::noting::{append, changes};
+use crate::noting::append;
 use crate::request::{Entry, Request};
 use crate::supervise::Helpers;
-use ledger::{End, LedgerError, Line, Note, Silence, Start, State, Sweeper, TaskOf};
+use ledger::{End, LedgerError, Line, Start, State, Sweeper, TaskOf};
 use protocol::Opening;
 use protocol::plan::next_mark;
-use protocol::task::{Store, Task, TaskSpec, now_ms};
+use protocol::task::{Store, TaskSpec, now_ms};
 use safety::Verdict;
 
 /// Longest part of a command that is read for the ledger, bytes. A record holds less.
 const READ: usize = 64 * 1024;
 /// Bytes at the end of that part which may hold half a secret.
 const MARGIN: usize = 1024;
-/// Time for which a result waits for its note to be written. A disk that does not answer holds nothing up.
-const PATIENCE: Duration = Duration::from_millis(50);
-
 static SWEEPER: Sweeper = Sweeper::new();
 
 /// A command that was refused before it came here.
@@ -38,53 +28,6 @@ pub struct Refusal {
     pub cwd: String,
     /// The rest of the entry.
     pub entry: Entry,
-}
-
-impl Launch {
-    /// Opens the entry of the command, if it gets one. Called right before the command starts.
-    pub(super) fn open_entry(&mut self) {
-        let Some(entry) = self.request.entry.as_ref().filter(|_| self.order.opening.is_none()) else { return };
-        match opening(entry, &self.request, self.order.task.as_ref()) {
-            Ok(opening) => {
-                sweep_when_due(self.helpers, &opening.directory);
-                self.order.opening = Some(opening);
-            }
-            Err(error) => self.request.notes.extend(unwritten(&error)),
-        }
-    }
-
-    /// Has the changes of a task noted once they are known.
-    pub(super) fn note_changes_of(&self, task: &Task) {
-        let has_receipt = has_receipt(&self.request);
-        if let (Some(opening), Some(registry), true) = (&self.order.opening, &self.request.registry, has_receipt) {
-            registry.note_changes_in(&task.id, &opening.directory);
-        }
-    }
-
-    /// Writes what only the addon knows of a run that has ended.
-    pub(super) async fn note_end(&self, outcome: &Outcome, seen: Seen, silence: Option<Silence<'_>>) {
-        let Some(opening) = &self.order.opening else { return };
-        let run = outcome.run.as_str();
-        let goes_on = outcome.status == Status::Backgrounded;
-        if seen == Seen::Nothing {
-            // The shim may have been killed before it wrote the start.
-            let end = End::bare(now_ms(), State::Lost);
-            let line = Line::of(run).with_json("start", &opening.start).with("end", &end).finish();
-            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
-        }
-        let note = Note {
-            changes: outcome.receipt.as_ref().map(changes),
-            output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
-            task: None,
-            end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
-            silence,
-        };
-        let is_awaited = has_receipt(&self.request) && !goes_on;
-        if note != Note::default() || is_awaited {
-            let line = ledger::note(run, &note);
-            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), now_ms(), line)).await;
-        }
-    }
 }
 
 /// Records a command that the safety engine refuses. Returns the error.
@@ -120,7 +63,11 @@ fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, 
     drop(append(helpers, directory, at, line));
 }
 
-fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<Opening, LedgerError> {
+/// Returns the start of a command's entry, for its shim.
+///
+/// # Errors
+/// If the user has no directory for it.
+pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<Opening, LedgerError> {
     let directory = entry.directory.clone().ok_or(LedgerError::NoDirectory)?;
     let log = |task: &TaskSpec| Store::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
     let (cwd, at) = (request.cwd.to_string_lossy(), now_ms());
@@ -158,29 +105,15 @@ fn start<'a>(entry: &'a Entry, command: &'a str, cwd: &'a str, at: u64) -> Start
 }
 
 /// Returns whether the addon adds a receipt after the end of the command.
-fn has_receipt(request: &Request) -> bool {
+pub(super) fn has_receipt(request: &Request) -> bool {
     request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some())
 }
 
-fn end_of(outcome: &Outcome) -> End<'static> {
-    End {
-        code: outcome.exit_code,
-        signal: outcome.signal.clone().map(Cow::Owned),
-        ..End::bare(now_ms(), outcome.status.into()).after(outcome.duration, outcome.usage)
-    }
-}
-
-fn sweep_when_due(helpers: &Helpers, directory: &Path) {
+/// Removes old files when this process first writes, and when the day changes.
+pub(super) fn sweep_when_due(helpers: &Helpers, directory: &Path) {
     let now = now_ms();
     if SWEEPER.is_due(directory, now) {
         let directory = directory.to_owned();
         drop(helpers.runtime().spawn_blocking(move || ledger::sweep(&directory, now)));
     }
-}
-
-/// Returns the note on a ledger that cannot be written, once per process: the reason hardly changes.
-pub fn unwritten(why: &dyn std::fmt::Display) -> Option<String> {
-    static NOTED: AtomicBool = AtomicBool::new(false);
-    let is_first = !NOTED.swap(true, Ordering::Relaxed);
-    is_first.then(|| format!("the ledger cannot be written, so entries are missing: {why}"))
 }

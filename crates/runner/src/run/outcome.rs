@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::{Completion, Produced};
-use super::entry::unwritten;
 use super::status::conclude;
 use super::view::Draft;
+use crate::noting::unwritten;
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
@@ -176,7 +176,7 @@ impl Outcome {
             signal: signal.map(sys::signal_name),
             pid,
             duration: exit.map_or(elapsed, |ended| ended.duration),
-            limit: silent.or(request.limit),
+            limit: silent.map(|silent| silent.most).or(request.limit),
             truncation: [stdout_cut, stderr_cut],
             background: None,
             survivors: with_task(survivors, task.as_ref()),
@@ -208,7 +208,7 @@ impl Outcome {
             status: Status::Backgrounded,
             pid,
             duration: elapsed,
-            limit: silent.or(request.limit),
+            limit: silent.map(|silent| silent.most).or(request.limit),
             truncation,
             background,
             notes,
@@ -251,7 +251,7 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 mod tests {
     use super::*;
     use crate::request::RawOptions;
-    use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit};
+    use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit, Silent};
     use crate::run::view::ViewMaker;
     use capture::Captured;
     use protocol::Ended;
@@ -286,8 +286,7 @@ mod tests {
                 pid: 7,
                 exit,
                 seen: Seen::End,
-                silent,
-                waited: None,
+                silent: silent.map(|most| Silent { most, waited_for: None }),
                 output: Produced { stdout, stderr, view: ViewMaker::new(&request) },
                 survivors: Vec::new(),
                 task: None,

@@ -22,7 +22,7 @@ impl Shim {
             shell,
             // Checked while bash starts: the end of a supervisor that was already dying does not terminate this
             // command.
-            orphaned: sys::is_dying_on_host(self.supervisor),
+            orphaned: sys::is_dying_on_host(self.supervisor.pid),
             mark: mark_of(&plan.env),
             started,
             limit: plan.limit.map(|limit| started + limit),

@@ -78,11 +78,10 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = FrameReader::default();
-    let (socket, lifeline) = (Some(socket), Some(lifeline));
+    let supervisor = Supervisor { pid: place.supervisor, lifeline: Some(lifeline) };
     let mut shim = Shim {
-        socket,
-        lifeline,
-        supervisor: place.supervisor,
+        socket: Some(socket),
+        supervisor,
         events,
         reader,
         unread: Vec::new(),
@@ -116,8 +115,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
     shim.group.iter().for_each(|group| group.remove());
     // A command may have stopped the supervisor, which could then not exit with its host. No command of a world can
     // stop it, and there the supervisor has no pid.
-    if getppid() == shim.supervisor {
-        sys::signal(shim.supervisor, Signal::SIGCONT);
+    if getppid() == shim.supervisor.pid {
+        sys::signal(shim.supervisor.pid, Signal::SIGCONT);
     }
     Ok(())
 }
@@ -130,12 +129,18 @@ pub struct ShimPlace {
     pub world: Option<ShimWorld>,
 }
 
+/// The supervisor of a shim.
+struct Supervisor {
+    /// The pid on the host.
+    pid: Pid,
+    /// The pipe that ends with the supervisor. `None` once it has ended.
+    lifeline: Option<OwnedFd>,
+}
+
 struct Shim {
     /// The socket to the addon. `None` once the addon is gone, since a closed socket stays readable.
     socket: Option<OwnedFd>,
-    /// The pipe that ends with the supervisor. `None` once it has ended.
-    lifeline: Option<OwnedFd>,
-    supervisor: Pid,
+    supervisor: Supervisor,
     events: ChildEvents,
     reader: FrameReader,
     /// Output pipes that no other process reads. Their output is dropped.
@@ -176,7 +181,8 @@ impl Shim {
             Some(left) => PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX),
             None => PollTimeout::NONE,
         };
-        let ours = [Some(&self.socket), Some(&self.lifeline)].map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
+        let ours = [Some(&self.socket), Some(&self.supervisor.lifeline)]
+            .map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
         let ends = self.world.as_ref().map(ShimWorld::ends).unwrap_or_default();
         let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
         fds.extend(ends.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::empty())));
@@ -207,7 +213,7 @@ impl Shim {
             self.events.clear();
         }
         if supervisor_gone {
-            self.lifeline = None;
+            self.supervisor.lifeline = None;
         }
         if let Some(world) = &mut self.world {
             world.on_ends(ends);
@@ -250,11 +256,11 @@ impl Shim {
             }
             // The lifeline is checked before the socket: a command that was not read goes to a shim of the next
             // supervisor.
-            if self.lifeline.is_none() || self.socket.is_none() || self.is_over() {
+            if self.supervisor.lifeline.is_none() || self.socket.is_none() || self.is_over() {
                 break;
             }
             let ready = self.wait(None)?;
-            if self.lifeline.is_some()
+            if self.supervisor.lifeline.is_some()
                 && ready.socket
                 && !self.is_over()
                 && let Received::Message(message) = self.receive()

@@ -69,7 +69,7 @@ impl Shim {
         }
         let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
-        let last = self.lifeline.is_none();
+        let last = self.supervisor.lifeline.is_none();
         let mut usage = running.usage;
         if alive {
             usage.add(used_by_living(running.mark.as_deref()));

@@ -231,7 +231,7 @@ impl Shim {
         let Running { mark, mut watch, usage, group, .. } = running;
         let mark = mark.as_deref();
         self.socket = None;
-        self.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
+        self.supervisor.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
         while !self.is_settled(mark, watch.as_ref().map(LimitWatch::wake_at)) {
             // A world that has ended takes its processes with it: they become children of its first process.
             if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError};
-use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit};
+use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit, Silent};
 use crate::run::listener::Listener;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces};
 use confine::gate::servers_of;
@@ -39,8 +39,8 @@ pub async fn complete<'a, L: Listener>(
         drive.output.streams.all_mut().for_each(|reader| reader.capture.break_off());
     }
     drive.deliver_rest().await;
-    let waited = drive.note_limit();
-    let silent = drive.reached_silence();
+    let waited_for = drive.note_limit();
+    let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 
     let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
@@ -79,7 +79,7 @@ pub async fn complete<'a, L: Listener>(
     let output = Produced { stdout, stderr, view };
     let seen = Seen::of(process.reported, &exit);
     let completion =
-        Completion { pid, exit, seen, silent, waited, output, survivors, task, moved, elapsed, notes, denials, shell };
+        Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
     Ok((completion, recorded))
 }
 

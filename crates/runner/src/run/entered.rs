@@ -1,0 +1,72 @@
+//! The entry of a launched command in the ledger: opened before its start, completed after its end.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::Launch;
+use super::completion::{Seen, Silent};
+use super::entry::{has_receipt, opening, sweep_when_due};
+use super::outcome::{Outcome, Status};
+use crate::noting::{append, changes, unwritten};
+use ledger::{End, Line, Note, Silence, State};
+use protocol::task::{Task, now_ms};
+
+/// Time for which a result waits for its note to be written. A disk that does not answer holds nothing up.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+impl Launch {
+    /// Opens the entry of the command, if it gets one. Called right before the command starts.
+    pub(super) fn open_entry(&mut self) {
+        let Some(entry) = self.request.entry.as_ref().filter(|_| self.order.opening.is_none()) else { return };
+        match opening(entry, &self.request, self.order.task.as_ref()) {
+            Ok(opening) => {
+                sweep_when_due(self.helpers, &opening.directory);
+                self.order.opening = Some(opening);
+            }
+            Err(error) => self.request.notes.extend(unwritten(&error)),
+        }
+    }
+
+    /// Has the changes of a task noted once they are known.
+    pub(super) fn note_changes_of(&self, task: &Task) {
+        let has_receipt = has_receipt(&self.request);
+        if let (Some(opening), Some(registry), true) = (&self.order.opening, &self.request.registry, has_receipt) {
+            registry.note_changes_in(&task.id, &opening.directory);
+        }
+    }
+
+    /// Writes what only the addon knows of a run that has ended.
+    pub(super) async fn note_end(&self, outcome: &Outcome, seen: Seen, silent: Option<Silent>) {
+        let Some(opening) = &self.order.opening else { return };
+        let run = outcome.run.as_str();
+        let goes_on = outcome.status == Status::Backgrounded;
+        if seen == Seen::Nothing {
+            // The shim may have been killed before it wrote the start.
+            let end = End::bare(now_ms(), State::Lost);
+            let line = Line::of(run).with_json("start", &opening.start).with("end", &end).finish();
+            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
+        }
+        let note = Note {
+            changes: outcome.receipt.as_ref().map(changes),
+            output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
+            task: None,
+            end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
+            silence: silent.map(|Silent { most, waited_for }| Silence::of(most, waited_for)),
+        };
+        let is_awaited = has_receipt(&self.request) && !goes_on;
+        if note != Note::default() || is_awaited {
+            let line = ledger::note(run, &note);
+            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), now_ms(), line)).await;
+        }
+    }
+}
+
+fn end_of(outcome: &Outcome) -> End<'static> {
+    End {
+        code: outcome.exit_code,
+        signal: outcome.signal.clone().map(Cow::Owned),
+        ..End::bare(now_ms(), outcome.status.into()).after(outcome.duration, outcome.usage)
+    }
+}

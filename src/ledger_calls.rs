@@ -1,0 +1,122 @@
+//! Reads the ledger for JavaScript, and records refusals.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use napi_derive::napi;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use super::bridge::Bridge;
+use super::calls::Calls;
+use super::events::NativeEvent;
+use super::ledger::NativeLedgerBatch;
+use ledger::{Batch, Passed, Query, Reader, Shape, settle};
+use runner::error::Error;
+use runner::request::{Entry, ledger_directory};
+use runner::run::{Refusal, record_refusal, runtime};
+
+/// Time between two scans for new entries.
+const POLL: Duration = Duration::from_millis(100);
+/// Time for which a reader waits for records that are on their way from this process.
+const SETTLED: Duration = Duration::from_millis(250);
+
+/// A reader of the ledger.
+#[napi]
+pub struct NativeLedger {
+    calls: Arc<Calls>,
+    reading: Arc<Mutex<Reading>>,
+}
+
+/// How far the ledger was read.
+enum Reading {
+    /// Nothing was read yet. Without a directory there is nothing.
+    Unread(Option<PathBuf>, Query, Shape),
+    /// Something was read.
+    Begun(Reader),
+}
+
+#[napi]
+impl NativeLedger {
+    /// `query` are the filters as JSON, with absolute paths. `host_env` as for `Bridge.start`. With `colours`, true or
+    /// false, the text is for people, and otherwise JSON.
+    ///
+    /// # Errors
+    /// If a filter has another type.
+    #[napi(constructor)]
+    pub fn new(bridge: &Bridge, query: String, host_env: Option<String>, colours: Option<bool>) -> napi::Result<Self> {
+        let query: Query = serde_json::from_str(&query).map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let shape = colours.map_or(Shape::Json, |colours| Shape::Row { colours });
+        let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
+        let reading = Arc::new(Mutex::new(Reading::Unread(directory, query, shape)));
+        Ok(Self { calls: Arc::clone(&bridge.calls), reading })
+    }
+
+    /// Reads on; answered by `ledger`. A reader that follows answers once there is an entry, or after `Bridge.abort`.
+    #[napi]
+    pub fn next(&self) -> u32 {
+        let id = self.calls.number();
+        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
+        let (give_up, mut given_up) = oneshot::channel();
+        let reading = Arc::clone(&self.reading);
+        self.calls.call(id, runtime, None, Some(give_up), async move {
+            loop {
+                let reading = Arc::clone(&reading);
+                let read = spawn_blocking(move || read(&reading)).await;
+                let Ok((batch, passed)) = read else { return Error::spawn("the ledger was not read", "").into() };
+                if !batch.text.is_empty() || batch.is_over {
+                    return NativeEvent::Ledger { batch: NativeLedgerBatch::of(batch, &passed) };
+                }
+                if batch.waits {
+                    tokio::select! {
+                        _ = &mut given_up => {
+                            return NativeEvent::Ledger { batch: NativeLedgerBatch::of(Batch { is_over: true, ..batch }, &passed) };
+                        }
+                        () = sleep(POLL) => {}
+                    }
+                }
+            }
+        });
+        id
+    }
+}
+
+fn read(reading: &Mutex<Reading>) -> (Batch, Passed) {
+    let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Reading::Unread(directory, query, shape) = &mut *reading {
+        let Some(directory) = directory.take() else {
+            return (Batch { is_over: true, ..Batch::default() }, Passed::default());
+        };
+        settle(SETTLED);
+        *reading = Reading::Begun(Reader::new(directory, std::mem::take(query), *shape));
+    }
+    match &mut *reading {
+        Reading::Begun(reader) => (reader.read(), reader.passed().clone()),
+        Reading::Unread(..) => (Batch { is_over: true, ..Batch::default() }, Passed::default()),
+    }
+}
+
+#[napi]
+impl Bridge {
+    /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env` as
+    /// for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[]; decidedBy?:
+    /// 'host' | 'page' }`.
+    ///
+    /// # Errors
+    /// If a part of the entry has another type, or the system gives no threads.
+    #[napi]
+    pub fn record_refusal(
+        &self,
+        command: String,
+        cwd: String,
+        host_env: Option<String>,
+        entry: String,
+    ) -> napi::Result<String> {
+        let entry: Entry = serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
+        let refusal = Refusal { command, cwd, entry: Entry { directory, ..entry } };
+        record_refusal(&refusal).map_err(|error| napi::Error::from_reason(error.to_string()))
+    }
+}
