@@ -34,7 +34,7 @@ export default defineConfig({
     // Tests use the package as it is shipped: Node itself loads the built files, and vitest does not transform them.
     server: { deps: { external: [/\/dist\/[^/]+\.[cm]js$/, /\/native\.cjs$/] } },
     // Tools for models would write into the ledger of whoever runs the tests.
-    env: { AGENT_BASH_LEDGER: 'off' },
+    env: { AGENT_BASH_LEDGER: process.env.AGENT_BASH_LEDGER ?? 'off' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,

@@ -12,6 +12,7 @@ import * as confine from './rows/confine.mjs';
 import * as crowd from './rows/crowd.mjs';
 import * as first from './rows/first.mjs';
 import * as heap from './rows/heap.mjs';
+import * as ledger from './rows/ledger.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
 import * as receipts from './rows/receipts.mjs';
@@ -41,6 +42,7 @@ const ROWS = {
   first,
   receipts,
   records,
+  ledger,
   work,
   tokens,
   views,

@@ -1,13 +1,14 @@
 //! Entries of the ledger as JavaScript gets them.
 
 use ledger::{Batch, Passed};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 /// Entries of the ledger, as far as they were read.
 #[napi(object, object_from_js = false)]
 pub struct NativeLedgerBatch {
-    /// One line per entry: JSON, or text for people.
-    pub text: String,
+    /// One line per entry, UTF-8: JSON, or text for people.
+    pub text: Buffer,
     /// Whether no entry follows.
     pub done: bool,
     /// Damaged lines so far.
@@ -21,6 +22,6 @@ impl NativeLedgerBatch {
     #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
     pub fn of(batch: Batch, passed: &Passed) -> Self {
         let (damaged, removed) = (passed.damaged as f64, passed.removed.len() as f64);
-        Self { text: batch.text, done: batch.is_over, damaged, removed }
+        Self { text: batch.text.into_bytes().into(), done: batch.is_over, damaged, removed }
     }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
 import { background } from './background.mjs';
 import { confined } from './confined.mjs';
+import { entries } from './entered.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
 import { prices } from './priced.mjs';
@@ -136,6 +137,7 @@ export const tasks = {
   crowd,
   ...background,
   ...confined,
+  ...entries,
   ...recordings,
   ...prices,
   paced,

@@ -10,7 +10,7 @@ import type { LedgerEntry, ReadLedgerOptions } from './types.ts';
 /** Reads the ledger; see `readLedger` of the main entry. */
 export async function* entries(options: ReadLedgerOptions): AsyncGenerator<LedgerEntry, void, undefined> {
   for await (const { text } of batches(options)) {
-    for (const line of text.split('\n')) {
+    for (const line of text.toString().split('\n')) {
       if (options.signal?.aborted) return;
       if (line !== '') yield JSON.parse(line) as LedgerEntry;
     }

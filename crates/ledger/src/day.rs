@@ -3,7 +3,7 @@
 /// The end of the name of each file.
 const SUFFIX: &str = ".jsonl";
 /// Milliseconds of a day.
-const MS: u64 = 24 * 60 * 60 * 1000;
+pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// A day: the name of its file, `2026-01-31.jsonl`. Names have the order of their days.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,7 @@ impl Day {
 
     /// Returns the day this many days before a moment.
     pub fn before(at: u64, days: u64) -> Self {
-        Self::of(at.saturating_sub(days * MS))
+        Self::of(at.saturating_sub(days * DAY_MS))
     }
 
     /// Returns the day whose file has this name. `None` for any other name.
@@ -46,8 +46,8 @@ mod tests {
     fn a_moment_has_the_file_of_its_date_in_utc() {
         for (at, file) in [
             (0, "1970-01-01.jsonl"),
-            (MS - 1, "1970-01-01.jsonl"),
-            (MS, "1970-01-02.jsonl"),
+            (DAY_MS - 1, "1970-01-01.jsonl"),
+            (DAY_MS, "1970-01-02.jsonl"),
             (1_709_164_800_000, "2024-02-29.jsonl"),
             (1_767_225_599_999, "2025-12-31.jsonl"),
             (1_767_225_600_000, "2026-01-01.jsonl"),

@@ -264,13 +264,13 @@ pub struct Record<'a> {
     pub shim: Option<ShimId<'a>>,
     /// The start of the run.
     #[serde(default, borrow)]
-    pub start: Option<Start<'a>>,
+    pub start: Option<Box<Start<'a>>>,
     /// The end of the run.
     #[serde(default, borrow)]
     pub end: Option<End<'a>>,
     /// What became known of the run later.
     #[serde(default, borrow)]
-    pub note: Option<Note<'a>>,
+    pub note: Option<Box<Note<'a>>>,
     /// A file that was removed.
     #[serde(default, borrow)]
     pub removed: Option<Removed<'a>>,
@@ -406,9 +406,9 @@ mod tests {
         let expected = Record {
             run: "r-1".into(),
             shim: Some(shim),
-            start: Some(start()),
+            start: Some(Box::new(start())),
             end: Some(end()),
-            note: Some(note),
+            note: Some(Box::new(note)),
             removed: None,
         };
         assert_eq!(read(text).expect("whole"), expected);

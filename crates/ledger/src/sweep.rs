@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::day::Day;
+use super::day::{DAY_MS, Day};
 use super::place;
 use super::record::{Line, Removed};
 use super::write::Writer;
@@ -15,7 +15,7 @@ pub const KEEP_DAYS: u64 = 90;
 const KEEP_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Tells when the files of a ledger are due for a sweep: when a process first writes, and when the day changes.
-pub struct Sweeper(Mutex<Vec<(PathBuf, Day)>>);
+pub struct Sweeper(Mutex<Vec<(PathBuf, u64)>>);
 
 impl Sweeper {
     /// Makes every ledger due.
@@ -26,10 +26,10 @@ impl Sweeper {
 
     /// Returns whether the directory is due at this moment (ms since 1970). It is not due again on that day.
     pub fn is_due(&self, directory: &Path, now: u64) -> bool {
-        let today = Day::of(now);
+        let today = now / DAY_MS;
         let mut swept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, day)) = swept.iter_mut().find(|(known, _)| known == directory) {
-            return std::mem::replace(day, today.clone()) != today;
+            return std::mem::replace(day, today) != today;
         }
         swept.push((directory.to_owned(), today));
         true

@@ -1,7 +1,7 @@
 //! Appends records: one write each, without a lock.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ const MAX_FILE: u64 = 256 * 1024 * 1024;
 pub struct Writer {
     directory: PathBuf,
     open: Option<Open>,
+    /// A record that was written before the file was checked.
+    unchecked: Option<(u64, Vec<u8>)>,
 }
 
 #[derive(Debug)]
@@ -27,11 +29,45 @@ struct Open {
     id: (u64, u64),
 }
 
+impl Open {
+    /// Returns the length of the file. `None` if its path leads elsewhere by now, or it is strange.
+    fn length(&self) -> Option<u64> {
+        let data = fs::symlink_metadata(&self.path).ok()?;
+        let is_same = (data.dev(), data.ino()) == self.id && place::strangeness(&data).is_none();
+        is_same.then_some(data.len())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), LedgerError> {
+        let failed = |source| LedgerError::System { path: self.path.clone(), source };
+        let written = loop {
+            match (&self.file).write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                written => break written,
+            }
+        };
+        match written.map_err(failed)? {
+            count if count == bytes.len() => Ok(()),
+            // The rest has no room. Readers pass over the line, and the next writer ends it.
+            _ => Err(failed(io::ErrorKind::StorageFull.into())),
+        }
+    }
+
+    /// Returns whether the record that was just written is a line of its own, in a file that others can find.
+    fn has_whole(&self, record: &[u8]) -> bool {
+        let Ok(end) = (&self.file).stream_position() else { return false };
+        let mut before = [0];
+        let is_line = |start: u64| {
+            start == 0 || self.file.read_at(&mut before, start - 1).is_ok_and(|count| count == 1) && before == *b"\n"
+        };
+        self.length().is_some() && end.checked_sub(record.len() as u64).is_some_and(is_line)
+    }
+}
+
 impl Writer {
     /// Makes a writer, which opens nothing before its first record.
     #[must_use]
     pub fn new(directory: PathBuf) -> Self {
-        Self { directory, open: None }
+        Self { directory, open: None, unchecked: None }
     }
 
     /// Returns the directory.
@@ -61,28 +97,36 @@ impl Writer {
         } else {
             record
         };
-        let written = loop {
-            match (&open.file).write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                written => break written,
-            }
-        };
-        match written.map_err(failed)? {
-            count if count == bytes.len() => Ok(()),
-            // The rest has no room. Readers pass over the line, and the next writer ends it.
-            _ => Err(failed(io::ErrorKind::StorageFull.into())),
+        open.write(bytes)
+    }
+
+    /// Appends a record as [`Writer::append`] does, but checks the file only in [`Writer::check`]: each look at it takes
+    /// longer than the write.
+    ///
+    /// # Errors
+    /// The errors of [`Writer::append`].
+    pub fn append_unchecked(&mut self, at: u64, record: Vec<u8>) -> Result<(), LedgerError> {
+        let day = Day::of(at);
+        let Some(open) = self.open.as_ref().filter(|open| open.day == day) else { return self.append(at, &record) };
+        open.write(&record)?;
+        self.unchecked = Some((at, record));
+        Ok(())
+    }
+
+    /// Checks the file of the last record, and writes the record again if it has gone to a file that others cannot find,
+    /// or behind half a line.
+    pub fn check(&mut self) {
+        let Some((at, record)) = self.unchecked.take() else { return };
+        if !self.open.as_ref().is_some_and(|open| open.has_whole(&record)) {
+            // The first time has succeeded, so there is no failure to report.
+            let _ = self.append(at, &record);
         }
     }
 
     /// Returns the file of a day as it is now, and its length.
     fn ready(&mut self, day: Day) -> Result<(&Open, u64), LedgerError> {
-        let same = |open: &Open| {
-            let data = fs::symlink_metadata(&open.path).ok()?;
-            let is_same = (data.dev(), data.ino()) == open.id && place::strangeness(&data).is_none();
-            is_same.then_some(data.len())
-        };
         let known = self.open.take().filter(|open| open.day == day);
-        if let Some((open, length)) = known.and_then(|open| same(&open).map(|length| (open, length))) {
+        if let Some((open, length)) = known.and_then(|open| open.length().map(|length| (open, length))) {
             return Ok((self.open.insert(open), length));
         }
         let path = self.directory.join(day.file());

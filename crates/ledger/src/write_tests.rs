@@ -277,3 +277,48 @@ fn a_clock_that_is_wrong_costs_no_file_of_the_day() {
     sweep(&place.directory(), 0);
     assert!([0, NOON, NOON + 4000 * DAY].iter().all(|at| place.file_of(*at).exists()), "nothing is older than 1970");
 }
+
+#[test]
+fn a_record_is_written_first_and_checked_afterwards() {
+    let place = Place::new();
+    let mut writer = place.writer();
+    writer.append_unchecked(NOON, b"a\n".to_vec()).expect("written");
+    writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
+    writer.check();
+    writer.check();
+    assert_eq!(place.text(), "a\nb\n", "nothing is written twice");
+    writer.append_unchecked(NOON + DAY, b"c\n".to_vec()).expect("written");
+    assert_eq!(fs::read(place.file_of(NOON + DAY)).expect("a file"), b"c\n");
+}
+
+#[test]
+fn a_record_behind_half_a_line_is_written_again() {
+    use std::io::Write;
+    let place = Place::new();
+    let mut writer = place.writer();
+    writer.append(NOON, b"a\n").expect("written");
+    let torn = |text: &[u8]| {
+        File::options().append(true).open(place.file()).expect("the file").write_all(text).expect("written");
+    };
+    torn(b"half");
+    writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
+    torn(b"half");
+    writer.check();
+    assert_eq!(place.text(), "a\nhalfb\nhalf\nb\n");
+}
+
+#[test]
+fn a_record_in_a_file_that_was_removed_or_replaced_is_written_again() {
+    let place = Place::new();
+    let mut writer = place.writer();
+    for text in ["", "other\n"] {
+        writer.append(NOON, b"a\n").expect("written");
+        fs::rename(place.file(), place.temp.path().join("moved")).expect("moved");
+        if !text.is_empty() {
+            fs::write(place.file(), text).expect("written");
+        }
+        writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
+        writer.check();
+        assert_eq!(place.text(), format!("{text}b\n"));
+    }
+}

@@ -21,6 +21,6 @@ pub use drain::Drain;
 pub use exceeded::{ExceededLimit, LimitKind};
 pub use messages::*;
 pub use opening::Opening;
-pub use order::{Order, Pipes, WarmCommand};
+pub use order::{LazyOpening, Order, Pipes, WarmCommand};
 pub use silence::{SilenceWatch, note_of_silence};
 pub use state::state_directory;

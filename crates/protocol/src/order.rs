@@ -2,12 +2,15 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::Opening;
 use crate::messages::{OutputPipe, RunDescriptors, TaskInput};
 use crate::plan::{Plan, ShellKind, Stdin};
 use crate::task::TaskSpec;
+
+/// The start of a command's entry in the ledger, made when it is first used.
+pub type LazyOpening = LazyLock<Opening, Box<dyn FnOnce() -> Opening + Send>>;
 
 /// The addon's ends of the pipes of one command.
 pub struct Pipes {
@@ -35,8 +38,8 @@ pub struct Order {
     pub input: Option<Arc<OwnedFd>>,
     /// The program side of the terminal in which the command runs.
     pub terminal: Option<Arc<OwnedFd>>,
-    /// The start of the command's entry in the ledger, if it gets one.
-    pub opening: Option<Opening>,
+    /// The start of the command's entry in the ledger, if it gets one. It is made once a warm shell has its command.
+    pub opening: Option<Arc<LazyOpening>>,
     /// The form of the command for a warm shell, if a warm shell can run it.
     pub warm: Option<WarmCommand>,
 }

@@ -28,9 +28,10 @@ pub struct Later<'a> {
 
 impl<'a> Later<'a> {
     /// Adds the parts of a record that was written before those that were added. The later of two parts counts.
-    pub fn add(&mut self, end: Option<End<'a>>, note: Option<Note<'a>>) {
+    pub fn add(&mut self, end: Option<End<'a>>, note: Option<Box<Note<'a>>>) {
         fill(&mut self.end, end);
-        let Some(Note { changes, output, task, end, silence }) = note else { return };
+        let Some(note) = note else { return };
+        let Note { changes, output, task, end, silence } = *note;
         fill(&mut self.note.changes, changes);
         fill(&mut self.note.output, output);
         fill(&mut self.note.task, task);

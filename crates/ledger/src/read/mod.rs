@@ -31,7 +31,7 @@ use live::Live;
 use query::Filter;
 
 /// Bytes of entries after which a batch is full.
-const BATCH: usize = 256 * 1024;
+const BATCH: usize = 1024 * 1024;
 
 /// A reader of the ledger.
 pub struct Reader {

@@ -1,6 +1,7 @@
 //! The entry of a launched command in the ledger: opened before its start, completed after its end.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -21,18 +22,16 @@ impl Launch {
     pub(super) fn open_entry(&mut self) {
         let Some(entry) = self.request.entry.as_ref().filter(|_| self.order.opening.is_none()) else { return };
         match opening(entry, &self.request, self.order.task.as_ref()) {
-            Ok(opening) => {
-                sweep_when_due(self.helpers, &opening.directory);
-                self.order.opening = Some(opening);
-            }
+            Ok(opening) => self.order.opening = Some(Arc::new(opening)),
             Err(error) => self.request.notes.extend(unwritten(&error)),
         }
     }
 
     /// Has the changes of a task noted once they are known.
     pub(super) fn note_changes_of(&self, task: &Task) {
-        let has_receipt = has_receipt(&self.request);
-        if let (Some(opening), Some(registry), true) = (&self.order.opening, &self.request.registry, has_receipt) {
+        let Some(opening) = &self.order.opening else { return };
+        sweep_when_due(self.helpers, &opening.directory);
+        if let Some(registry) = self.request.registry.as_ref().filter(|_| has_receipt(&self.request)) {
             registry.note_changes_in(&task.id, &opening.directory);
         }
     }
@@ -40,6 +39,7 @@ impl Launch {
     /// Writes what only the addon knows of a run that has ended.
     pub(super) async fn note_end(&self, outcome: &Outcome, seen: Seen, silent: Option<Silent>) {
         let Some(opening) = &self.order.opening else { return };
+        sweep_when_due(self.helpers, &opening.directory);
         let run = outcome.run.as_str();
         let goes_on = outcome.status == Status::Backgrounded;
         if seen == Seen::Nothing {

@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::error::Error;
 use crate::noting::append;
 use crate::request::{Entry, Request};
 use crate::supervise::Helpers;
 use ledger::{End, LedgerError, Line, Start, State, Sweeper, TaskOf};
-use protocol::Opening;
 use protocol::plan::next_mark;
 use protocol::task::{Store, TaskSpec, now_ms};
+use protocol::{LazyOpening, Opening};
 use safety::Verdict;
 
 /// Longest part of a command that is read for the ledger, bytes. A record holds less.
 const READ: usize = 64 * 1024;
 /// Bytes at the end of that part which may hold half a secret.
 const MARGIN: usize = 1024;
+
 static SWEEPER: Sweeper = Sweeper::new();
 
 /// A command that was refused before it came here.
@@ -35,7 +37,7 @@ pub(super) fn refused(request: &Request, error: Error) -> Error {
     if let (Error::Blocked { .. }, Some(entry), Ok(helpers)) = (&error, &request.entry, Helpers::shared())
         && let Ok(opening) = opening(entry, request, None)
     {
-        record(helpers, opening, &request.mark);
+        record(helpers, (*opening).clone(), &request.mark);
     }
     error
 }
@@ -50,7 +52,7 @@ pub fn record_refusal(refusal: &Refusal) -> Result<String, Error> {
     let run = next_mark();
     if let Some(directory) = &entry.directory {
         let now = now_ms();
-        let start = ledger::cut(start(entry, command, cwd, now));
+        let start = ledger::cut(start(entry, &Part::of(command), cwd, now));
         record(helpers, Opening { directory: directory.clone(), at: now, start }, &run);
     }
     Ok(run)
@@ -63,34 +65,49 @@ fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, 
     drop(append(helpers, directory, at, line));
 }
 
-/// Returns the start of a command's entry, for its shim.
+/// Returns the start of a command's entry, for its shim. The search for secrets is left for later.
 ///
 /// # Errors
 /// If the user has no directory for it.
-pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<Opening, LedgerError> {
+pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<LazyOpening, LedgerError> {
     let directory = entry.directory.clone().ok_or(LedgerError::NoDirectory)?;
     let log = |task: &TaskSpec| Store::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
-    let (cwd, at) = (request.cwd.to_string_lossy(), now_ms());
-    let start = Start {
-        confinement: request.confine.as_ref().map(|confine| confine.policy.profile.name().into()),
-        task: task.map(|task| TaskOf { id: (&*task.id).into(), log: log(task).into() }),
-        noted: has_receipt(request),
-        ..start(entry, &request.command, &cwd, at)
-    };
-    Ok(Opening { directory, at, start: ledger::cut(start) })
+    let task = task.map(|task| TaskOf { id: task.id.clone().into(), log: log(task).into() });
+    let confinement = request.confine.as_ref().map(|confine| Cow::Borrowed(confine.policy.profile.name()));
+    let noted = has_receipt(request);
+    let (entry, part) = (entry.clone(), Part::of(&request.command));
+    let cwd = request.cwd.to_string_lossy().into_owned();
+    Ok(LazyLock::new(Box::new(move || {
+        let at = now_ms();
+        let start = Start { confinement, task, noted, ..start(&entry, &part, &cwd, at) };
+        Opening { directory, at, start: ledger::cut(start) }
+    })))
+}
+
+/// The part of a command that is read.
+struct Part {
+    text: String,
+    /// Whether the command is longer.
+    is_cut: bool,
+}
+
+impl Part {
+    fn of(command: &str) -> Self {
+        let text = &command[..command.floor_char_boundary(READ)];
+        Self { text: text.to_owned(), is_cut: text.len() < command.len() }
+    }
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(entry: &'a Entry, command: &'a str, cwd: &'a str, at: u64) -> Start<'a> {
-    let part = &command[..command.floor_char_boundary(READ)];
-    let redact::Redacted { mut text, redacted } = redact::redact(part);
-    if part.len() < command.len() {
-        let kept = text.floor_char_boundary(text.len().saturating_sub(MARGIN));
-        text = Cow::Owned(text[..kept].to_owned());
+fn start<'a>(entry: &'a Entry, part: &'a Part, cwd: &'a str, at: u64) -> Start<'a> {
+    let redact::Redacted { text: mut command, redacted } = redact::redact(&part.text);
+    if part.is_cut {
+        let kept = command.floor_char_boundary(command.len().saturating_sub(MARGIN));
+        command = Cow::Owned(command[..kept].to_owned());
     }
     Start {
         at,
-        command: text,
+        command,
         redacted,
         cwd: cwd.into(),
         host: ledger::host().clone(),

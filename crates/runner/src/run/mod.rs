@@ -351,6 +351,7 @@ impl Launch {
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         self.note_end(&outcome, seen, silent).await;
+        outcome.background.iter().for_each(|(task, _)| self.note_changes_of(task));
         if let Some(world) = self.order.plan.world {
             self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;

@@ -89,7 +89,7 @@ impl ReadyShell {
         }
         drop(resume);
         // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
-        let opening = order.opening.clone();
+        let opening = order.opening.as_deref().map(|opening| (**opening).clone());
         let start = WarmStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening };
         let _ = protocol::send(shim, ToShim::WarmStart(start));
         Ok(pipes)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::running::Running;
 use crate::group::Group;
-use ledger::{End, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
+use ledger::{End, LedgerError, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
 use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
 use protocol::{Cause, Conclusion, Opening};
 use sys::Usage;
@@ -87,6 +87,7 @@ impl Entries {
         let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
         // A note would be in the log of the task, which models read. The next command reports the reason.
         self.finish(end, silence);
+        self.check();
     }
 
     fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {
@@ -95,13 +96,24 @@ impl Entries {
         end.at = end.at.max(at);
         let line = Line::of(&run).with("end", &end);
         let line = note.iter().fold(line, |line, note| line.with("note", note));
-        self.append(end.at, line);
+        let written = self.writer.as_mut().map(|writer| writer.append_unchecked(end.at, line.finish()));
+        self.keep_failure(written);
         self.failure.take()
     }
 
-    fn append(&mut self, at: u64, line: Line) {
-        if let Some(Err(error)) = self.writer.as_mut().map(|writer| writer.append(at, &line.finish())) {
+    /// Checks the last record, which the result of the command does not wait for.
+    pub fn check(&mut self) {
+        self.writer.iter_mut().for_each(Writer::check);
+    }
+
+    fn keep_failure(&mut self, written: Option<Result<(), LedgerError>>) {
+        if let Some(Err(error)) = written {
             self.failure.get_or_insert_with(|| error.to_string());
         }
+    }
+
+    fn append(&mut self, at: u64, line: Line) {
+        let written = self.writer.as_mut().map(|writer| writer.append(at, &line.finish()));
+        self.keep_failure(written);
     }
 }

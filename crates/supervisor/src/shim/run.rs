@@ -80,6 +80,7 @@ impl Shim {
         let unwritten = self.entries.end(Conclusion::of(cause, end), duration, usage);
         let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));
+        self.entries.check();
         self.unread.clear();
         if alive {
             self.after_end(running)?;

@@ -107,7 +107,7 @@ impl Launched {
                 let run = ShimOrder {
                     plan: order.plan.clone(),
                     task: order.task.clone(),
-                    opening: order.opening.clone(),
+                    opening: order.opening.as_deref().map(|opening| (**opening).clone()),
                     descriptors: theirs,
                 };
                 Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None, files: None })
