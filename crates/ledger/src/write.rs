@@ -83,7 +83,6 @@ impl Writer {
     /// If the file cannot be used, or the system refuses the write. A part of the record may be in the file then.
     pub fn append(&mut self, at: u64, record: &[u8]) -> Result<(), LedgerError> {
         let (open, length) = self.ready(Day::of(at))?;
-        let failed = |source| LedgerError::System { path: open.path.clone(), source };
         if length + record.len() as u64 > MAX_FILE {
             return Err(LedgerError::Full { path: open.path.clone(), limit: MAX_FILE });
         }

@@ -28,20 +28,39 @@ struct Open {
     run: String,
     /// Unix time of the start, ms.
     at: u64,
+    /// The start as JSON, until it is written.
+    start: Option<String>,
+}
+
+impl Open {
+    /// Begins a record. It has the start, unless that is written.
+    fn line(&mut self, shim: &mut Option<ShimId<'static>>) -> Line {
+        let line = Line::of(&self.run);
+        match self.start.take() {
+            Some(start) => line.with("shim", shim.get_or_insert_with(own_shim)).with_json("start", &start),
+            None => line,
+        }
+    }
 }
 
 impl Entries {
-    /// Writes the start of a command.
+    /// Begins the entry of a command.
     pub fn begin(&mut self, run: Option<&str>, opening: Option<Opening>) {
         (self.open, self.failure) = (None, None);
         let Some((run, Opening { directory, at, start })) = run.zip(opening) else { return };
         if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
             self.writer = Some(Writer::new(directory));
         }
-        let shim = self.shim.get_or_insert_with(own_shim);
-        let line = Line::of(run).with("shim", shim).with_json("start", &start);
-        self.append(at, line);
-        self.open = Some(Open { run: run.to_owned(), at });
+        self.open = Some(Open { run: run.to_owned(), at, start: Some(start) });
+    }
+
+    /// Writes the start of the command, which goes on. The start of a command that has exited already is written with
+    /// its end.
+    pub fn start(&mut self) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.start.is_some()) {
+            let (at, line) = (open.at, open.line(&mut self.shim));
+            self.append(at, line);
+        }
     }
 
     /// Writes the end of the command. Returns why a part of its entry is missing.
@@ -57,10 +76,10 @@ impl Entries {
 
     /// Writes that the command goes on as this task.
     pub fn become_task(&mut self, spec: &TaskSpec) {
-        let Some(Open { run, .. }) = &self.open else { return };
+        let Some(open) = &mut self.open else { return };
         let log = Store::at(spec.folder.clone()).log_path(&spec.id);
         let task = TaskOf { id: (&*spec.id).into(), log: log.to_string_lossy() };
-        let line = Line::of(run).with("note", &Note { task: Some(task), ..Note::default() });
+        let line = open.line(&mut self.shim).with("note", &Note { task: Some(task), ..Note::default() });
         self.append(now_ms(), line);
     }
 
@@ -91,10 +110,10 @@ impl Entries {
     }
 
     fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {
-        let Open { run, at } = self.open.take()?;
+        let mut open = self.open.take()?;
         // The clock may have been set back since.
-        end.at = end.at.max(at);
-        let line = Line::of(&run).with("end", &end);
+        end.at = end.at.max(open.at);
+        let line = open.line(&mut self.shim).with("end", &end);
         let line = note.iter().fold(line, |line, note| line.with("note", note));
         let written = self.writer.as_mut().map(|writer| writer.append_unchecked(end.at, line.finish()));
         self.keep_failure(written);

@@ -316,6 +316,7 @@ impl Shim {
         if let Some(alive) = running.settle(self.server.is_some()) {
             return Ok(alive);
         }
+        self.entries.start();
         loop {
             let ready = self.wait(running.wake_at())?;
             if let Some(alive) = running.settle(self.server.is_some()) {

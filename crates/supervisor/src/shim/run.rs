@@ -56,7 +56,11 @@ impl Shim {
         self.entries.begin(running.mark.as_deref(), opening);
         match task {
             None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
-            Some(files) => self.begin_task(&mut running, files, now_ms())?,
+            Some(files) => {
+                // Whoever has the task finds it in the ledger.
+                self.entries.start();
+                self.begin_task(&mut running, files, now_ms())?;
+            }
         }
         self.attend(running)
     }
