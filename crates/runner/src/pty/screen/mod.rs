@@ -1,17 +1,18 @@
 //! The screen of a terminal: an emulator without threads and without IO, fed with the output of a program.
 //!
 //! The emulator is `alacritty_terminal`. vt100, the other library that has only the screen, lacks `ESC ( 0` (line
-//! drawing) and `CSI b` (repeat), which every ncurses program uses. Three steps come before the emulator sees a byte:
+//! drawing) and `CSI b` (repeat), which every ncurses program uses. Four steps come before the emulator sees a byte:
 //!
 //! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
 //!   so that no unfinished sequence (an operating system command, for example) grows in memory.
-//! - Everything that no screen shows here is dropped: hyperlinks, the clipboard, strings of devices. Concealed text is
-//!   shown. Colours and styles wait beside the text, so that they cost little where text is skipped. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
-//!   program that asks is told that they are unknown: a screen that waits for the end of an update could be hidden
-//!   forever.
+//! - Everything that is never shown is dropped: hyperlinks, the clipboard, strings of devices. Concealed text is shown.
+//!   Colours and styles wait beside the text, so that they cost little where text is skipped.
+//! - Synchronized updates (`CSI ? 2026`) are drawn as they come, and a program that asks is told that they are unknown:
+//!   a screen that waits for the end of an update could be hidden forever.
 //! - Text waits until it has to be drawn. Lines that have scrolled off by then are never drawn (`skip`).
 
 mod answers;
+mod cells;
 mod painter;
 mod shown;
 mod skip;

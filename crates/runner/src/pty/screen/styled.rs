@@ -5,7 +5,7 @@ use std::fmt::Write;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Color, NamedColor, Rgb};
 
-use super::terminal::{MARKS, character};
+use super::cells::{MARKS, character};
 
 /// The look of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]

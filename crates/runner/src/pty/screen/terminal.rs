@@ -4,19 +4,17 @@ use std::time::Duration;
 
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
 use super::answers::Answers;
+use super::cells::{MARKS, line};
 use super::shown::{Shown, Styled};
 use super::skip::{self, Skip};
 use super::styled;
 use super::styles::Styles;
 
 const LARGEST: usize = 1_000;
-/// The most combining marks of a cell. Further marks are neither shown nor kept.
-pub(super) const MARKS: usize = 16;
 /// Number of non-ASCII text bytes after which cells are checked for marks.
 const MARKS_EVERY: usize = 64 * 1024;
 
@@ -310,27 +308,6 @@ impl Terminal {
             }
         }
     }
-}
-
-/// Returns the text of a row, without the spaces at its end.
-pub(super) fn line(cells: &[Cell]) -> String {
-    let mut text = String::with_capacity(cells.len());
-    let mut wide = false;
-    for cell in cells {
-        // Half of a wide character that was torn apart counts as a blank.
-        if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
-            text.push(character(cell));
-            text.extend(cell.zerowidth().unwrap_or_default().iter().take(MARKS));
-        }
-        wide = cell.flags.contains(Flags::WIDE_CHAR);
-    }
-    text.truncate(text.trim_end_matches(' ').len());
-    text
-}
-
-/// Returns the character that a cell shows.
-pub(super) fn character(cell: &Cell) -> char {
-    if cell.c == '\t' { ' ' } else { cell.c }
 }
 
 #[cfg(test)]
