@@ -15,7 +15,7 @@ use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
 use ledger::{Batch, Passed, Query, Reader, Shape, settle};
 use runner::error::Error;
-use runner::request::{Entry, ledger_directory};
+use runner::request::ledger_directory;
 use runner::run::{Refusal, record_refusal, runtime};
 
 /// Time between two scans for new entries.
@@ -101,8 +101,8 @@ fn read(reading: &Mutex<Reading>) -> (Batch, Passed) {
 #[napi]
 impl Bridge {
     /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env` as
-    /// for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[]; decidedBy?:
-    /// 'host' | 'page' }`.
+    /// for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[];
+    /// decidedBy?: 'host' | 'page' }`.
     ///
     /// # Errors
     /// If a part of the entry has another type, or the system gives no threads.
@@ -114,9 +114,10 @@ impl Bridge {
         host_env: Option<String>,
         entry: String,
     ) -> napi::Result<String> {
-        let entry: Entry = serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let refusal: Refusal =
+            serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
-        let refusal = Refusal { command, cwd, entry: Entry { directory, ..entry } };
-        record_refusal(&refusal).map_err(|error| napi::Error::from_reason(error.to_string()))
+        record_refusal(Refusal { command, cwd, directory, ..refusal })
+            .map_err(|error| napi::Error::from_reason(error.to_string()))
     }
 }

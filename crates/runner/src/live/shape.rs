@@ -132,12 +132,12 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// An end without an exit.
+    /// Returns an end without an exit.
     pub fn without_exit(state: ledger::State) -> Self {
         Self { state, exit_code: None, signal: None, receipt: None }
     }
 
-    /// The end of a run with this key, now.
+    /// Returns the end of the run with this key, now.
     pub fn of(self, key: String) -> Ended {
         let Self { state, exit_code, signal, receipt } = self;
         Ended { key, state, exit_code, signal, ended_at: now_ms(), receipt }
@@ -191,7 +191,12 @@ const SENTENCES: usize = 16;
 
 /// Takes the secrets out of a command, and brings it to the length that is shown.
 pub fn shown_command(command: &str) -> String {
-    cut(super::without_secrets(command), COMMAND)
+    cut(without_secrets(command), COMMAND)
+}
+
+/// Takes the secrets out of a command or a command line, for people.
+pub fn without_secrets(command: &str) -> String {
+    redact::redact(command).text.into_owned()
 }
 
 /// Brings a directory to the length that is shown.

@@ -1,14 +1,16 @@
 //! The entry of a run in the ledger, as the addon begins it. The shim writes it.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use crate::error::Error;
 use crate::noting::append;
 use crate::request::{Entry, Request};
 use crate::supervise::Helpers;
-use ledger::{End, LedgerError, Line, Start, State, Sweeper, TaskOf};
+use ledger::{Actor, End, LedgerError, Line, Start, State, Sweeper, TaskOf};
 use protocol::plan::next_mark;
 use protocol::task::{Store, TaskSpec, now_ms};
 use protocol::{LazyOpening, Opening};
@@ -22,14 +24,26 @@ const MARGIN: usize = 1024;
 static SWEEPER: Sweeper = Sweeper::new();
 
 /// A command that was refused before it came here.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Refusal {
     /// The command.
+    #[serde(skip)]
     pub command: String,
     /// The directory in which it would have started, absolute.
+    #[serde(skip)]
     pub cwd: String,
-    /// The rest of the entry.
-    pub entry: Entry,
+    /// The directory of the ledger. `None`: its user has none.
+    #[serde(skip)]
+    pub directory: Option<PathBuf>,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
+    /// Where a person has refused the command.
+    pub decided_by: Option<String>,
+    /// The strictest finding.
+    pub verdict: Verdict,
+    /// The rules of all findings.
+    pub rules: Vec<String>,
 }
 
 /// Records a command that the safety engine refuses. Returns the error.
@@ -46,14 +60,15 @@ pub(super) fn refused(request: &Request, error: Error) -> Error {
 ///
 /// # Errors
 /// If the system creates no threads.
-pub fn record_refusal(refusal: &Refusal) -> Result<String, Error> {
-    let Refusal { command, cwd, entry } = refusal;
-    let helpers = Helpers::shared().map_err(|error| Error::helper(error, command))?;
+pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
+    let Refusal { command, cwd, directory, actor, decided_by, verdict, rules } = refusal;
+    let helpers = Helpers::shared().map_err(|error| Error::helper(error, &command))?;
     let run = next_mark();
-    if let Some(directory) = &entry.directory {
+    if let Some(directory) = directory {
         let now = now_ms();
-        let start = ledger::cut(start(entry, &Part::of(command), cwd, now));
-        record(helpers, Opening { directory: directory.clone(), at: now, start }, &run);
+        let entry = Entry { directory: None, decided_by, verdict, rules };
+        let start = ledger::cut(start(&entry, actor.as_ref(), &Part::of(&command), &cwd, now));
+        record(helpers, Opening { directory, at: now, start }, &run);
     }
     Ok(run)
 }
@@ -75,11 +90,11 @@ pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>)
     let task = task.map(|task| TaskOf { id: task.id.clone().into(), log: log(task).into() });
     let confinement = request.confine.as_ref().map(|confine| Cow::Borrowed(confine.policy.profile.name()));
     let noted = has_receipt(request);
-    let (entry, part) = (entry.clone(), Part::of(&request.command));
+    let (entry, actor, part) = (entry.clone(), request.actor.clone(), Part::of(&request.command));
     let cwd = request.cwd.to_string_lossy().into_owned();
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
-        let start = Start { confinement, task, noted, ..start(&entry, &part, &cwd, at) };
+        let start = Start { confinement, task, noted, ..start(&entry, actor.as_ref(), &part, &cwd, at) };
         Opening { directory, at, start: ledger::cut(start) }
     })))
 }
@@ -99,7 +114,7 @@ impl Part {
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(entry: &'a Entry, part: &'a Part, cwd: &'a str, at: u64) -> Start<'a> {
+fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'a str, at: u64) -> Start<'a> {
     let redact::Redacted { text: mut command, redacted } = redact::redact(&part.text);
     if part.is_cut {
         let kept = command.floor_char_boundary(command.len().saturating_sub(MARGIN));
@@ -111,7 +126,7 @@ fn start<'a>(entry: &'a Entry, part: &'a Part, cwd: &'a str, at: u64) -> Start<'
         redacted,
         cwd: cwd.into(),
         host: ledger::host().clone(),
-        actor: entry.actor.as_ref().map(Cow::Borrowed),
+        actor: actor.map(Cow::Borrowed),
         verdict: (entry.verdict != Verdict::Allow).then(|| entry.verdict.name().into()),
         rules: entry.rules.iter().map(|rule| rule.as_str().into()).collect(),
         decided_by: entry.decided_by.as_deref().map(Cow::Borrowed),

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
 use super::answers::Answers;
-use super::shown::Shown;
+use super::cells::{MARKS, line};
+use super::shown::{Shown, Styled};
 use super::skip::{self, Skip};
+use super::styled;
+use super::styles::Styles;
 
 const LARGEST: usize = 1_000;
-/// The most combining marks of a cell. Further marks are neither shown nor kept.
-const MARKS: usize = 16;
 /// Number of non-ASCII text bytes after which cells are checked for marks.
 const MARKS_EVERY: usize = 64 * 1024;
 
@@ -89,9 +89,20 @@ impl Terminal {
         }
     }
 
-    /// Draws text of whole characters.
-    pub(super) fn text(&mut self, text: &[u8]) {
-        let text = self.skip(text);
+    /// Draws text of whole characters with its colours and styles.
+    pub(super) fn text(&mut self, text: &[u8], styles: &Styles) {
+        let from = text.len() - self.skip(text).len();
+        if styles.is_empty() {
+            return self.plain(&text[from..]);
+        }
+        self.parser.advance(&mut self.term, styles.before(from));
+        for (piece, style) in styles.pieces(text, from) {
+            self.plain(piece);
+            self.parser.advance(&mut self.term, style);
+        }
+    }
+
+    fn plain(&mut self, text: &[u8]) {
         if text.is_ascii() {
             self.parser.advance(&mut self.term, text);
             return;
@@ -182,6 +193,13 @@ impl Terminal {
             application_cursor: self.term.mode().contains(TermMode::APP_CURSOR),
             bracketed_paste: self.term.mode().contains(TermMode::BRACKETED_PASTE),
         }
+    }
+
+    pub(super) fn styled(&self) -> Styled {
+        let Shown { lines: plain, row, col, title, .. } = self.shown();
+        let grid = self.term.grid();
+        let lines = (0..grid.screen_lines()).map(|row| styled::row(&grid[Line(row as i32)][..])).collect();
+        Styled { lines, plain, rows: grid.screen_lines() as u16, cols: grid.columns() as u16, row, col, title }
     }
 
     /// Returns the number of rows up to the last row that has any content or the cursor.
@@ -290,22 +308,6 @@ impl Terminal {
             }
         }
     }
-}
-
-/// Returns the text of a row, without the spaces at its end.
-pub(super) fn line(cells: &[Cell]) -> String {
-    let mut text = String::with_capacity(cells.len());
-    let mut wide = false;
-    for cell in cells {
-        // Half of a wide character that was torn apart counts as a blank.
-        if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
-            text.push(if cell.c == '\t' { ' ' } else { cell.c });
-            text.extend(cell.zerowidth().unwrap_or_default().iter().take(MARKS));
-        }
-        wide = cell.flags.contains(Flags::WIDE_CHAR);
-    }
-    text.truncate(text.trim_end_matches(' ').len());
-    text
 }
 
 #[cfg(test)]

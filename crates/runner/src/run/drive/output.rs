@@ -9,16 +9,17 @@ use tokio::time::Instant;
 
 use super::exits::Move;
 use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Streams, TerminalIo};
+use crate::live::runs;
 use crate::request::Request;
-use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::view::ViewMaker;
+use crate::run::waiting::Watches;
 use capture::Stream;
 use protocol::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct Output<'a, L> {
-    request: &'a Request,
+    pub request: &'a Request,
     pub listener: &'a L,
     /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
@@ -30,7 +31,7 @@ pub struct Output<'a, L> {
     delivery: Delivery,
     /// The live views. `None` if the listener wants none.
     views: Option<LiveViews>,
-    pub blocked: BlockedWatch,
+    pub watches: Watches,
     /// The beginning of a log, in case the command moves to the background.
     pub moving: Move,
     /// Facts for the caller.
@@ -48,13 +49,13 @@ impl<'a, L: Listener> Output<'a, L> {
             request,
             listener,
             pid: None,
-            streams: Streams { stdout, stderr },
+            streams: Streams { stdout, stderr, last: Stream::Stdout },
             view: ViewMaker::new(request),
             input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
             delivery: Delivery::new(request.live),
             views: request.snapshots.map(|every| LiveViews::new(every, began)),
-            blocked: BlockedWatch::new(request.prompts, began),
+            watches: Watches::new(request.prompts, began),
             moving: Move::of(request, began),
             notes: Vec::new(),
         })
@@ -63,6 +64,10 @@ impl<'a, L: Listener> Output<'a, L> {
     /// Handles the start of the shell.
     pub fn on_start(&mut self, pid: i32) {
         self.pid = Some(pid);
+        if let Some(run) = &self.request.live_run {
+            run.on_start(pid);
+            runs().on_change();
+        }
         if self.request.starts {
             self.listener.started(pid, &self.request.cwd);
         }
@@ -91,7 +96,7 @@ impl<'a, L: Listener> Output<'a, L> {
         let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
         let holds =
             |reader: &OutputReader| all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes());
-        let Streams { stdout, stderr } = &self.streams;
+        let Streams { stdout, stderr, .. } = &self.streams;
         Held { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
     }
 
@@ -187,7 +192,8 @@ impl<'a, L: Listener> Output<'a, L> {
         if reader.capture.live_bytes() > 0 {
             self.delivery.on_text(stream);
         }
-        self.blocked.on_output();
+        self.streams.last = stream;
+        self.watches.on_output();
         if let Some(views) = &mut self.views {
             views.on_output();
         }
@@ -217,6 +223,9 @@ impl<'a, L: Listener> Output<'a, L> {
     /// Writes as much input as the command takes.
     pub fn write_input(&mut self) {
         self.input.write();
+        if let Some(run) = self.request.live_run.as_ref().filter(|_| self.request.is_fed()) {
+            run.set_unwritten(self.input.unwritten());
+        }
         self.answer_input();
     }
 
@@ -253,7 +262,7 @@ impl<'a, L: Listener> Output<'a, L> {
             }
             Reply::PromptTaken(failure) => {
                 if let Some(failure) = failure {
-                    self.blocked.stop();
+                    self.watches.blocked.stop();
                     self.notes.push(format!("the onPrompt listener failed and was taken away: {failure}"));
                 }
             }
@@ -263,8 +272,8 @@ impl<'a, L: Listener> Output<'a, L> {
                 }
                 self.pass_on(stream);
             }
-            // Both replies are for the shim.
-            Reply::Abort | Reply::Signal(_) => {}
+            // The loop handles these.
+            Reply::Abort | Reply::Signal(_) | Reply::Order(_) => {}
         }
     }
 
@@ -272,7 +281,7 @@ impl<'a, L: Listener> Output<'a, L> {
     pub fn on_caller_gone(&mut self) {
         self.delivery.stop();
         self.views = None;
-        self.blocked.stop();
+        self.watches.blocked.stop();
     }
 
     /// Stops waiting for listeners.

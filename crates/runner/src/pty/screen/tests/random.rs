@@ -174,7 +174,7 @@ impl Bare {
         use alacritty_terminal::index::Line;
         let grid = self.term.grid();
         let lines =
-            (0..grid.screen_lines()).map(|row| super::super::terminal::line(&grid[Line(row as i32)][..])).collect();
+            (0..grid.screen_lines()).map(|row| super::super::cells::line(&grid[Line(row as i32)][..])).collect();
         (lines, grid.cursor.point.line.0 as u16, grid.cursor.point.column.0 as u16)
     }
 }
