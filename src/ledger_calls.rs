@@ -100,8 +100,8 @@ fn read(reading: &Mutex<Reading>) -> (Batch, Passed) {
 
 #[napi]
 impl Bridge {
-    /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env` as
-    /// for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[];
+    /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env`
+    /// as for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[];
     /// decidedBy?: 'host' | 'page' }`.
     ///
     /// # Errors

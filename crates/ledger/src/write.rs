@@ -99,8 +99,8 @@ impl Writer {
         open.write(bytes)
     }
 
-    /// Appends a record as [`Writer::append`] does, but checks the file only in [`Writer::check`]: each look at it takes
-    /// longer than the write.
+    /// Appends a record as [`Writer::append`] does, but checks the file only in [`Writer::check`], which takes longer
+    /// than the write.
     ///
     /// # Errors
     /// The errors of [`Writer::append`].
@@ -112,8 +112,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Checks the file of the last record, and writes the record again if it has gone to a file that others cannot find,
-    /// or behind half a line.
+    /// Checks the file of the last record, and writes the record again if it has gone to a file that others cannot
+    /// find, or behind half a line.
     pub fn check(&mut self) {
         let Some((at, record)) = self.unchecked.take() else { return };
         if !self.open.as_ref().is_some_and(|open| open.has_whole(&record)) {
