@@ -258,8 +258,8 @@ async fn people_see_the_tasks_of_this_machine_that_run() {
     elsewhere.store.write(&elsewhere.task).expect("written");
     let id = kept.id();
     assert_eq!(ids(false), Vec::<String>::new(), "tasks of other processes are found by a look into the directory");
-    assert_eq!(ids(true), [id.clone()]);
-    assert_eq!(ids(false), [id.clone()]);
+    assert_eq!(ids(true), std::slice::from_ref(&id));
+    assert_eq!(ids(false), std::slice::from_ref(&id));
     kept.write("so far\n");
     let run = run_of_task(&registry.task(&id).expect("known"), &*registry, None);
     assert_eq!((run.key.as_str(), run.last_line.as_str(), run.pid), (id.as_str(), "so far", Some(700_012)));
