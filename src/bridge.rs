@@ -32,7 +32,11 @@ impl Bridge {
             .weak::<true>()
             .build_callback(|context| Ok(context.value.into()))?;
         let calls = Calls::new(Dispatcher::new(dispatch));
-        env.add_env_cleanup_hook(Arc::clone(&calls), |calls| calls.end())?;
+        let user = host::User::new();
+        env.add_env_cleanup_hook((Arc::clone(&calls), user), |(calls, user)| {
+            calls.end();
+            drop(user);
+        })?;
         Ok(Self { calls })
     }
 

@@ -187,6 +187,7 @@ const inner: Inner = {
   undoForecast,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
+  hostsDirectory: () => loadNative().hostsDirectory(),
   invalid,
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),

@@ -67,6 +67,8 @@ export interface Inner {
   readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
   /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */
   recordRefusal(refusal: Refusal): string | null;
+  /** Returns the directory in which the hosts of this user listen. `null` if something else is in its place. */
+  hostsDirectory(): string | null;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** The part of a directory's name that tells this process from any other. */

@@ -22,11 +22,15 @@ fn system_value(name: libc::c_int, otherwise: u64) -> u64 {
     u64::try_from(unsafe { libc::sysconf(name) }).ok().filter(|value| *value > 0).unwrap_or(otherwise)
 }
 
+/// Returns the length of a clock tick in µs, and the size of a page in bytes.
+pub(super) fn units() -> (u64, u64) {
+    static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
+    *UNITS.get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)))
+}
+
 /// Returns a process's current usage, or `None` if it is gone.
 pub fn sample(pid: Pid) -> Option<Sample> {
-    static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
-    let (tick_us, page) = *UNITS
-        .get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)));
+    let (tick_us, page) = units();
     let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
