@@ -14,7 +14,7 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use ledger::{Batch, Passed, Query, Reader, Shape, settle};
 use runner::error::Error;
-use runner::request::{Entry, ledger_directory};
+use runner::request::ledger_directory;
 use runner::run::{Refusal, record_refusal, runtime};
 
 /// Time between two scans for new entries.
@@ -132,9 +132,10 @@ impl Bridge {
         host_env: Option<String>,
         entry: String,
     ) -> napi::Result<String> {
-        let entry: Entry = serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let refusal: Refusal =
+            serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
-        let refusal = Refusal { command, cwd, entry: Entry { directory, ..entry } };
-        record_refusal(&refusal).map_err(|error| napi::Error::from_reason(error.to_string()))
+        record_refusal(Refusal { command, cwd, directory, ..refusal })
+            .map_err(|error| napi::Error::from_reason(error.to_string()))
     }
 }

@@ -54,6 +54,11 @@ impl BlockedProcess {
         !matches!(self.on, BlockedOn::Continue(_) | BlockedOn::Reader(_))
     }
 
+    /// Returns whether a signal has stopped the process.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.on, BlockedOn::Continue(_))
+    }
+
     /// Returns the note, with the last unfinished line of the command.
     pub fn note(&self, line: &str) -> String {
         let Self { pid, command, on, .. } = self;

@@ -82,7 +82,7 @@ pub struct Waits {
 /// A page that may answer.
 pub struct Control(&'static Asks);
 
-/// The questions of this process.
+/// Returns the questions of this process.
 pub fn asks() -> &'static Asks {
     static ASKS: LazyLock<Asks> = LazyLock::new(Asks::default);
     &ASKS
@@ -93,7 +93,7 @@ impl Asks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks. `None` if no page is there that could answer, or too many questions wait.
+    /// Asks a question. `None` if no page is there that could answer, or too many questions wait.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
         if !self.is_answered() || self.waiting().len() >= MOST {
             return None;
@@ -117,7 +117,7 @@ impl Asks {
         Some(Waits { asks: self, number, answer })
     }
 
-    /// The questions that wait, the oldest first.
+    /// Returns the questions that wait, the oldest first.
     pub fn list(&self) -> Vec<Arc<Ask>> {
         self.waiting().values().map(|waiter| Arc::clone(&waiter.ask)).collect()
     }
@@ -134,12 +134,12 @@ impl Asks {
         waiter.answer.send(Answer { approved, reason }).map_err(|_| AskError::Gone)
     }
 
-    /// Whether a page is there that may answer.
+    /// Returns whether a page is there that may answer.
     pub fn is_answered(&self) -> bool {
         self.controls.load(Ordering::Relaxed) > 0
     }
 
-    /// A page that may answer is there until the guard is dropped.
+    /// Counts a page that may answer until the guard is dropped.
     pub fn control(&'static self) -> Control {
         self.controls.fetch_add(1, Ordering::Relaxed);
         Control(self)
@@ -165,7 +165,7 @@ fn key(number: u64) -> String {
 }
 
 impl Waits {
-    /// Its key.
+    /// Returns the key of the question.
     pub fn key(&self) -> String {
         key(self.number)
     }

@@ -25,10 +25,10 @@ mod usage;
 
 pub use asks::{Answer, AskError, Asks, Control, Question, Waits, asks};
 pub use log::follow_log;
-pub use order::{InputError, Order, Orders};
+pub use order::{InputError, Order};
 pub use reader::{Reader, Text};
 pub use run::{Facts, LiveRun};
-pub use runs::{Runs, Shown, Watching, runs};
+pub use runs::{EndedRun, Runs, Shown, Watching, runs};
 pub use shape::{Ask, Ended, Ending, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory};
 pub use tap::Tap;
 pub use tasks::{TaskSource, ended_task, last_of, run_of_task};

@@ -1,35 +1,71 @@
 //! What a person may do with a run, and how the order reaches it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
 
 use super::tap::Tap;
 
 /// An order for a running command.
 #[derive(Debug)]
 pub enum Order {
-    /// End the whole tree.
+    /// Terminate the whole tree.
     Stop,
-    /// Give these bytes to its standard input.
+    /// Write these bytes to the standard input.
     Input(Vec<u8>),
-    /// Pass its output to this tap, beginning with what is still held.
+    /// Pass the output to this tap, beginning with what is still held.
     Follow(Arc<Tap>),
-    /// Tell the last line, and whether it waits for a person.
+    /// Report the last line, and whether the command waits for a person.
     Look,
 }
 
-/// The way of orders to a running command.
-pub trait Orders: Send + Sync {
-    /// Sends an order. One that comes after the end of the command is dropped.
-    fn send(&self, order: Order);
+/// The orders that a command has not taken yet. Without an order nothing is allocated.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    queue: Mutex<VecDeque<Order>>,
+    wake: Notify,
+}
+
+impl Orders {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Order>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an order.
+    pub fn push(&self, order: Order) {
+        self.queue().push_back(order);
+        self.wake.notify_one();
+    }
+
+    /// Returns the next order, if there is one.
+    pub fn take(&self) -> Option<Order> {
+        self.queue().pop_front()
+    }
+
+    /// Waits for the next order. No order is lost if the future is dropped.
+    pub async fn next(&self) -> Order {
+        loop {
+            if let Some(order) = self.take() {
+                return order;
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// Waits until an order may have come.
+    pub async fn changed(&self) {
+        self.wake.notified().await;
+    }
 }
 
 /// Why a run takes no input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
-    /// Nothing reads it.
+    /// The run reads none.
     #[error("this run reads no input from a person")]
     None,
-    /// Too much of it was not read.
+    /// Too many bytes of it were not read.
     #[error("the run has not read its last input; try again later")]
     Full,
     /// The run has ended.

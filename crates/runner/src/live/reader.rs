@@ -65,13 +65,19 @@ impl Line {
     }
 }
 
-impl Reader {
-    /// A reader of the whole tap.
-    pub fn new() -> Self {
+impl Default for Reader {
+    fn default() -> Self {
         Self { lines: [Line::new(), Line::new()], at: 0, ended: false }
     }
+}
 
-    /// The next text, about as many bytes as asked for. `None` if there is none yet.
+impl Reader {
+    /// Returns a reader of a whole tap.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the next text, about as many bytes as asked for. `None` if there is none yet.
     pub fn read(&mut self, tap: &Tap, most: usize, now: Instant) -> Option<Text> {
         if self.ended {
             return None;
@@ -108,7 +114,7 @@ impl Reader {
         Some(Text { at, text, gap, end: self.ended })
     }
 
-    /// When an unfinished line is due.
+    /// Returns when an unfinished line is due.
     pub fn due_at(&self) -> Option<Instant> {
         self.lines.iter().filter_map(|line| line.open).min().map(|since| since + QUIET)
     }
@@ -122,7 +128,7 @@ impl Reader {
     }
 }
 
-/// Where the next line begins; 0 if that is too far. Bytes behind a gap may be the end of a sequence.
+/// Returns where the next line begins; 0 if that is too far. Bytes behind a gap may be the end of a sequence.
 fn next_line(bytes: &[u8]) -> usize {
     const FAR: usize = 4 * 1024;
     memchr::memchr(b'\n', &bytes[..bytes.len().min(FAR)]).map_or(0, |newline| newline + 1)

@@ -20,7 +20,7 @@ const INPUT: usize = 64 * 1024;
 
 /// The facts of a command when it is registered.
 pub struct Facts {
-    /// `BashResult.runId`, until another is known: a warm shell brings its own.
+    /// `BashResult.runId`, until a warm shell brings its own.
     pub run_id: String,
     #[expect(missing_docs, reason = "see its type")]
     pub kind: Kind,
@@ -41,7 +41,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The beginning of a command, as much as is kept.
+    /// Returns the beginning of a command, as much as is kept.
     pub fn beginning_of(command: &str) -> String {
         command[..command.floor_char_boundary(COMMAND_KEPT)].to_owned()
     }
@@ -51,7 +51,7 @@ impl Facts {
 pub struct LiveRun {
     number: u64,
     facts: Facts,
-    orders: Box<dyn Orders>,
+    orders: Orders,
     /// The shell; 0 before its start.
     pid: AtomicI32,
     /// The command without its secrets, once it was asked for.
@@ -79,7 +79,7 @@ struct Followers {
 
 #[derive(Default)]
 struct Taps {
-    /// The command may have output that is held.
+    /// The command is driven, and takes orders.
     begun: bool,
     ended: bool,
     taps: Vec<Arc<Tap>>,
@@ -100,11 +100,11 @@ struct Input {
 }
 
 impl LiveRun {
-    pub(super) fn new(number: u64, facts: Facts, orders: Box<dyn Orders>) -> Arc<Self> {
+    pub(super) fn new(number: u64, facts: Facts) -> Arc<Self> {
         Arc::new(Self {
             number,
             facts,
-            orders,
+            orders: Orders::default(),
             pid: AtomicI32::new(0),
             command: OnceLock::new(),
             seen: Mutex::default(),
@@ -125,49 +125,61 @@ impl LiveRun {
         self.number
     }
 
-    /// Names it among all of this process.
+    /// Returns the name of the run among all of this process.
     pub fn key(&self) -> String {
         format!("c{}", self.number)
     }
 
-    /// Unix time of its start, ms.
+    /// Returns the time of its start, Unix ms.
     pub fn started_at(&self) -> u64 {
         self.facts.started_at
     }
 
-    /// The shell. `None` before its start.
+    /// Returns the pid of the shell. `None` before its start.
     pub fn pid(&self) -> Option<i32> {
         Some(self.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
     }
 
-    /// Its terminal.
+    /// Returns its terminal.
     pub fn terminal(&self) -> Option<&Arc<Terminal>> {
         self.facts.terminal.as_ref()
     }
 
     // ---- from the command
 
-    /// The shell runs.
+    /// Records the start of the shell.
     pub fn on_start(&self, pid: i32) {
         self.pid.store(pid, Ordering::Relaxed);
     }
 
-    /// A warm shell runs it, whose mark is the run's from here on.
+    /// Gives the run the mark of the warm shell that runs it.
     pub fn rename(&self, run_id: &str) {
         self.seen().run_id = Some(run_id.to_owned());
     }
 
-    /// The command is driven: from here on it may have output that is held.
+    /// Waits for the next order of a person. No order is lost if the future is dropped.
+    pub async fn next_order(&self) -> Order {
+        self.orders.next().await
+    }
+
+    /// Waits until a person stops the run, and leaves the orders where they are.
+    pub async fn stopped(&self) {
+        while !self.input.stopped.load(Ordering::Relaxed) {
+            self.orders.changed().await;
+        }
+    }
+
+    /// Records that the command takes orders from here on.
     pub fn on_driven(&self) {
         self.taps().begun = true;
     }
 
-    /// Whether its output is followed.
+    /// Returns whether its output is followed.
     pub fn is_followed(&self) -> bool {
         self.followers.any.load(Ordering::Relaxed)
     }
 
-    /// The command has written.
+    /// Passes output to the watchers.
     pub fn on_output(&self, stream: Stream, bytes: &[u8]) {
         self.taps().taps.iter().for_each(|tap| tap.push(stream, bytes));
     }
@@ -191,7 +203,7 @@ impl LiveRun {
         self.followers.any.store(true, Ordering::Relaxed);
     }
 
-    /// The answer to [`Order::Look`]. Returns whether it differs from the last one.
+    /// Records the answer to [`Order::Look`]. Returns whether it differs from the last one.
     pub fn on_look(&self, last_line: String, waiting: Option<Waiting>) -> bool {
         self.input.looks.store(false, Ordering::Relaxed);
         let waiting = waiting.map(|waiting| Waiting { text: cut(waiting.text, LINE), ..waiting });
@@ -202,12 +214,12 @@ impl LiveRun {
         differs
     }
 
-    /// Input of a person was taken, or dropped.
+    /// Records that input of a person was taken, or dropped.
     pub fn on_input(&self, bytes: usize) {
         self.input.sent.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// So much of its input is not written yet.
+    /// Records how much of its input is not written yet.
     pub fn set_unwritten(&self, bytes: usize) {
         self.input.unwritten.store(bytes, Ordering::Relaxed);
     }
@@ -231,13 +243,13 @@ impl LiveRun {
         if taps.begun && !taps.ended && self.facts.terminal.is_none() {
             taps.sent.push(Arc::clone(&tap));
             drop(taps);
-            self.orders.send(Order::Follow(tap));
+            self.orders.push(Order::Follow(tap));
         } else {
             self.add(&mut taps, tap);
         }
     }
 
-    /// The watcher of a tap is gone.
+    /// Forgets the tap of a watcher that has gone.
     pub fn unfollow(&self, tap: &Arc<Tap>) {
         let mut taps = self.taps();
         taps.taps.retain(|known| !Arc::ptr_eq(known, tap));
@@ -248,14 +260,14 @@ impl LiveRun {
     /// Asks for its last line, unless it was asked already.
     pub fn look(&self) {
         if self.taps().begun && !self.input.looks.swap(true, Ordering::Relaxed) {
-            self.orders.send(Order::Look);
+            self.orders.push(Order::Look);
         }
     }
 
-    /// Ends the whole tree.
+    /// Terminates the whole tree.
     pub fn stop(&self) {
         if !self.input.stopped.swap(true, Ordering::Relaxed) {
-            self.orders.send(Order::Stop);
+            self.orders.push(Order::Stop);
         }
     }
 
@@ -283,11 +295,11 @@ impl LiveRun {
             return Err(InputError::Full);
         }
         self.input.sent.fetch_add(text.len(), Ordering::Relaxed);
-        self.orders.send(Order::Input(text.as_bytes().to_vec()));
+        self.orders.push(Order::Input(text.as_bytes().to_vec()));
         Ok(())
     }
 
-    /// Its description.
+    /// Returns its description.
     pub fn shape(&self, usage: Option<&Usage>) -> Run {
         let Facts { run_id, kind, command, cwd, actor, started_at, undo, is_fed, terminal } = &self.facts;
         let Seen { run_id: renamed, last_line, waiting } = self.seen().clone();
@@ -314,8 +326,16 @@ impl LiveRun {
     }
 }
 
+#[cfg(test)]
+impl LiveRun {
+    /// Returns the next order, if there is one.
+    pub(super) fn take_order(&self) -> Option<Order> {
+        self.orders.take()
+    }
+}
+
 impl Waiting {
-    /// Waits because of this, in these words.
+    /// Returns the reason with its words.
     pub fn new(why: Why, text: impl Into<String>) -> Self {
         Self { why, text: text.into() }
     }

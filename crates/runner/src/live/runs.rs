@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
-use super::order::Orders;
 use super::run::{Facts, LiveRun};
 use super::shape::{Ended, Ending};
 use super::tasks::TaskSource;
@@ -14,6 +13,9 @@ use ledger::State;
 
 /// Most ends that are kept for the watchers between two looks at them.
 const ENDS: usize = 1024;
+
+/// A run with its end.
+pub type EndedRun = (Arc<LiveRun>, Ended);
 
 /// The commands of this process.
 #[derive(Default)]
@@ -29,10 +31,10 @@ pub struct Runs {
 struct Lists {
     running: HashMap<u64, Arc<LiveRun>>,
     /// Those that have ended since the last look, while there is a watcher.
-    ended: Vec<(Arc<LiveRun>, Ended)>,
+    ended: Vec<EndedRun>,
 }
 
-/// The runs of this process.
+/// Returns the runs of this process.
 pub fn runs() -> &'static Runs {
     static RUNS: LazyLock<Runs> = LazyLock::new(Runs::default);
     &RUNS
@@ -48,9 +50,9 @@ impl Runs {
     }
 
     /// Registers a command until the guard is dropped.
-    pub fn show(&'static self, facts: Facts, orders: Box<dyn Orders>) -> Shown {
+    pub fn show(&'static self, facts: Facts) -> Shown {
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        let run = LiveRun::new(number, facts, orders);
+        let run = LiveRun::new(number, facts);
         self.lists().running.insert(number, Arc::clone(&run));
         self.on_change();
         Shown { runs: self, run, ending: Ending::without_exit(State::Aborted) }
@@ -63,19 +65,19 @@ impl Runs {
         sources.push(source);
     }
 
-    /// The registries that live.
+    /// Returns the registries that live.
     pub fn task_sources(&self) -> Vec<Arc<dyn TaskSource>> {
         self.sources().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The run with this key.
+    /// Returns the run with this key.
     pub fn find(&self, key: &str) -> Option<Arc<LiveRun>> {
         let number = key.strip_prefix('c')?.parse().ok()?;
         self.lists().running.get(&number).cloned()
     }
 
-    /// The runs that go on, the oldest first, and those that have ended since the last call.
-    pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<(Arc<LiveRun>, Ended)>) {
+    /// Returns the runs that go on, the oldest first, and those that have ended since the last call.
+    pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<EndedRun>) {
         let (mut running, ended) = {
             let mut lists = self.lists();
             (lists.running.values().cloned().collect::<Vec<_>>(), std::mem::take(&mut lists.ended))
@@ -84,12 +86,12 @@ impl Runs {
         (running, ended)
     }
 
-    /// Whether someone watches.
+    /// Returns whether someone watches.
     pub fn is_watched(&self) -> bool {
         self.watchers.load(Ordering::Relaxed) > 0
     }
 
-    /// Something has changed that a watcher sees.
+    /// Tells the watchers of a change that they see.
     pub fn on_change(&self) {
         if self.is_watched() {
             self.changed.notify_one();
@@ -139,12 +141,12 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The run.
+    /// Returns the run.
     pub fn run(&self) -> &Arc<LiveRun> {
         &self.run
     }
 
-    /// The command has ended like this. Without it, it counts as aborted.
+    /// Ends the run like this. Without this call it counts as aborted.
     pub fn end(mut self, ending: Ending) {
         self.ending = ending;
     }
@@ -165,20 +167,9 @@ mod tests {
     use super::*;
     use capture::Stream;
 
-    /// Keeps orders in their order.
-    #[derive(Default, Clone)]
-    struct Kept(Arc<Mutex<Vec<Order>>>);
-
-    impl Orders for Kept {
-        fn send(&self, order: Order) {
-            self.0.lock().expect("no panic").push(order);
-        }
-    }
-
-    impl Kept {
-        fn take(&self) -> Vec<Order> {
-            std::mem::take(&mut self.0.lock().expect("no panic"))
-        }
+    /// Returns the orders that wait.
+    fn taken(run: &LiveRun) -> Vec<Order> {
+        std::iter::from_fn(|| run.take_order()).collect()
     }
 
     fn facts(is_fed: bool) -> Facts {
@@ -202,10 +193,10 @@ mod tests {
     #[test]
     fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
         let runs = own();
-        drop(runs.show(facts(false), Box::<Kept>::default()));
+        drop(runs.show(facts(false)));
         assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
         let watching = runs.watch();
-        let shown = runs.show(facts(false), Box::<Kept>::default());
+        let shown = runs.show(facts(false));
         let key = shown.run().key();
         assert!(runs.find(&key).is_some());
         shown.end(Ending { exit_code: Some(3), ..Ending::without_exit(State::Exited) });
@@ -213,7 +204,7 @@ mod tests {
         let (running, ended) = runs.take();
         assert!(running.is_empty());
         assert_eq!(ended.iter().map(|(_, end)| (end.key.clone(), end.exit_code)).collect::<Vec<_>>(), [(key, Some(3))]);
-        drop(runs.show(facts(false), Box::<Kept>::default()));
+        drop(runs.show(facts(false)));
         drop(watching);
         assert!(runs.take().1.is_empty());
     }
@@ -221,7 +212,7 @@ mod tests {
     #[test]
     fn a_command_is_shown_without_its_secrets() {
         let runs = own();
-        let shown = runs.show(facts(false), Box::<Kept>::default());
+        let shown = runs.show(facts(false));
         let shape = shown.run().shape(None);
         assert!(!shape.command.contains("hunter"), "{}", shape.command);
         assert_eq!((shape.run_id.as_str(), shape.pid), ("mark", None));
@@ -234,16 +225,15 @@ mod tests {
     #[test]
     fn a_follower_gets_what_is_held_first_and_the_end_last() {
         let runs = own();
-        let kept = Kept::default();
-        let shown = runs.show(facts(false), Box::new(kept.clone()));
+        let shown = runs.show(facts(false));
         let run = Arc::clone(shown.run());
         let early = Tap::new(Arc::default());
         run.follow(Arc::clone(&early));
-        assert!(run.is_followed() && kept.take().is_empty(), "nothing is held before the start");
+        assert!(run.is_followed() && taken(&run).is_empty(), "nothing is held before the start");
         run.on_driven();
         let late = Tap::new(Arc::default());
         run.follow(Arc::clone(&late));
-        let [Order::Follow(tap)] = &kept.take()[..] else { panic!("asked for what is held") };
+        let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("asked for what is held") };
         tap.push(Stream::Stdout, b"held ");
         run.attach(Arc::clone(tap));
         run.on_output(Stream::Stdout, b"new");
@@ -267,18 +257,17 @@ mod tests {
     #[test]
     fn orders_are_bounded() {
         let runs = own();
-        let kept = Kept::default();
-        let shown = runs.show(facts(true), Box::new(kept.clone()));
+        let shown = runs.show(facts(true));
         let run = shown.run();
         run.on_driven();
         for _ in 0..9 {
             run.stop();
             run.look();
         }
-        assert!(matches!(kept.take()[..], [Order::Stop, Order::Look]));
+        assert!(matches!(taken(run)[..], [Order::Stop, Order::Look]));
         run.on_look(String::new(), None);
         run.look();
-        assert!(matches!(kept.take()[..], [Order::Look]));
+        assert!(matches!(taken(run)[..], [Order::Look]));
         let half = "x".repeat(32 * 1024);
         assert_eq!((run.give(&half), run.give(&half)), (Ok(()), Ok(())));
         assert_eq!(run.give("y"), Err(InputError::Full));
@@ -287,8 +276,8 @@ mod tests {
         assert_eq!(run.give("y"), Err(InputError::Full), "it was taken and not written");
         run.set_unwritten(0);
         assert_eq!(run.give("y"), Ok(()));
-        assert_eq!(kept.take().len(), 3);
-        let silent = runs.show(facts(false), Box::new(kept.clone()));
+        assert_eq!(taken(run).len(), 3);
+        let silent = runs.show(facts(false));
         assert_eq!(silent.run().give("y"), Err(InputError::None));
     }
 }

@@ -132,12 +132,12 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// An end without an exit.
+    /// Returns an end without an exit.
     pub fn without_exit(state: ledger::State) -> Self {
         Self { state, exit_code: None, signal: None, receipt: None }
     }
 
-    /// The end of a run with this key, now.
+    /// Returns the end of the run with this key, now.
     pub fn of(self, key: String) -> Ended {
         let Self { state, exit_code, signal, receipt } = self;
         Ended { key, state, exit_code, signal, ended_at: now_ms(), receipt }

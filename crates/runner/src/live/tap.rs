@@ -43,7 +43,7 @@ struct Held {
 }
 
 impl Tap {
-    /// An empty tap, which notifies its watcher through `wake`.
+    /// Returns an empty tap, which notifies its watcher through `wake`.
     pub fn new(wake: Arc<Notify>) -> Arc<Self> {
         Arc::new(Self { held: Mutex::default(), wake })
     }
@@ -52,7 +52,7 @@ impl Tap {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run has written.
+    /// Adds output of the run.
     pub fn push(&self, stream: Stream, bytes: &[u8]) {
         let mut held = self.held();
         held.push(stream, bytes);
@@ -60,7 +60,7 @@ impl Tap {
         self.wake.notify_one();
     }
 
-    /// So many bytes of the output were not held any more when the watcher came.
+    /// Counts bytes of the output that were not held any more when the watcher came.
     pub fn begin_behind(&self, bytes: u64) {
         self.held().before += bytes;
     }
@@ -70,23 +70,23 @@ impl Tap {
         std::mem::take(&mut self.held().before)
     }
 
-    /// So many bytes of the output are left out here.
+    /// Counts bytes of the output that are left out here.
     pub fn leave_out(&self, bytes: u64) {
         self.held().gap += bytes;
     }
 
-    /// Whether bytes were dropped right before the next part.
+    /// Returns whether bytes were dropped right before the next part.
     pub fn is_gap_next(&self) -> bool {
         self.held().chunks.front().is_some_and(|chunk| chunk.gap > 0)
     }
 
-    /// The run has ended: nothing follows.
+    /// Ends the output.
     pub fn end(&self) {
         self.held().ended = true;
         self.wake.notify_one();
     }
 
-    /// The next part, at most about this many bytes.
+    /// Returns the next part, at most about this many bytes.
     pub fn take(&self, most: usize) -> Option<Chunk> {
         let mut held = self.held();
         let first = held.chunks.front_mut()?;
@@ -101,17 +101,17 @@ impl Tap {
         Some(chunk)
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.held().chunks.is_empty()
     }
 
-    /// Bytes that can be pushed without a loss.
+    /// Returns the number of bytes that can be pushed without a loss.
     pub fn room(&self) -> usize {
         HELD.saturating_sub(self.held().bytes)
     }
 
-    /// Whether the run has ended and everything was taken.
+    /// Returns whether the run has ended and everything was taken.
     pub fn is_over(&self) -> bool {
         let held = self.held();
         held.ended && held.chunks.is_empty()

@@ -13,17 +13,17 @@ const END: u64 = 4 * 1024;
 
 /// A registry, as far as watchers need it.
 pub trait TaskSource: Send + Sync {
-    /// The tasks of this machine that run. `fresh`: the directory is read, too, for those of other processes.
+    /// Returns the tasks of this machine that run. `fresh`: the directory is read, too, for those of other processes.
     fn running(&self, fresh: bool) -> Vec<Task>;
-    /// The last known state of a task.
+    /// Returns the last known state of a task.
     fn task(&self, id: &str) -> Option<Task>;
-    /// The state of a task, its log, and the end of its output there.
+    /// Returns the state of a task, its log, and the end of its output there.
     fn readable(&self, id: &str) -> Option<(Task, File, u64)>;
-    /// Ends a task with its whole tree.
+    /// Terminates a task with its whole tree.
     fn stop(&self, id: &str);
 }
 
-/// The description of a task that runs.
+/// Returns the description of a task that runs.
 pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>) -> Run {
     let usage = usage.cloned().unwrap_or_default();
     Run {
@@ -47,7 +47,7 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>) 
     }
 }
 
-/// The end of a task that runs no more. `None`: its files are gone.
+/// Returns the end of a task that runs no more. `task` is `None` if its files are gone.
 pub fn ended_task(id: &str, task: Option<Task>) -> Ended {
     let Some(task) = task else { return Ending::without_exit(ledger::State::Lost).of(id.to_owned()) };
     let state = match task.state {
@@ -65,7 +65,7 @@ pub fn ended_task(id: &str, task: Option<Task>) -> Ended {
     }
 }
 
-/// The last line of a log that is not blank.
+/// Returns the last line of a log that is not blank.
 fn last_line(source: &dyn TaskSource, id: &str) -> Option<String> {
     use std::os::unix::fs::FileExt;
     let (_, log, end) = source.readable(id)?;
@@ -76,7 +76,7 @@ fn last_line(source: &dyn TaskSource, id: &str) -> Option<String> {
     Some(cut(last_of(&text), LINE))
 }
 
-/// The last line that is not blank, without control characters.
+/// Returns the last line that is not blank, without control characters.
 pub fn last_of(text: &str) -> String {
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
     let line = line.rsplit('\r').next().unwrap_or_default();

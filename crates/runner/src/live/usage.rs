@@ -37,7 +37,7 @@ pub fn sample(shells: &[(String, i32)]) -> HashMap<String, Usage> {
     found
 }
 
-/// The processes of a run: everything below its shim, and without one below its shell.
+/// Returns the processes of a run, which are all below its shim, or without a shim below its shell, and their usage.
 fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, Usage) {
     let shim = sys::identity(shell).map(|shell| shell.parent);
     let shim = shim.filter(|parent| parent.as_raw() > 1 && *parent != getpid());

@@ -3,6 +3,7 @@
 mod check;
 mod error;
 mod follow;
+mod live;
 mod marked;
 mod notify;
 mod record;

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
 use super::record::{RecordState, forget_records};
+use crate::live::runs;
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
 use capture::Sanitize;
 use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
@@ -190,6 +191,7 @@ impl Registry {
             registry.scan(&mut registry.inner());
             registry.sweep();
         }
+        runs().add_source(registry.this.clone());
         Ok(registry)
     }
 
@@ -372,6 +374,10 @@ fn elsewhere(task: &Task) -> String {
 }
 
 impl Inner {
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     fn find(&self, named: &str) -> Option<Task> {
         if let Some(entry) = self.entries.get(named) {
             return Some(entry.task.clone());

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
+use crate::live::runs;
 use crate::supervise::Traces;
 use protocol::task::Stamp;
 use protocol::task::{Task, TaskState};
@@ -115,6 +116,7 @@ impl Registry {
             ledger: None,
         });
         entry.stamp = stamp.or(entry.stamp);
+        runs().on_change();
         let was_running = entry.task.is_running();
         // A link may be behind the directory, but an end is never taken back.
         if was_running {

@@ -2,23 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::raw::RawOptions;
 use confine::Host;
 use confine::policy::Surroundings;
-use ledger::Actor;
 use safety::{Finding, Verdict};
 
 /// The part of an entry that is known before the command is planned.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The directory of the ledger. `None`: its user has none.
-    #[serde(skip)]
     pub directory: Option<PathBuf>,
-    /// Who asked for the command.
-    pub actor: Option<Actor>,
     /// Where a person has approved the command, or refused it.
     pub decided_by: Option<String>,
     /// The strictest finding of the safety engine.
@@ -33,7 +26,6 @@ impl Entry {
         raw.ledger.then(|| {
             Box::new(Self {
                 directory: ledger_directory(&raw.host_env),
-                actor: raw.actor.take().filter(|actor| *actor != Actor::default()),
                 decided_by: raw.decided_by.take(),
                 ..Self::default()
             })

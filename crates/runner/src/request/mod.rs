@@ -19,11 +19,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::live::{Kind, LiveRun};
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
 use confine::{Confine, Confinement, Denials, WorldFacts};
+use ledger::Actor;
 use protocol::plan;
 use protocol::plan::{Environment, Inherited, RawLimits, Startup};
 use protocol::task::TaskSpec;
@@ -126,8 +128,14 @@ pub struct Request {
     pub risk: Option<Box<Risk>>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
     /// The entry of the command in the ledger. `None`: it gets none.
     pub entry: Option<Box<Entry>>,
+    /// What people who watch see it as. `None`: they do not see it, or see its task.
+    pub shown_as: Option<Kind>,
+    /// The command among the runs of this process, once it is registered.
+    pub live_run: Option<Arc<LiveRun>>,
 }
 
 impl Request {
@@ -194,7 +202,10 @@ impl Request {
             record,
             risk: None,
             reduce,
+            actor: raw.actor.filter(|actor| *actor != Actor::default()),
             entry,
+            shown_as: shown_as(place),
+            live_run: None,
         })
     }
 
@@ -278,6 +289,15 @@ impl Request {
         };
         argv.extend(self.args.iter().map(|argument| argument.clone().into_bytes()));
         (argv, script_at)
+    }
+}
+
+/// Returns what people see a command as. A command in the background is a task from its start.
+fn shown_as(place: TimeRule) -> Option<Kind> {
+    match place {
+        TimeRule::Background => None,
+        TimeRule::Terminal => Some(Kind::Terminal),
+        _ => Some(Kind::Command),
     }
 }
 

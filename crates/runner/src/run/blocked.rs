@@ -30,12 +30,10 @@ pub struct BlockedWatch {
 
 /// The scans for a listener.
 struct Scans {
-    /// Time of the next scan. `None` while an answer is on its way.
+    /// Time of the next scan. `None` while an answer is on its way, without output since the request.
     next: Option<Instant>,
     /// The prompt that was reported last.
     reported: Option<ReportedPrompt>,
-    /// Whether there was output since the scan was requested.
-    touched: bool,
 }
 
 /// A prompt that was reported.
@@ -60,12 +58,13 @@ pub struct LastLines {
 }
 
 /// The evidence of a scan and the last line together.
-struct Evidence {
-    process: Option<BlockedProcess>,
+pub struct Evidence {
+    /// The blocked process.
+    pub process: Option<BlockedProcess>,
     /// Whether the line asks plainly, so that the process need not be seen.
-    asks: bool,
+    pub asks: bool,
     /// The line, if it can be quoted.
-    line: String,
+    pub line: String,
 }
 
 impl ReportedPrompt {
@@ -78,7 +77,8 @@ impl ReportedPrompt {
 }
 
 impl Evidence {
-    fn of(process: Option<BlockedProcess>, lines: &LastLines) -> Self {
+    /// Weighs a scan and the last lines.
+    pub fn of(process: Option<BlockedProcess>, lines: &LastLines) -> Self {
         let LastLines { stdout, stderr, .. } = lines;
         let line = if looks_like_prompt(stderr) || stdout.is_empty() { stderr } else { stdout };
         let process = process.filter(|process| process.sure || looks_like_prompt(line));
@@ -91,14 +91,13 @@ impl Evidence {
 impl BlockedWatch {
     /// Begins to watch. `wanted`: whether a listener wants reports.
     pub fn new(wanted: bool, began: Instant) -> Self {
-        let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None, touched: false });
+        let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None });
         Self { scans, note_at_limit: None }
     }
 
     /// Records output of the command.
     pub fn on_output(&mut self) {
         if let Some(scans) = &mut self.scans {
-            scans.touched = true;
             scans.next = Some(Instant::now() + QUIET);
         }
     }
@@ -116,7 +115,7 @@ impl BlockedWatch {
     /// Records that a scan was requested.
     pub fn on_scan(&mut self) {
         if let Some(scans) = &mut self.scans {
-            (scans.next, scans.touched) = (None, false);
+            scans.next = None;
         }
     }
 
@@ -136,7 +135,7 @@ impl BlockedWatch {
         command: &str,
     ) -> Option<Prompt> {
         let Evidence { process, asks, line } = Evidence::of(process, lines);
-        let scans = self.scans.as_mut().filter(|scans| !scans.touched)?;
+        let scans = self.scans.as_mut().filter(|scans| scans.next.is_none())?;
         // The next scan is due even if nothing is blocked, because another process may be blocked later.
         scans.next = Some(Instant::now() + AGAIN);
         let blocked = process.filter(BlockedProcess::is_for_input).map(|process| (process.pid, process.command));

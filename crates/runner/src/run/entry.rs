@@ -1,10 +1,11 @@
 //! The entry of a run in the ledger: its start, which travels to the shim, and what the addon alone knows.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::Launch;
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::noting::{append, changes};
 use crate::request::{Entry, Request};
 use crate::supervise::Helpers;
-use ledger::{End, LedgerError, Line, Note, Silence, Start, State, Sweeper, TaskOf};
+use ledger::{Actor, End, LedgerError, Line, Note, Silence, Start, State, Sweeper, TaskOf};
 use protocol::Opening;
 use protocol::plan::next_mark;
 use protocol::task::{Store, Task, TaskSpec, now_ms};
@@ -30,14 +31,26 @@ const PATIENCE: Duration = Duration::from_millis(50);
 static SWEEPER: Sweeper = Sweeper::new();
 
 /// A command that was refused before it came here.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Refusal {
     /// The command.
+    #[serde(skip)]
     pub command: String,
     /// The directory in which it would have started, absolute.
+    #[serde(skip)]
     pub cwd: String,
-    /// The rest of the entry.
-    pub entry: Entry,
+    /// The directory of the ledger. `None`: its user has none.
+    #[serde(skip)]
+    pub directory: Option<PathBuf>,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
+    /// Where a person has refused the command.
+    pub decided_by: Option<String>,
+    /// The strictest finding.
+    pub verdict: Verdict,
+    /// The rules of all findings.
+    pub rules: Vec<String>,
 }
 
 impl Launch {
@@ -101,14 +114,15 @@ pub(super) fn refused(request: &Request, error: Error) -> Error {
 ///
 /// # Errors
 /// If the system creates no threads.
-pub fn record_refusal(refusal: &Refusal) -> Result<String, Error> {
-    let Refusal { command, cwd, entry } = refusal;
-    let helpers = Helpers::shared().map_err(|error| Error::helper(error, command))?;
+pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
+    let Refusal { command, cwd, directory, actor, decided_by, verdict, rules } = refusal;
+    let helpers = Helpers::shared().map_err(|error| Error::helper(error, &command))?;
     let run = next_mark();
-    if let Some(directory) = &entry.directory {
+    if let Some(directory) = directory {
         let now = now_ms();
-        let start = ledger::cut(start(entry, command, cwd, now));
-        record(helpers, Opening { directory: directory.clone(), at: now, start }, &run);
+        let entry = Entry { directory: None, decided_by, verdict, rules };
+        let start = ledger::cut(start(&entry, actor.as_ref(), &command, &cwd, now));
+        record(helpers, Opening { directory, at: now, start }, &run);
     }
     Ok(run)
 }
@@ -128,13 +142,13 @@ fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<
         confinement: request.confine.as_ref().map(|confine| confine.policy.profile.name().into()),
         task: task.map(|task| TaskOf { id: (&*task.id).into(), log: log(task).into() }),
         noted: has_receipt(request),
-        ..start(entry, &request.command, &cwd, at)
+        ..start(entry, request.actor.as_ref(), &request.command, &cwd, at)
     };
     Ok(Opening { directory, at, start: ledger::cut(start) })
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(entry: &'a Entry, command: &'a str, cwd: &'a str, at: u64) -> Start<'a> {
+fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, command: &'a str, cwd: &'a str, at: u64) -> Start<'a> {
     let part = &command[..command.floor_char_boundary(READ)];
     let redact::Redacted { mut text, redacted } = redact::redact(part);
     if part.len() < command.len() {
@@ -147,7 +161,7 @@ fn start<'a>(entry: &'a Entry, command: &'a str, cwd: &'a str, at: u64) -> Start
         redacted,
         cwd: cwd.into(),
         host: ledger::host().clone(),
-        actor: entry.actor.as_ref().map(Cow::Borrowed),
+        actor: actor.map(Cow::Borrowed),
         verdict: (entry.verdict != Verdict::Allow).then(|| entry.verdict.name().into()),
         rules: entry.rules.iter().map(|rule| rule.as_str().into()).collect(),
         decided_by: entry.decided_by.as_deref().map(Cow::Borrowed),

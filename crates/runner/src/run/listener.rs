@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::live::Order;
 use capture::Stream;
 use sys::Signal;
 
@@ -52,7 +53,7 @@ pub struct Prompt {
     pub text: String,
 }
 
-/// An answer or a request of the caller while the command runs.
+/// An answer or a request of the caller, or the order of a person, while the command runs.
 #[derive(Debug)]
 pub enum Reply {
     /// Terminate the command.
@@ -71,6 +72,8 @@ pub enum Reply {
     PromptTaken(Option<String>),
     /// The place for a whole stream.
     Allocated(Stream, Allocation),
+    /// Do what a person who watches wants.
+    Order(Order),
 }
 
 /// The answer of the caller's artifact store.

@@ -22,8 +22,10 @@ mod owner;
 mod plan;
 mod record;
 mod recorded;
+mod shown;
 mod status;
 pub mod view;
+mod waiting;
 mod warm;
 mod warm_up;
 
@@ -56,6 +58,7 @@ use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
 use protocol::plan::{ShellKind, Startup};
 use receipt::recording::{Prepared, Recording};
+use shown::given_up;
 
 /// Time a terminal may take to close, if the maximum of terminals is open.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
@@ -249,10 +252,24 @@ impl Launch {
         guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
         self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
+        let shown = self.show();
+        let finished = self.attempts(&listener, &mut replies).await;
+        if let Some(shown) = shown {
+            shown.end(shown::ending(&finished));
+        }
+        finished
+    }
+
+    /// Starts the command, again if no process was started, and drives it to its end or until it becomes a task.
+    async fn attempts(
+        &mut self,
+        listener: &impl Listener,
+        replies: &mut UnboundedReceiver<Reply>,
+    ) -> Result<Finished, Error> {
         let mut tries = 0;
         let mut searched_again = false;
         loop {
-            match self.attempt(&listener, &mut replies).await {
+            match self.attempt(listener, replies).await {
                 Ok(finished) => return Ok(finished),
                 Err(AttemptError::Final(error)) => return Err(error),
                 Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Launched::may_retry(tries).await => {
@@ -285,11 +302,14 @@ impl Launch {
     ) -> Result<Finished, AttemptError> {
         let (launched, slot) = match self.launched.take() {
             Some(launched) => launched,
-            None => tokio::select! {
-                biased;
-                () = aborted(replies) => return Ok(Outcome::not_started(&self.request).into()),
-                launched = self.start_later() => launched?,
-            },
+            None => {
+                let run = self.request.live_run.clone();
+                tokio::select! {
+                    biased;
+                    by = given_up(replies, run.as_deref()) => return Ok(self.not_started(by).into()),
+                    launched = self.start_later() => launched?,
+                }
+            }
         };
         let running = launched.follow().map_err(|error| self.unwatched(error))?;
         let finished = if self.request.background {
@@ -329,6 +349,9 @@ impl Launch {
     ) -> Result<Finished, AttemptError> {
         let Running { child, pipes, shell, files } = running;
         let pid = shell.map(|(pid, mark)| {
+            if let Some(run) = &self.request.live_run {
+                run.rename(&mark);
+            }
             if let Some(recording) = &mut self.recording {
                 recording.set_run(&mark);
             }

@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::save::{Saver, boot};
 use super::session::Session;
 use crate::error::Error;
+use crate::live::Kind;
 use crate::request::{Mode, RawOptions, Request};
 use crate::run::Launch;
 use crate::shell_state::{ShellState, is_complete, mentions_signals, mentions_trap};
@@ -112,6 +113,7 @@ impl Begins {
             tail: (saving == Saving::Behind).then(|| exchange.call(true)),
         });
         let mut request = Request::check(raw)?;
+        request.shown_as = request.shown_as.map(|_| Kind::Session);
         request.notes.extend(notes);
         request.files = files;
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));

@@ -44,8 +44,15 @@ pub fn unheard() -> (UnboundedSender<Reply>, UnboundedReceiver<Reply>) {
     unbounded_channel()
 }
 
-/// Returns the options of an internal command with the shell and the environment of a snapshot.
-pub fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
+/// Returns the request of an internal command with the shell and the environment of a snapshot. Nobody is shown it.
+///
+/// # Errors
+/// As [`Request::check`].
+pub fn internal(wanted: &Wanted, command: String, limit: Duration) -> Result<Request, Error> {
+    Ok(Request { shown_as: None, ..Request::check(raw(wanted, command, limit))? })
+}
+
+fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
     let home = &*wanted.environment.home;
     let directory = if home.is_dir() { home } else { Path::new("/") };
     RawOptions {
@@ -98,8 +105,7 @@ pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
 /// Runs the reading shell to its exit, then terminates its survivors.
 async fn run(wanted: &Wanted, command: String, progress: &mut Progress) -> Result<Outcome, SnapshotError> {
     let failed = SnapshotError::Reader;
-    let request =
-        Request::check(raw(wanted, command, LIMIT.saturating_sub(GRACE))).map_err(Error::from).map_err(failed)?;
+    let request = internal(wanted, command, LIMIT.saturating_sub(GRACE)).map_err(failed)?;
     let (end, replies) = unheard();
     let running = Launch::start(request).map_err(failed)?.finish(Quiet, replies);
     tokio::pin!(running);

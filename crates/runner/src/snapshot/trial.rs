@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use super::code::Code;
 use super::error::SnapshotError;
-use super::read::{Quiet, raw, unheard};
+use super::read::{Quiet, internal, unheard};
 use super::wanted::Wanted;
-use crate::error::Error;
-use crate::request::Request;
 use crate::run::Launch;
 use crate::run::outcome::Status;
 use sys::Shared;
@@ -23,9 +21,8 @@ pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> 
     let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
     let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
-    let request = Request::check(raw(wanted, format!("\\builtin . {file_name}\n:\n"), LIMIT))
-        .map_err(Error::from)
-        .map_err(SnapshotError::Trial)?;
+    let command = format!("\\builtin . {file_name}\n:\n");
+    let request = internal(wanted, command, LIMIT).map_err(SnapshotError::Trial)?;
     let (_silent, replies) = unheard();
     let outcome = Launch::start(request)
         .map_err(SnapshotError::Trial)?

@@ -6,10 +6,12 @@
 //! | `pipes.rs` | reads both output streams, writes standard input, drives the terminal |
 //! | `output.rs` | passes output on to the listener, in batches and as live views |
 //! | `exits.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
+//! | `orders.rs` | carries out the orders of people who watch |
 //! | `complete.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
 
 pub mod complete;
 pub mod exits;
+mod orders;
 pub mod output;
 pub mod pipes;
 #[cfg(test)]
@@ -29,6 +31,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
+use crate::live::LiveRun;
 use crate::request::Request;
 use crate::supervise::{Child, ShimEvent};
 use capture::Stream;
@@ -68,6 +71,9 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         listener: &'a L,
         replies: &'a mut UnboundedReceiver<Reply>,
     ) -> io::Result<Self> {
+        if let Some(run) = &request.live_run {
+            run.on_driven();
+        }
         let began = Instant::now();
         let early = EarlyEnd::new(request.report.as_ref())?;
         let mut output = Output::new(request, pipes, listener, began)?;
@@ -105,7 +111,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         let mut held = self.output.held();
         held.stdout |= behind;
         tokio::select! {
-            reply = next_reply(&mut self.replies) => self.on_reply(reply),
+            reply = next_reply(&mut self.replies, self.request.live_run.as_deref()) => self.on_reply(reply),
             event = self.shim.next_event(), if running => self.on_event(event)?,
             () = self.early.readable(), if running => self.on_report(),
             stream = self.output.streams.readable(held) => self.on_readable(stream),
@@ -192,12 +198,12 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         if at_limit {
             self.output.blocked.on_limit(process, &lines);
             self.shim.acknowledge_blocked();
-        } else if self.process.is_running()
-            && !self.output.moving.is_under_way()
-            && let Some(prompt) =
-                self.output.blocked.on_scanned(process, &lines, self.output.pid, &self.request.command)
-        {
-            self.output.listener.prompt(prompt);
+        } else if self.process.is_running() && !self.output.moving.is_under_way() {
+            self.on_scanned(process.clone());
+            let Output { blocked, pid, listener, .. } = &mut self.output;
+            if let Some(prompt) = blocked.on_scanned(process, &lines, *pid, &self.request.command) {
+                listener.prompt(prompt);
+            }
         }
     }
 
@@ -325,8 +331,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             self.on_silence(now);
         }
         if self.scan_at().is_some_and(|at| now >= at) {
-            self.output.blocked.on_scan();
-            self.shim.scan();
+            self.scan(now);
         }
         self.output.show(now);
         Ok(())
@@ -334,9 +339,23 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     /// Returns when to scan for a blocked process.
     fn scan_at(&self) -> Option<Instant> {
-        let Output { pid, moving, blocked, .. } = &self.output;
+        let Output { pid, moving, blocked, waiting, .. } = &self.output;
         let may_scan = self.process.is_running() && !self.process.aborted && !moving.is_under_way() && pid.is_some();
-        blocked.scan_at().filter(|_| may_scan)
+        [blocked.scan_at(), waiting.scan_at()].into_iter().flatten().min().filter(|_| may_scan)
+    }
+
+    /// Scans for a blocked process, for the listener, for watchers, or for both.
+    fn scan(&mut self, now: Instant) {
+        let Output { blocked, waiting, .. } = &mut self.output;
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| now >= at);
+        let for_listener = is_due(blocked.scan_at());
+        if for_listener {
+            blocked.on_scan();
+        }
+        let for_watchers = is_due(waiting.scan_at()) && waiting.on_scan(now);
+        if for_listener || for_watchers {
+            self.shim.scan();
+        }
     }
 
     // ---- output
@@ -363,6 +382,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     fn on_reply(&mut self, reply: Option<Reply>) {
         match reply {
             Some(Reply::Abort) => self.abort(),
+            Some(Reply::Order(order)) => self.on_order(order),
             Some(Reply::Signal(signal)) => {
                 if let (true, Some(terminal)) = (self.process.is_running(), &self.output.terminal) {
                     self.shim.signal(signal, terminal.foreground());
@@ -384,9 +404,14 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         }
     }
 
+    /// Returns whether an abort still has an effect.
+    fn can_abort(&self) -> bool {
+        !self.process.aborted && !self.output.moving.is_under_way()
+    }
+
     /// Terminates the command, or its survivors during the drain. A command that is becoming a task is left alone.
     fn abort(&mut self) {
-        if self.process.aborted || self.output.moving.is_under_way() {
+        if !self.can_abort() {
             return;
         }
         self.process.aborted = true;
@@ -440,14 +465,17 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     async fn deliver_rest(&mut self) {
         self.output.end();
         while self.output.is_pending() {
-            let Some(replies) = &mut self.replies else { return };
+            if self.replies.is_none() {
+                return;
+            }
+            let reply = next_reply(&mut self.replies, self.request.live_run.as_deref());
             let reply = if self.process.was_terminated() {
-                match timeout_at(self.deadlines.hard(), replies.recv()).await {
+                match timeout_at(self.deadlines.hard(), reply).await {
                     Ok(reply) => reply,
                     Err(_) => return self.output.stop_listeners(),
                 }
             } else {
-                replies.recv().await
+                reply.await
             };
             if reply.is_none() {
                 return;
@@ -457,10 +485,19 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     }
 }
 
-async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>) -> Option<Reply> {
-    match replies {
-        Some(replies) => replies.recv().await,
-        None => std::future::pending().await,
+/// Waits for the next reply of the caller, or order of a person. `None`: the caller's thread has ended.
+async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>, run: Option<&LiveRun>) -> Option<Reply> {
+    let reply = async {
+        match replies {
+            Some(replies) => replies.recv().await,
+            None => std::future::pending().await,
+        }
+    };
+    let Some(run) = run else { return reply.await };
+    tokio::select! {
+        biased;
+        reply = reply => reply,
+        order = run.next_order() => Some(Reply::Order(order)),
     }
 }
 
@@ -486,6 +523,11 @@ impl ProcessState {
     /// Returns whether no exit is known yet.
     pub fn is_running(&self) -> bool {
         self.exit.is_none()
+    }
+
+    /// Returns whether the shell runs, or has left processes.
+    pub fn is_alive(&self) -> bool {
+        self.exit.as_ref().is_none_or(|exit| exit.as_ref().is_ok_and(|ended| ended.alive))
     }
 
     /// Returns whether the command was terminated, or has no reported exit.

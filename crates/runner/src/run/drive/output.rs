@@ -9,16 +9,18 @@ use tokio::time::Instant;
 
 use super::exits::Move;
 use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Streams, TerminalIo};
+use crate::live::runs;
 use crate::request::Request;
 use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::view::ViewMaker;
+use crate::run::waiting::WaitingWatch;
 use capture::Stream;
 use protocol::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct Output<'a, L> {
-    request: &'a Request,
+    pub request: &'a Request,
     pub listener: &'a L,
     /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
@@ -31,6 +33,10 @@ pub struct Output<'a, L> {
     /// The live views. `None` if the listener wants none.
     views: Option<LiveViews>,
     pub blocked: BlockedWatch,
+    /// What the command waits for, while someone watches.
+    pub waiting: WaitingWatch,
+    /// The stream that has written last.
+    pub last: Stream,
     /// The beginning of a log, in case the command moves to the background.
     pub moving: Move,
     /// Facts for the caller.
@@ -55,6 +61,8 @@ impl<'a, L: Listener> Output<'a, L> {
             delivery: Delivery::new(request.live),
             views: request.snapshots.map(|every| LiveViews::new(every, began)),
             blocked: BlockedWatch::new(request.prompts, began),
+            waiting: WaitingWatch::default(),
+            last: Stream::Stdout,
             moving: Move::of(request, began),
             notes: Vec::new(),
         })
@@ -63,6 +71,10 @@ impl<'a, L: Listener> Output<'a, L> {
     /// Handles the start of the shell.
     pub fn on_start(&mut self, pid: i32) {
         self.pid = Some(pid);
+        if let Some(run) = &self.request.live_run {
+            run.on_start(pid);
+            runs().on_change();
+        }
         if self.request.starts {
             self.listener.started(pid, &self.request.cwd);
         }
@@ -187,7 +199,9 @@ impl<'a, L: Listener> Output<'a, L> {
         if reader.capture.live_bytes() > 0 {
             self.delivery.on_text(stream);
         }
+        self.last = stream;
         self.blocked.on_output();
+        self.waiting.on_output();
         if let Some(views) = &mut self.views {
             views.on_output();
         }
@@ -217,6 +231,9 @@ impl<'a, L: Listener> Output<'a, L> {
     /// Writes as much input as the command takes.
     pub fn write_input(&mut self) {
         self.input.write();
+        if let Some(run) = self.request.live_run.as_ref().filter(|_| self.request.is_fed()) {
+            run.set_unwritten(self.input.unwritten());
+        }
         self.answer_input();
     }
 
@@ -263,8 +280,8 @@ impl<'a, L: Listener> Output<'a, L> {
                 }
                 self.pass_on(stream);
             }
-            // Both replies are for the shim.
-            Reply::Abort | Reply::Signal(_) => {}
+            // The loop handles these.
+            Reply::Abort | Reply::Signal(_) | Reply::Order(_) => {}
         }
     }
 

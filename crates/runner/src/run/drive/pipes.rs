@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::live::LiveRun;
 use crate::pty::{LineEnds, Terminal, Typing};
 use crate::request::{Request, Spill, SpillPlace};
 use crate::run::blocked::LastLines;
@@ -140,6 +141,10 @@ fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 pub struct OutputReader {
     pub stream: Stream,
     pub capture: Capture,
+    /// Whether the text of the capture has a character for each byte.
+    pub keeps_bytes: bool,
+    /// The command among the runs of this process. `None` in a terminal, which people see as its screen.
+    run: Option<Arc<LiveRun>>,
     /// The terminal that draws the output.
     terminal: Option<Arc<Terminal>>,
     /// Turns line ends of a terminal into line ends of pipes, where the sanitizer does not.
@@ -164,7 +169,8 @@ pub enum ReadResult {
 impl OutputReader {
     pub fn new(stream: Stream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
         let mut capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
-        if request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes) {
+        let keeps_bytes = request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes);
+        if keeps_bytes {
             capture.keep_bytes();
         }
         if request.may_move() {
@@ -173,7 +179,8 @@ impl OutputReader {
         let terminal = request.terminal.clone();
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
-        Ok(Self { stream, capture, terminal, line_ends, pipe, large: false, awaits_path: false })
+        let run = request.live_run.clone().filter(|_| terminal.is_none());
+        Ok(Self { stream, capture, keeps_bytes, run, terminal, line_ends, pipe, large: false, awaits_path: false })
     }
 
     /// Returns whether a process may still write.
@@ -261,6 +268,9 @@ impl OutputReader {
     }
 
     fn push(&mut self, bytes: &[u8], reader: &mut impl FnMut(&str)) {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_followed()) {
+            run.on_output(self.stream, bytes);
+        }
         if let Some(terminal) = &self.terminal {
             terminal.wrote(bytes);
         }
@@ -378,6 +388,20 @@ impl InputWriter {
             }
             None => self.open = false,
         }
+    }
+
+    /// Appends bytes of a person, of whom the caller does not know.
+    pub fn add(&mut self, bytes: &[u8]) {
+        if self.open && self.pipe.is_some() {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Returns the number of bytes that are not written yet.
+    pub fn unwritten(&self) -> usize {
+        if self.pipe.is_some() { self.bytes.len() - self.written } else { 0 }
     }
 
     /// Returns the answer that the caller is still owed, once it is known.

@@ -1,0 +1,44 @@
+//! The tasks of a registry for the people who watch.
+
+use std::fs::File;
+
+use super::registry::Registry;
+use crate::live::TaskSource;
+use protocol::task::Task;
+
+impl TaskSource for Registry {
+    fn running(&self, fresh: bool) -> Vec<Task> {
+        let mut inner = self.inner();
+        // A directory of this process alone has no tasks that are not known.
+        if fresh && self.options.dir.is_some() && !inner.is_closed() {
+            self.scan(&mut inner);
+        }
+        let tasks = inner.entries.values().map(|entry| &entry.task);
+        tasks.filter(|task| task.is_running() && !task.is_elsewhere()).cloned().collect()
+    }
+
+    fn task(&self, id: &str) -> Option<Task> {
+        let known = self.inner().entries.get(id).map(|entry| entry.task.clone());
+        known.or_else(|| self.store().read(id).ok().flatten())
+    }
+
+    fn readable(&self, id: &str) -> Option<(Task, File, u64)> {
+        let read = || self.store().readable(id).ok().flatten();
+        let (task, log, end) = read()?;
+        if task.is_running() {
+            Some((task, log, end))
+        } else if self.is_closing(&task) {
+            Some((task.before_its_end(), log, end))
+        } else {
+            // Output may have come after its length was read.
+            read()
+        }
+    }
+
+    fn stop(&self, id: &str) {
+        if let Some(registry) = self.this.upgrade() {
+            let id = id.to_owned();
+            self.runtime().spawn(async move { registry.end(&id).await });
+        }
+    }
+}

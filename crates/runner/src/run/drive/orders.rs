@@ -1,0 +1,92 @@
+//! Orders of people who watch the command: the end, input, its output, and a look at it.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::output::Output;
+use super::{Drive, Shim};
+use crate::live::{Order, Tap, last_of, runs};
+use crate::run::listener::Listener;
+use crate::run::shown::STOPPED;
+use capture::Stream;
+use protocol::BlockedProcess;
+
+/// The most bytes of each stream that a watcher gets first, of those that are still held.
+const HELD: usize = 56 * 1024;
+/// Bytes of a stream in which the last line is searched.
+const END: usize = 2 * 1024;
+
+impl<S: Shim, L: Listener> Drive<'_, S, L> {
+    pub(super) fn on_order(&mut self, order: Order) {
+        match order {
+            Order::Stop => {
+                if self.can_abort() && self.process.is_alive() {
+                    self.output.notes.push(STOPPED.to_owned());
+                }
+                self.abort();
+            }
+            Order::Input(bytes) => self.output.give(&bytes),
+            Order::Follow(tap) => self.output.follow(tap),
+            Order::Look => {
+                let Some(run) = &self.request.live_run else { return };
+                let waiting = self.output.waiting.on_look(Instant::now());
+                if run.on_look(self.output.last_line(), waiting) {
+                    runs().on_change();
+                }
+            }
+        }
+    }
+
+    /// Handles a scan of the shim that watchers may have caused.
+    pub(super) fn on_scanned(&mut self, process: Option<BlockedProcess>) {
+        let Some(run) = &self.request.live_run else { return };
+        let lines = self.output.streams.last_lines();
+        let asks_only = self.request.terminal.is_some() || self.request.is_fed();
+        if let Some(waiting) = self.output.waiting.on_scanned(process, &lines, asks_only)
+            && run.on_look(self.output.last_line(), waiting)
+        {
+            runs().on_change();
+        }
+    }
+}
+
+impl<L: Listener> Output<'_, L> {
+    /// Passes a tap what is held of both streams, and then all output.
+    fn follow(&mut self, tap: Arc<Tap>) {
+        let Some(run) = &self.request.live_run else { return };
+        for reader in self.streams.all_mut() {
+            let (text, before) = reader.capture.kept(HELD);
+            let mut bytes = match reader.keeps_bytes {
+                // Such text has a character for each byte.
+                true => text.chars().map(|byte| byte as u8).collect(),
+                false => text.as_bytes().to_vec(),
+            };
+            bytes.extend(reader.capture.resume());
+            tap.begin_behind(before);
+            tap.push(reader.stream, &bytes);
+        }
+        run.attach(tap);
+    }
+
+    /// Gives input of a person to the command.
+    fn give(&mut self, bytes: &[u8]) {
+        let Some(run) = &self.request.live_run else { return };
+        run.on_input(bytes.len());
+        self.input.add(bytes);
+        self.waiting.on_output();
+        self.write_input();
+    }
+
+    /// Returns the last line that is not blank: of the screen of a terminal, else of the stream that has written last.
+    fn last_line(&self) -> String {
+        if let Some(terminal) = &self.request.terminal {
+            let lines = terminal.screen().lines;
+            return lines.into_iter().rev().find(|line| !line.is_empty()).unwrap_or_default();
+        }
+        let of = |stream| self.streams.get(stream).map(|reader| last_of(&reader.capture.tail(END))).unwrap_or_default();
+        let last = of(self.last);
+        let other = if self.last == Stream::Stdout { Stream::Stderr } else { Stream::Stdout };
+        if last.is_empty() { of(other) } else { last }
+    }
+}

@@ -1,0 +1,136 @@
+//! A command among the runs of this process, for the people who watch.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::listener::{Reply, aborted};
+use super::outcome::Outcome;
+use super::{Finished, Launch};
+use crate::error::Error;
+use crate::live::{Ending, Facts, LiveRun, Shown, runs};
+use crate::request::Request;
+use ledger::State;
+use protocol::task::now_ms;
+
+/// The note of a command that a person has stopped.
+pub const STOPPED: &str = "a person has stopped the command on the page";
+
+/// Who has given a command up before its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GivenUp {
+    /// Its caller.
+    ByCaller,
+    /// A person who watches.
+    ByPerson,
+}
+
+/// Waits until the caller or a person gives up a command that has not started.
+pub async fn given_up(replies: &mut UnboundedReceiver<Reply>, run: Option<&LiveRun>) -> GivenUp {
+    let Some(run) = run else {
+        aborted(replies).await;
+        return GivenUp::ByCaller;
+    };
+    tokio::select! {
+        biased;
+        () = aborted(replies) => GivenUp::ByCaller,
+        () = run.stopped() => GivenUp::ByPerson,
+    }
+}
+
+impl Launch {
+    /// Registers the command, if people are to see it.
+    pub(super) fn show(&mut self) -> Option<Shown> {
+        let shown = runs().show(facts(&self.request)?);
+        self.request.live_run = Some(Arc::clone(shown.run()));
+        Some(shown)
+    }
+
+    /// Returns the outcome of a command that was given up before its start.
+    pub(super) fn not_started(&mut self, by: GivenUp) -> Outcome {
+        if by == GivenUp::ByPerson {
+            self.request.notes.push(STOPPED.to_owned());
+        }
+        Outcome::not_started(&self.request)
+    }
+}
+
+fn facts(request: &Request) -> Option<Facts> {
+    Some(Facts {
+        run_id: request.mark.clone(),
+        kind: request.shown_as?,
+        command: Facts::beginning_of(&request.command),
+        cwd: request.cwd.to_string_lossy().into_owned(),
+        actor: request.actor.clone(),
+        started_at: now_ms(),
+        undo: request.record.as_ref().is_some_and(|wanted| wanted.undo.is_some()),
+        is_fed: request.is_fed(),
+        terminal: request.terminal.clone(),
+    })
+}
+
+/// Returns the end of a command for those who watch.
+pub fn ending(finished: &Result<Finished, Error>) -> Ending {
+    match finished {
+        Ok(Finished { outcome, .. }) => Ending {
+            state: outcome.status.into(),
+            exit_code: outcome.exit_code,
+            signal: outcome.signal.clone(),
+            receipt: outcome.receipt.as_ref().map(|receipt| receipt.counts),
+        },
+        Err(_) => Ending::without_exit(State::Refused),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::live::Kind;
+    use crate::pty::Terminal;
+    use crate::request::{RawOptions, Streams};
+    use ledger::Actor;
+    use sys::TerminalSize;
+
+    fn facts_of(raw: RawOptions) -> Option<Facts> {
+        facts(&Request::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
+    }
+
+    #[test]
+    fn people_see_commands_and_terminals_and_the_registry_shows_tasks() {
+        let terminal = Terminal::new(TerminalSize { cols: 80, rows: 24 });
+        let fed = Streams { bytes: true, fed: true };
+        for (raw, kind, is_fed) in [
+            (RawOptions::default(), Some(Kind::Command), false),
+            (RawOptions { streams: Some(fed), ..RawOptions::default() }, Some(Kind::Command), true),
+            (RawOptions { terminal: Some(terminal), ..RawOptions::default() }, Some(Kind::Terminal), false),
+            (RawOptions { background: true, ..RawOptions::default() }, None, false),
+            (RawOptions { mode: Some("background".into()), ..RawOptions::default() }, None, false),
+        ] {
+            let facts = facts_of(raw);
+            assert_eq!(facts.as_ref().map(|facts| (facts.kind, facts.is_fed)), kind.map(|kind| (kind, is_fed)));
+        }
+    }
+
+    #[test]
+    fn the_actor_is_known_without_a_ledger() {
+        let actor = Actor { agent: Some("reviewer".into()), ..Actor::default() };
+        for ledger in [false, true] {
+            let raw = RawOptions { actor: Some(actor.clone()), ledger, ..RawOptions::default() };
+            assert_eq!(facts_of(raw).and_then(|facts| facts.actor), Some(actor.clone()), "ledger: {ledger}");
+        }
+        let nobody = RawOptions { actor: Some(Actor::default()), ..RawOptions::default() };
+        assert_eq!(facts_of(nobody).and_then(|facts| facts.actor), None);
+    }
+
+    #[tokio::test]
+    async fn a_command_is_given_up_before_its_start_by_its_caller_or_by_a_person() {
+        let shown = runs().show(facts_of(RawOptions::default()).expect("shown"));
+        let (replies, mut inbox) = unbounded_channel();
+        let _ = replies.send(Reply::Abort);
+        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUp::ByCaller);
+        shown.run().stop();
+        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUp::ByPerson);
+    }
+}
