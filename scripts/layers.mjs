@@ -25,6 +25,8 @@ const LARGER = {
   'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
   'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
   'crates/runner/src/request/mod.rs Request': 'one field per option, as the stages read them',
+  'crates/runner/src/request/mod.rs check': 'one line per field of a request',
+  'crates/runner/src/live/shape.rs Run': 'one field per field of the message to those who watch',
   'crates/runner/src/request/raw.rs RawOptions': 'one field per public option',
   'crates/runner/src/run/outcome.rs Outcome': 'one field per field of the public result',
   'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',

@@ -118,9 +118,9 @@ fn of(batch: Batch, passed: &Passed) -> NativeLedgerBatch {
 
 #[napi]
 impl Bridge {
-    /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env` as
-    /// for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[]; decidedBy?:
-    /// 'host' | 'page' }`.
+    /// Records a command that was refused, and so did not run. Returns its run. `cwd` is an absolute path, `host_env`
+    /// as for `start`. `entry` is JSON with this type: `{ actor?: object; verdict?: Verdict; rules?: string[];
+    /// decidedBy?: 'host' | 'page' }`.
     ///
     /// # Errors
     /// If a part of the entry has another type, or the system gives no threads.

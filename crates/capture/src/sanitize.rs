@@ -63,7 +63,8 @@ impl Cleaner {
         Self { decoder: Decoder::default(), body }
     }
 
-    /// Creates a cleaner for people: lines collapse, and of control sequences only colours and styles (`ESC [ … m`) stay.
+    /// Creates a cleaner for people: lines collapse, and of control sequences only colours and styles (`ESC [ … m`)
+    /// stay.
     pub fn styled() -> Self {
         let Self { decoder, body } = Self::new(Some(Sanitize { ansi: false, progress: Progress::Collapse }));
         Self { decoder, body: Body { styles_only: true, ..body } }

@@ -29,12 +29,9 @@ pub use order::{InputError, Order};
 pub use reader::{Reader, Text};
 pub use run::{Facts, LiveRun};
 pub use runs::{EndedRun, Runs, Shown, Watching, runs};
-pub use shape::{Ask, Ended, Ending, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory};
+pub use shape::{
+    Ask, Ended, Ending, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory, without_secrets,
+};
 pub use tap::Tap;
 pub use tasks::{TaskSource, ended_task, last_of, run_of_task};
 pub use usage::{Usage, sample};
-
-/// Takes the secrets out of a command or a command line, for people.
-pub fn without_secrets(command: &str) -> String {
-    redact::redact(command).text.into_owned()
-}

@@ -191,7 +191,12 @@ const SENTENCES: usize = 16;
 
 /// Takes the secrets out of a command, and brings it to the length that is shown.
 pub fn shown_command(command: &str) -> String {
-    cut(super::without_secrets(command), COMMAND)
+    cut(without_secrets(command), COMMAND)
+}
+
+/// Takes the secrets out of a command or a command line, for people.
+pub fn without_secrets(command: &str) -> String {
+    redact::redact(command).text.into_owned()
 }
 
 /// Brings a directory to the length that is shown.

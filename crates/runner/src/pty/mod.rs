@@ -17,6 +17,7 @@
 //! - **Terminals have half of all places for commands,** because they may stay open for hours, and commands must not
 //!   wait for them.
 
+mod changes;
 mod data;
 mod input;
 mod line_ends;
@@ -27,8 +28,9 @@ mod text;
 mod typing;
 mod wait;
 
+pub use changes::Changes;
 pub use line_ends::LineEnds;
-pub use screen::Shown;
+pub use screen::{Shown, Styled};
 pub use terminal::{Terminal, TerminalError};
 pub use typing::Typing;
 pub use wait::{Until, Waited, Why};

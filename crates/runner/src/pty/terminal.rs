@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::data::Data;
 use super::input::Input;
-use super::screen::{Screen, Shown};
+use super::screen::{Screen, Shown, Styled};
 use super::text::Text;
 use sys::TerminalSize;
 
@@ -202,6 +202,11 @@ impl Terminal {
     /// Returns the screen as a person would see it.
     pub fn screen(&self) -> Shown {
         self.inner().screen.shown()
+    }
+
+    /// Returns the screen with its colours and styles.
+    pub fn styled(&self) -> Styled {
+        self.inner().screen.styled()
     }
 
     /// Handles output of the program. Text that takes long to draw is left for [`Self::draw_on`].

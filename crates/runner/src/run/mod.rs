@@ -252,10 +252,10 @@ impl Launch {
         guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
         self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
-        let shown = self.show();
+        let shown = shown::show(&mut self.request);
         let finished = self.attempts(&listener, &mut replies).await;
         if let Some(shown) = shown {
-            shown.end(shown::ending(&finished));
+            shown.end(shown::ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
         }
         finished
     }
@@ -306,7 +306,7 @@ impl Launch {
                 let run = self.request.live_run.clone();
                 tokio::select! {
                     biased;
-                    by = given_up(replies, run.as_deref()) => return Ok(self.not_started(by).into()),
+                    by = given_up(replies, run.as_deref()) => return Ok(shown::not_started(&mut self.request, by).into()),
                     launched = self.start_later() => launched?,
                 }
             }

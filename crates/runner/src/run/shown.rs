@@ -6,8 +6,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::listener::{Reply, aborted};
 use super::outcome::Outcome;
-use super::{Finished, Launch};
-use crate::error::Error;
 use crate::live::{Ending, Facts, LiveRun, Shown, runs};
 use crate::request::Request;
 use ledger::State;
@@ -38,21 +36,19 @@ pub async fn given_up(replies: &mut UnboundedReceiver<Reply>, run: Option<&LiveR
     }
 }
 
-impl Launch {
-    /// Registers the command, if people are to see it.
-    pub(super) fn show(&mut self) -> Option<Shown> {
-        let shown = runs().show(facts(&self.request)?);
-        self.request.live_run = Some(Arc::clone(shown.run()));
-        Some(shown)
-    }
+/// Registers a command, if people are to see it.
+pub fn show(request: &mut Request) -> Option<Shown> {
+    let shown = runs().show(facts(request)?);
+    request.live_run = Some(Arc::clone(shown.run()));
+    Some(shown)
+}
 
-    /// Returns the outcome of a command that was given up before its start.
-    pub(super) fn not_started(&mut self, by: GivenUp) -> Outcome {
-        if by == GivenUp::ByPerson {
-            self.request.notes.push(STOPPED.to_owned());
-        }
-        Outcome::not_started(&self.request)
+/// Returns the outcome of a command that was given up before its start.
+pub fn not_started(request: &mut Request, by: GivenUp) -> Outcome {
+    if by == GivenUp::ByPerson {
+        request.notes.push(STOPPED.to_owned());
     }
+    Outcome::not_started(request)
 }
 
 fn facts(request: &Request) -> Option<Facts> {
@@ -69,16 +65,14 @@ fn facts(request: &Request) -> Option<Facts> {
     })
 }
 
-/// Returns the end of a command for those who watch.
-pub fn ending(finished: &Result<Finished, Error>) -> Ending {
-    match finished {
-        Ok(Finished { outcome, .. }) => Ending {
-            state: outcome.status.into(),
-            exit_code: outcome.exit_code,
-            signal: outcome.signal.clone(),
-            receipt: outcome.receipt.as_ref().map(|receipt| receipt.counts),
-        },
-        Err(_) => Ending::without_exit(State::Refused),
+/// Returns the end of a command for those who watch. `None`: it could not be run.
+pub fn ending(outcome: Option<&Outcome>) -> Ending {
+    let Some(outcome) = outcome else { return Ending::without_exit(State::Refused) };
+    Ending {
+        state: outcome.status.into(),
+        exit_code: outcome.exit_code,
+        signal: outcome.signal.clone(),
+        receipt: outcome.receipt.as_ref().map(|receipt| receipt.counts),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::blocked::{Evidence, LastLines, QUIET};
+use super::blocked::{BlockedWatch, Evidence, LastLines, QUIET};
 use crate::live::{Waiting, Why};
 use crate::supervise::looks_like_prompt;
 use protocol::{BlockedProcess, plain};
@@ -15,6 +15,43 @@ const AGAIN: Duration = Duration::from_secs(2);
 const LOOKED_AT: Duration = Duration::from_secs(3);
 /// The most characters of a line that a watcher gets.
 const TEXT: usize = 200;
+
+/// Both watches for a command that is blocked, which share the scans of the shim.
+pub struct Watches {
+    /// For the listener, and for the note at the limit.
+    pub blocked: BlockedWatch,
+    /// For people who watch.
+    pub waiting: WaitingWatch,
+}
+
+impl Watches {
+    /// Begins to watch. `prompts`: whether the listener wants reports.
+    pub fn new(prompts: bool, began: Instant) -> Self {
+        Self { blocked: BlockedWatch::new(prompts, began), waiting: WaitingWatch::default() }
+    }
+
+    /// Records output of the command.
+    pub fn on_output(&mut self) {
+        self.blocked.on_output();
+        self.waiting.on_output();
+    }
+
+    /// Returns when to scan next.
+    pub fn scan_at(&self) -> Option<Instant> {
+        [self.blocked.scan_at(), self.waiting.scan_at()].into_iter().flatten().min()
+    }
+
+    /// Handles the time of a scan. Returns whether the scan is to be made.
+    pub fn on_scan(&mut self, now: Instant) -> bool {
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| now >= at);
+        let for_listener = is_due(self.blocked.scan_at());
+        if for_listener {
+            self.blocked.on_scan();
+        }
+        let for_people = is_due(self.waiting.scan_at()) && self.waiting.on_scan(now);
+        for_listener || for_people
+    }
+}
 
 /// Whether a command waits for a person, as far as its watchers want to know.
 #[derive(Default)]

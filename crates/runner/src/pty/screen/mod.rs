@@ -5,8 +5,8 @@
 //!
 //! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
 //!   so that no unfinished sequence (an operating system command, for example) grows in memory.
-//! - Everything that `Shown` cannot show is dropped: colours and other attributes, hyperlinks, the clipboard, strings
-//!   of devices. Concealed text is thereby shown. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
+//! - Everything that no screen shows here is dropped: hyperlinks, the clipboard, strings of devices. Concealed text is
+//!   shown. Colours and styles wait beside the text, so that they cost little where text is skipped. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
 //!   program that asks is told that they are unknown: a screen that waits for the end of an update could be hidden
 //!   forever.
 //! - Text waits until it has to be drawn. Lines that have scrolled off by then are never drawn (`skip`).
@@ -16,12 +16,14 @@ mod painter;
 mod shown;
 mod skip;
 mod split;
+mod styled;
+mod styles;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
 use painter::Painter;
-pub use shown::Shown;
+pub use shown::{Shown, Styled};
 use split::{Piece, Splitter};
 
 /// The most bytes that are taken in before they are drawn.
@@ -58,7 +60,7 @@ impl Screen {
                 && let Some(piece) = self.splitter.next(&mut rest)
             {
                 match piece {
-                    Piece::Text { text, cut } => self.painter.text(text, cut),
+                    Piece::Text { text, cut, style } => self.painter.text(text, cut, style),
                     Piece::Sequence(sequence) => {
                         work += work_of(sequence, self.painter.cells());
                         self.painter.sequence(sequence);
@@ -90,6 +92,11 @@ impl Screen {
     /// Returns the current screen. Waiting text is drawn first, hence `&mut`.
     pub fn shown(&mut self) -> Shown {
         self.painter.shown()
+    }
+
+    /// Returns the current screen with its colours and styles.
+    pub fn styled(&mut self) -> Styled {
+        self.painter.styled()
     }
 
     /// Returns the answers to queries (status, cursor, attributes, modes, size in characters) since the last call, in

@@ -1,6 +1,7 @@
 //! Text that waits to be drawn, and sequences that may overtake it.
 
-use super::shown::Shown;
+use super::shown::{Shown, Styled};
+use super::styles::Styles;
 use super::terminal::Terminal;
 
 /// The most bytes of a title that are kept.
@@ -9,17 +10,19 @@ const TITLE_LIMIT: usize = 1024;
 pub(super) struct Painter {
     /// Text that is not drawn yet.
     waiting: Vec<u8>,
+    /// Colours and styles of that text.
+    styles: Styles,
     pub(super) terminal: Terminal,
 }
 
 impl Painter {
     pub(super) fn new(cols: u16, rows: u16) -> Self {
-        Self { waiting: Vec::new(), terminal: Terminal::new(cols, rows) }
+        Self { waiting: Vec::new(), styles: Styles::default(), terminal: Terminal::new(cols, rows) }
     }
 
-    /// Returns the number of waiting bytes.
+    /// Returns the number of waiting bytes, with those of styles.
     pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.styles.len()
     }
 
     /// Returns the number of cells.
@@ -27,7 +30,7 @@ impl Painter {
         self.terminal.cells()
     }
 
-    pub(super) fn text(&mut self, text: &[u8], cut: bool) {
+    pub(super) fn text(&mut self, text: &[u8], cut: bool, style: &[u8]) {
         self.waiting.extend_from_slice(text);
         if cut {
             let unfinished = unfinished(&self.waiting);
@@ -36,10 +39,15 @@ impl Painter {
                 self.waiting.extend_from_slice("\u{fffd}".as_bytes());
             }
         }
+        if !style.is_empty() {
+            self.styles.push(self.waiting.len(), style);
+        }
     }
 
     pub(super) fn sequence(&mut self, sequence: &[u8]) {
-        if !is_attribute(sequence) {
+        if is_attribute(sequence) {
+            self.styles.push(self.waiting.len(), sequence);
+        } else {
             self.draw();
             self.terminal.sequence(sequence);
         }
@@ -55,9 +63,10 @@ impl Painter {
     /// Draws the waiting text, except for the beginning of an unfinished character.
     pub(super) fn draw(&mut self) {
         let whole = self.waiting.len() - unfinished(&self.waiting);
-        if whole > 0 {
-            self.terminal.text(&self.waiting[..whole]);
+        if whole > 0 || !self.styles.is_empty() {
+            self.terminal.text(&self.waiting[..whole], &self.styles);
             self.waiting.drain(..whole);
+            self.styles.clear();
         }
     }
 
@@ -69,6 +78,11 @@ impl Painter {
     pub(super) fn shown(&mut self) -> Shown {
         self.draw();
         self.terminal.shown()
+    }
+
+    pub(super) fn styled(&mut self) -> Styled {
+        self.draw();
+        self.terminal.styled()
     }
 
     pub(super) fn take_replies(&mut self) -> Vec<u8> {
@@ -86,8 +100,7 @@ fn unfinished(text: &[u8]) -> usize {
     }
 }
 
-/// Returns whether a sequence sets colours and styles (`CSI … m`, without a prefix), which the text of the screen does
-/// not show.
+/// Returns whether a sequence sets colours and styles (`CSI … m`, without a prefix), which do not move the cursor.
 fn is_attribute(sequence: &[u8]) -> bool {
     matches!(sequence, [0x1b, b'[', parameters @ .., b'm'] if parameters.iter().all(|byte| matches!(byte, b'0'..=b';')))
 }

@@ -19,3 +19,23 @@ pub struct Shown {
     /// Whether pasted text has to be bracketed (2004).
     pub bracketed_paste: bool,
 }
+
+/// The content of a screen with its colours and styles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Styled {
+    /// All rows, from top to bottom, without the blanks at their end. Styles are escape sequences (`ESC [ … m`). Each
+    /// row begins and ends without a style.
+    pub lines: Vec<String>,
+    /// The rows without styles.
+    pub plain: Vec<String>,
+    /// The number of rows.
+    pub rows: u16,
+    /// The number of columns.
+    pub cols: u16,
+    /// The row of the cursor, from 0.
+    pub row: u16,
+    /// The column of the cursor, from 0.
+    pub col: u16,
+    /// The title as set by OSC 0 or 2.
+    pub title: String,
+}

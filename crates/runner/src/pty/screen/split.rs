@@ -10,7 +10,7 @@ const ESC: u8 = 0x1b;
 
 /// The most bytes of a control sequence. A longer sequence is not meant as one, and is dropped as a whole.
 const SEQUENCE_LIMIT: usize = 256;
-/// The longest style that is left out as a whole.
+/// The longest style that is found as a whole.
 const STYLE_LIMIT: usize = 32;
 /// The most bytes of an operating system command that are kept.
 const COMMAND_LIMIT: usize = 2 + 1024;
@@ -18,8 +18,8 @@ const COMMAND_LIMIT: usize = 2 + 1024;
 /// A part of the output of a program.
 pub(super) enum Piece<'a> {
     /// Text with its control characters. `cut`: an escape sequence follows, so that an unfinished character at the end
-    /// will never be completed.
-    Text { text: &'a [u8], cut: bool },
+    /// will never be completed. `style`: that sequence, if it is a colour or a style.
+    Text { text: &'a [u8], cut: bool, style: &'a [u8] },
     /// An escape or control sequence, from ESC to its final byte.
     Sequence(&'a [u8]),
     /// The content of an operating system command, at most its first 1,026 bytes.
@@ -79,7 +79,7 @@ impl Splitter {
                 }
                 (State::Ignored, _) | (_, 0x7f..) => {}
                 // A control character within a sequence takes effect at once.
-                (_, ..=0x1f) => return Some(Piece::Text { text: taken, cut: false }),
+                (_, ..=0x1f) => return Some(Piece::Text { text: taken, cut: false, style: &[] }),
                 _ => {
                     self.push(byte);
                     if self.ends(byte) {
@@ -101,13 +101,14 @@ impl Splitter {
         let found = memchr(ESC, bytes);
         let (text, rest) = bytes.split_at(found.unwrap_or(bytes.len()));
         *bytes = rest.get(1..).unwrap_or_default();
+        let mut style: &[u8] = &[];
         if found.is_some() {
             match style_length(bytes) {
-                Some(length) => *bytes = &bytes[length..],
+                Some(length) => (style, *bytes) = rest.split_at(1 + length),
                 None => self.begin(),
             }
         }
-        Some(Piece::Text { text, cut: found.is_some() })
+        Some(Piece::Text { text, cut: found.is_some(), style })
     }
 
     fn begin(&mut self) {
@@ -142,8 +143,8 @@ impl Splitter {
     }
 }
 
-/// Returns the length of a whole colour or style (`CSI … m`) after its ESC. The screen does not show styles, and
-/// coloured logs are full of them, so they are left out here, where that takes the least time.
+/// Returns the length of a whole colour or style (`CSI … m`) after its ESC. Coloured logs are full of them, so they are
+/// found here, where that takes the least time.
 fn style_length(bytes: &[u8]) -> Option<usize> {
     let parameters = bytes.strip_prefix(b"[")?;
     let parameters = &parameters[..parameters.len().min(STYLE_LIMIT)];

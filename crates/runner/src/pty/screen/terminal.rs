@@ -9,12 +9,14 @@ use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
 use super::answers::Answers;
-use super::shown::Shown;
+use super::shown::{Shown, Styled};
 use super::skip::{self, Skip};
+use super::styled;
+use super::styles::Styles;
 
 const LARGEST: usize = 1_000;
 /// The most combining marks of a cell. Further marks are neither shown nor kept.
-const MARKS: usize = 16;
+pub(super) const MARKS: usize = 16;
 /// Number of non-ASCII text bytes after which cells are checked for marks.
 const MARKS_EVERY: usize = 64 * 1024;
 
@@ -89,9 +91,20 @@ impl Terminal {
         }
     }
 
-    /// Draws text of whole characters.
-    pub(super) fn text(&mut self, text: &[u8]) {
-        let text = self.skip(text);
+    /// Draws text of whole characters with its colours and styles.
+    pub(super) fn text(&mut self, text: &[u8], styles: &Styles) {
+        let from = text.len() - self.skip(text).len();
+        if styles.is_empty() {
+            return self.plain(&text[from..]);
+        }
+        self.parser.advance(&mut self.term, styles.before(from));
+        for (piece, style) in styles.pieces(text, from) {
+            self.plain(piece);
+            self.parser.advance(&mut self.term, style);
+        }
+    }
+
+    fn plain(&mut self, text: &[u8]) {
         if text.is_ascii() {
             self.parser.advance(&mut self.term, text);
             return;
@@ -182,6 +195,13 @@ impl Terminal {
             application_cursor: self.term.mode().contains(TermMode::APP_CURSOR),
             bracketed_paste: self.term.mode().contains(TermMode::BRACKETED_PASTE),
         }
+    }
+
+    pub(super) fn styled(&self) -> Styled {
+        let Shown { lines: plain, row, col, title, .. } = self.shown();
+        let grid = self.term.grid();
+        let lines = (0..grid.screen_lines()).map(|row| styled::row(&grid[Line(row as i32)][..])).collect();
+        Styled { lines, plain, rows: grid.screen_lines() as u16, cols: grid.columns() as u16, row, col, title }
     }
 
     /// Returns the number of rows up to the last row that has any content or the cursor.
@@ -299,13 +319,18 @@ pub(super) fn line(cells: &[Cell]) -> String {
     for cell in cells {
         // Half of a wide character that was torn apart counts as a blank.
         if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
-            text.push(if cell.c == '\t' { ' ' } else { cell.c });
+            text.push(character(cell));
             text.extend(cell.zerowidth().unwrap_or_default().iter().take(MARKS));
         }
         wide = cell.flags.contains(Flags::WIDE_CHAR);
     }
     text.truncate(text.trim_end_matches(' ').len());
     text
+}
+
+/// Returns the character that a cell shows.
+pub(super) fn character(cell: &Cell) -> char {
+    if cell.c == '\t' { ' ' } else { cell.c }
 }
 
 #[cfg(test)]

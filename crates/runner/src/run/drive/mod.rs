@@ -196,12 +196,12 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     fn on_blocked(&mut self, at_limit: bool, process: Option<BlockedProcess>) {
         let lines = self.output.streams.last_lines();
         if at_limit {
-            self.output.blocked.on_limit(process, &lines);
+            self.output.watches.blocked.on_limit(process, &lines);
             self.shim.acknowledge_blocked();
         } else if self.process.is_running() && !self.output.moving.is_under_way() {
             self.on_scanned(process.clone());
-            let Output { blocked, pid, listener, .. } = &mut self.output;
-            if let Some(prompt) = blocked.on_scanned(process, &lines, *pid, &self.request.command) {
+            let Output { watches, pid, listener, .. } = &mut self.output;
+            if let Some(prompt) = watches.blocked.on_scanned(process, &lines, *pid, &self.request.command) {
                 listener.prompt(prompt);
             }
         }
@@ -288,7 +288,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     /// scan, which is also returned.
     fn note_limit(&mut self) -> Option<String> {
         let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
-        let note = self.output.blocked.take_note().filter(|_| at_limit);
+        let note = self.output.watches.blocked.take_note().filter(|_| at_limit);
         let silence = self.reached_silence().map(note_of_silence);
         self.output.notes.extend(silence.into_iter().chain(note.clone()));
         note
@@ -330,8 +330,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         if self.silent_at().is_some_and(|at| now >= at) {
             self.on_silence(now);
         }
-        if self.scan_at().is_some_and(|at| now >= at) {
-            self.scan(now);
+        if self.scan_at().is_some_and(|at| now >= at) && self.output.watches.on_scan(now) {
+            self.shim.scan();
         }
         self.output.show(now);
         Ok(())
@@ -339,23 +339,9 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     /// Returns when to scan for a blocked process.
     fn scan_at(&self) -> Option<Instant> {
-        let Output { pid, moving, blocked, waiting, .. } = &self.output;
+        let Output { pid, moving, watches, .. } = &self.output;
         let may_scan = self.process.is_running() && !self.process.aborted && !moving.is_under_way() && pid.is_some();
-        [blocked.scan_at(), waiting.scan_at()].into_iter().flatten().min().filter(|_| may_scan)
-    }
-
-    /// Scans for a blocked process, for the listener, for watchers, or for both.
-    fn scan(&mut self, now: Instant) {
-        let Output { blocked, waiting, .. } = &mut self.output;
-        let is_due = |at: Option<Instant>| at.is_some_and(|at| now >= at);
-        let for_listener = is_due(blocked.scan_at());
-        if for_listener {
-            blocked.on_scan();
-        }
-        let for_watchers = is_due(waiting.scan_at()) && waiting.on_scan(now);
-        if for_listener || for_watchers {
-            self.shim.scan();
-        }
+        watches.scan_at().filter(|_| may_scan)
     }
 
     // ---- output

@@ -30,7 +30,7 @@ impl<S: Shim, L: Listener> Drive<'_, S, L> {
             Order::Follow(tap) => self.output.follow(tap),
             Order::Look => {
                 let Some(run) = &self.request.live_run else { return };
-                let waiting = self.output.waiting.on_look(Instant::now());
+                let waiting = self.output.watches.waiting.on_look(Instant::now());
                 if run.on_look(self.output.last_line(), waiting) {
                     runs().on_change();
                 }
@@ -43,7 +43,7 @@ impl<S: Shim, L: Listener> Drive<'_, S, L> {
         let Some(run) = &self.request.live_run else { return };
         let lines = self.output.streams.last_lines();
         let asks_only = self.request.terminal.is_some() || self.request.is_fed();
-        if let Some(waiting) = self.output.waiting.on_scanned(process, &lines, asks_only)
+        if let Some(waiting) = self.output.watches.waiting.on_scanned(process, &lines, asks_only)
             && run.on_look(self.output.last_line(), waiting)
         {
             runs().on_change();
@@ -74,7 +74,7 @@ impl<L: Listener> Output<'_, L> {
         let Some(run) = &self.request.live_run else { return };
         run.on_input(bytes.len());
         self.input.add(bytes);
-        self.waiting.on_output();
+        self.watches.waiting.on_output();
         self.write_input();
     }
 
@@ -85,8 +85,8 @@ impl<L: Listener> Output<'_, L> {
             return lines.into_iter().rev().find(|line| !line.is_empty()).unwrap_or_default();
         }
         let of = |stream| self.streams.get(stream).map(|reader| last_of(&reader.capture.tail(END))).unwrap_or_default();
-        let last = of(self.last);
-        let other = if self.last == Stream::Stdout { Stream::Stderr } else { Stream::Stdout };
+        let last = of(self.streams.last);
+        let other = if self.streams.last == Stream::Stdout { Stream::Stderr } else { Stream::Stdout };
         if last.is_empty() { of(other) } else { last }
     }
 }

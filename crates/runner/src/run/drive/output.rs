@@ -11,10 +11,9 @@ use super::exits::Move;
 use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Streams, TerminalIo};
 use crate::live::runs;
 use crate::request::Request;
-use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::view::ViewMaker;
-use crate::run::waiting::WaitingWatch;
+use crate::run::waiting::Watches;
 use capture::Stream;
 use protocol::Pipes;
 
@@ -32,11 +31,7 @@ pub struct Output<'a, L> {
     delivery: Delivery,
     /// The live views. `None` if the listener wants none.
     views: Option<LiveViews>,
-    pub blocked: BlockedWatch,
-    /// What the command waits for, while someone watches.
-    pub waiting: WaitingWatch,
-    /// The stream that has written last.
-    pub last: Stream,
+    pub watches: Watches,
     /// The beginning of a log, in case the command moves to the background.
     pub moving: Move,
     /// Facts for the caller.
@@ -54,15 +49,13 @@ impl<'a, L: Listener> Output<'a, L> {
             request,
             listener,
             pid: None,
-            streams: Streams { stdout, stderr },
+            streams: Streams { stdout, stderr, last: Stream::Stdout },
             view: ViewMaker::new(request),
             input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
             delivery: Delivery::new(request.live),
             views: request.snapshots.map(|every| LiveViews::new(every, began)),
-            blocked: BlockedWatch::new(request.prompts, began),
-            waiting: WaitingWatch::default(),
-            last: Stream::Stdout,
+            watches: Watches::new(request.prompts, began),
             moving: Move::of(request, began),
             notes: Vec::new(),
         })
@@ -103,7 +96,7 @@ impl<'a, L: Listener> Output<'a, L> {
         let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
         let holds =
             |reader: &OutputReader| all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes());
-        let Streams { stdout, stderr } = &self.streams;
+        let Streams { stdout, stderr, .. } = &self.streams;
         Held { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
     }
 
@@ -199,9 +192,8 @@ impl<'a, L: Listener> Output<'a, L> {
         if reader.capture.live_bytes() > 0 {
             self.delivery.on_text(stream);
         }
-        self.last = stream;
-        self.blocked.on_output();
-        self.waiting.on_output();
+        self.streams.last = stream;
+        self.watches.on_output();
         if let Some(views) = &mut self.views {
             views.on_output();
         }
@@ -270,7 +262,7 @@ impl<'a, L: Listener> Output<'a, L> {
             }
             Reply::PromptTaken(failure) => {
                 if let Some(failure) = failure {
-                    self.blocked.stop();
+                    self.watches.blocked.stop();
                     self.notes.push(format!("the onPrompt listener failed and was taken away: {failure}"));
                 }
             }
@@ -289,7 +281,7 @@ impl<'a, L: Listener> Output<'a, L> {
     pub fn on_caller_gone(&mut self) {
         self.delivery.stop();
         self.views = None;
-        self.blocked.stop();
+        self.watches.blocked.stop();
     }
 
     /// Stops waiting for listeners.

@@ -23,6 +23,8 @@ pub const VIEW: usize = 8 * 1024;
 pub struct Streams {
     pub stdout: OutputReader,
     pub stderr: Option<OutputReader>,
+    /// The stream that has written last.
+    pub last: Stream,
 }
 
 /// The streams that are not read now, so that a full pipe holds the command back.

@@ -323,3 +323,35 @@ fn a_screen_that_is_made_narrow_shows_the_end() {
     screen.resize(2, 3);
     assert_eq!(screen.shown().lines, ["45", "67", "89"]);
 }
+
+fn styled(bytes: &str) -> Vec<String> {
+    let mut screen = screen(20, 3, bytes);
+    let plain = screen.shown().lines;
+    let styled = screen.styled();
+    assert_eq!(styled.plain, plain);
+    assert_eq!((styled.rows, styled.cols), (3, 20));
+    styled.lines
+}
+
+#[test]
+fn colours_and_styles_are_those_of_the_last_drawing() {
+    assert_eq!(styled("\x1b[31mred\x1b[0m plain")[0], "\x1b[0;31mred\x1b[0m plain");
+    assert_eq!(styled("\x1b[1;4;38;5;208;48;2;1;2;3mx")[0], "\x1b[0;1;4;38;5;208;48;2;1;2;3mx\x1b[0m");
+    assert_eq!(styled("\x1b[91;102mx\x1b[my")[0], "\x1b[0;91;102mx\x1b[0my");
+    assert_eq!(styled("\x1b[7mbar  \x1b[0m  ")[0], "\x1b[0;7mbar  \x1b[0m", "blanks of a bar are seen");
+    assert_eq!(styled("\x1b[31mab\x1b[1;1H\x1b[32mx")[0], "\x1b[0;32mx\x1b[0;31mb\x1b[0m");
+    assert_eq!(styled("\x1b[8mhidden\x1b[0m")[0], "hidden");
+    assert_eq!(styled("\x1b[31m日\x1b[0m本")[0], "\x1b[0;31m日\x1b[0m本");
+    assert_eq!(styled("plain"), ["plain", "", ""]);
+}
+
+#[test]
+fn colours_of_skipped_text_last() {
+    let flood = |style: &str| format!("{style}{}last", "line\r\n".repeat(10_000));
+    assert_eq!(styled(&flood("\x1b[31m"))[2], "\x1b[0;31mlast\x1b[0m");
+    assert_eq!(styled(&flood("\x1b[31m\x1b[0m"))[2], "last");
+    let coloured = "\x1b[32mok\x1b[0m line\r\n".repeat(10_000);
+    assert_eq!(styled(&coloured)[1], "\x1b[0;32mok\x1b[0m line");
+    let only_styles = "\x1b[31m\x1b[1m".repeat(100_000);
+    assert_eq!(styled(&format!("{only_styles}x"))[0], "\x1b[0;1;31mx\x1b[0m");
+}
