@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::message::{Code, Failure};
+use protocol::task::is_id;
 use runner::live::{InputError, TaskSource, asks, runs};
 
 /// Gives input of a person to a run.
@@ -47,7 +48,8 @@ pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), F
 /// Returns the registry of a task that runs.
 pub fn source_of(key: &str) -> Option<Arc<dyn TaskSource>> {
     let runs_here = |source: &Arc<dyn TaskSource>| source.task(key).is_some_and(|task| task.is_running());
-    runs().task_sources().into_iter().find(runs_here)
+    // A key becomes the name of a file.
+    runs().task_sources().into_iter().find(|source| is_id(key) && runs_here(source))
 }
 
 /// Returns the failure for a key without a run.

@@ -123,7 +123,6 @@ mod tests {
     use super::super::message::HOST_LINE;
     use super::super::publish::Gone;
     use super::*;
-    use ledger;
     use runner::live::{Ending, Kind, State};
 
     fn run(key: &str, last_line: &str) -> Arc<Run> {
