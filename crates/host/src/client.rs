@@ -4,9 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::act;
 use super::changes::Known;
@@ -100,14 +101,23 @@ impl Client {
             Err(closed) => Err(closed),
         };
         if let Err(Closed::Because(failure)) = served {
-            self.out.push(&Message::Error(failure).line());
-            let until = Instant::now() + LAST_WORDS;
-            while self.out.send(&self.stream).is_ok() && !self.out.is_empty() {
-                if timeout_at(until, self.stream.writable()).await.is_err() {
-                    return;
-                }
-            }
+            self.leave(failure).await;
         }
+    }
+
+    /// Closes the connection with a reason. What the client still sends is read, because the system would otherwise
+    /// take the reason back.
+    pub async fn leave(mut self, failure: Failure) {
+        self.out.push(&Message::Error(failure).line());
+        let farewell = async {
+            while self.out.send(&self.stream).is_ok() && !self.out.is_empty() {
+                self.stream.writable().await?;
+            }
+            self.stream.shutdown().await?;
+            while self.stream.read(&mut [0; READ]).await? > 0 {}
+            io::Result::Ok(())
+        };
+        let _ = timeout(LAST_WORDS, farewell).await;
     }
 
     /// Exchanges the first lines.

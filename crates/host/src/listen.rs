@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nix::unistd::{geteuid, getpid};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use super::client::Client;
-use super::message::{Code, Failure, Greeting, Message, PROTOCOL};
+use super::message::{Code, Failure, Greeting, PROTOCOL};
 use super::place::{Bound, Surroundings, bind};
 use super::running::Running;
 use protocol::task::now_ms;
@@ -102,16 +102,22 @@ fn renew(runtime: &Handle, here: &Surroundings) -> std::io::Result<()> {
 }
 
 async fn accept(listener: UnixListener) {
-    let places = Arc::new(Semaphore::new(CLIENTS));
+    let [places, refusals] = [(); 2].map(|()| Arc::new(Semaphore::new(CLIENTS)));
     loop {
         match listener.accept().await {
             Ok((stream, _)) if sys::peer_user(&stream).is_ok_and(|user| user == geteuid()) => {
-                match Arc::clone(&places).try_acquire_owned() {
-                    Ok(place) => drop(tokio::spawn(async move {
-                        Client::new(stream).serve(&greeting()).await;
+                let client = Client::new(stream);
+                if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+                    tokio::spawn(async move {
+                        client.serve(&greeting()).await;
                         drop(place);
-                    })),
-                    Err(_) => refuse(&stream),
+                    });
+                } else if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
+                    let message = format!("this host has {CLIENTS} clients; close one first");
+                    tokio::spawn(async move {
+                        client.leave(Failure::new(Code::Busy, message)).await;
+                        drop(place);
+                    });
                 }
             }
             // The directory keeps other users out. One that has got the socket elsewhere learns nothing.
@@ -119,11 +125,6 @@ async fn accept(listener: UnixListener) {
             Err(_) => sleep(EXHAUSTED).await,
         }
     }
-}
-
-fn refuse(stream: &UnixStream) {
-    let failure = Failure::new(Code::Busy, format!("this host has {CLIENTS} clients; close one first"));
-    let _ = stream.try_write(&Message::Error(failure).line());
 }
 
 fn greeting() -> Greeting {
