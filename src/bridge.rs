@@ -32,11 +32,7 @@ impl Bridge {
             .weak::<true>()
             .build_callback(|context| Ok(context.value.into()))?;
         let calls = Calls::new(Dispatcher::new(dispatch));
-        let user = host::User::new();
-        env.add_env_cleanup_hook((Arc::clone(&calls), user), |(calls, user)| {
-            calls.end();
-            drop(user);
-        })?;
+        env.add_env_cleanup_hook(Arc::clone(&calls), |calls| calls.end())?;
         Ok(Self { calls })
     }
 

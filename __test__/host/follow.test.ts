@@ -29,7 +29,8 @@ test('what is held comes first, then what is written, then the end', async () =>
   const go = `${folder()}/go`;
   const host = hosts.start(`
     const shown = bash(\`echo held; until [ -e ${go} ]; do sleep 0.05; done; printf '\\\\e[31mlive\\\\e[0m\\\\n' >&2\`);
-    await shown;`);
+    await shown;
+    setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host);
   const key = await follows(client);
   await until(() => client.text(key) === 'held\n', 'what is held');
@@ -65,7 +66,8 @@ test('a client that reads nothing holds nothing up, and hears of the gap', async
     await flood;
     console.log('flooded');
     await bash('echo after');
-    console.log('after');`);
+    console.log('after');
+    setInterval(() => {}, 1e6);`);
   const slow = await hosts.client(host);
   const key = await follows(slow);
   slow.socket.pause();
@@ -105,7 +107,8 @@ test('a terminal is followed by its screen, and takes what is typed', async () =
   const host = hosts.start(`
     import { PtySession } from 'agent-bash';
     const terminal = new PtySession({ cols: 40, rows: 5 });
-    terminal.start('printf "\\\\e[1mName:\\\\e[0m "; read name; echo "Hello $name"; sleep 0.2').catch(() => {});`);
+    terminal.start('printf "\\\\e[1mName:\\\\e[0m "; read name; echo "Hello $name"; sleep 0.2').catch(() => {});
+    setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host, true);
   const key = await follows(client);
   const screen = (line: RegExp) =>

@@ -30,16 +30,13 @@ export class Hosts {
   /** Waits until a host listens. */
   async listens(host: Host): Promise<void> {
     const name = `${host.pid}.sock`;
-    await until(
-      () => {
-        try {
-          return this.names().includes(name);
-        } catch {
-          return false;
-        }
-      },
-      `the host listens; it said ${host.stdout()}${host.stderr()}`,
-    );
+    await until(() => {
+      try {
+        return this.names().includes(name);
+      } catch {
+        return false;
+      }
+    }, `the host listens; it said ${host.stdout()}${host.stderr()}`);
   }
 
   /** Connects to a host that runs a command, and exchanges the first lines. */

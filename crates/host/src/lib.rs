@@ -33,4 +33,4 @@ mod publish;
 mod running;
 mod screen;
 
-pub use listen::{User, directory, keep_listening};
+pub use listen::{directory, keep_listening};

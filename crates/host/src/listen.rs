@@ -1,8 +1,9 @@
 //! Listens from the first command on.
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nix::unistd::{geteuid, getpid};
@@ -27,45 +28,29 @@ const EXHAUSTED: Duration = Duration::from_millis(200);
 
 /// When the next look at the socket is due, monotonic, ns. 0 before the first command.
 static DUE: AtomicU64 = AtomicU64::new(0);
-static HOST: Mutex<Host> = Mutex::new(Host { users: 0, listening: None });
+static HOST: Mutex<Host> = Mutex::new(Host::Silent);
 
-/// The socket of this process.
-struct Host {
-    /// The threads of JavaScript that use it.
-    users: usize,
+/// This process, as clients find it.
+enum Host {
+    /// No command has begun yet, or the socket cannot be made.
+    Silent,
     /// The socket, and the task that accepts its clients.
-    listening: Option<(Bound, Running)>,
+    Listening(Bound, Running),
+    /// The process exits.
+    Exits,
 }
 
 fn host() -> MutexGuard<'static, Host> {
     HOST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread of JavaScript that runs commands. The socket is removed with the last one, when nothing is left to see.
-pub struct User(());
-
-impl User {
-    /// Counts a thread.
-    pub fn new() -> Self {
-        host().users += 1;
-        Self(())
-    }
-}
-
-impl Default for User {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Drop for User {
-    fn drop(&mut self) {
-        let mut host = host();
-        host.users -= 1;
-        if host.users == 0 {
-            DUE.store(0, Ordering::Relaxed);
-            host.listening = None;
-        }
+/// Removes the socket.
+extern "C" fn exit() {
+    let before = mem::replace(&mut *host(), Host::Exits);
+    if let Host::Listening(bound, accepts) = before {
+        drop(bound);
+        // The runtime cannot be used by a thread that exits.
+        mem::forget(accepts);
     }
 }
 
@@ -89,15 +74,18 @@ pub fn keep_listening(runtime: &Handle) {
 }
 
 fn renew(runtime: &Handle, here: &Surroundings) -> std::io::Result<()> {
+    static AT_EXIT: Once = Once::new();
     let mut host = host();
-    if host.users == 0 || host.listening.as_ref().is_some_and(|(bound, _)| bound.is_found(here)) {
-        return Ok(());
+    match &*host {
+        Host::Exits => return Ok(()),
+        Host::Listening(bound, _) if bound.is_found(here) => return Ok(()),
+        Host::Listening(..) | Host::Silent => *host = Host::Silent,
     }
-    host.listening = None;
     let (listener, bound) = bind(here)?;
     let _runtime = runtime.enter();
     let listener = UnixListener::from_std(listener)?;
-    host.listening = Some((bound, Running::spawn(accept(listener))));
+    *host = Host::Listening(bound, Running::spawn(accept(listener)));
+    AT_EXIT.call_once(|| sys::at_exit(exit));
     Ok(())
 }
 

@@ -97,9 +97,10 @@ struct Place {
     directory: File,
 }
 
-/// The socket of this host. It is removed when this is dropped.
+/// The socket of this host. It is removed when this is dropped, though not by a process that was forked.
 #[derive(Debug)]
 pub struct Bound {
+    pid: u32,
     path: PathBuf,
     inode: (u64, u64),
 }
@@ -118,7 +119,7 @@ impl Bound {
 
 impl Drop for Bound {
     fn drop(&mut self) {
-        if self.is_there() {
+        if self.pid == process::id() && self.is_there() {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -156,7 +157,7 @@ impl Place {
                 Ok(listener) => {
                     listener.set_nonblocking(true)?;
                     let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
-                    return Ok((listener, Bound { path, inode }));
+                    return Ok((listener, Bound { pid: process::id(), path, inode }));
                 }
             }
         }
