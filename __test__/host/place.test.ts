@@ -3,15 +3,18 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folder, host, isRoot, linuxTest, processes, testNeeding } from '../support/index.ts';
+import { finished, folder, host, isRoot, linuxTest, processes, remove, testNeeding } from '../support/index.ts';
 import { Hosts, IDLE } from './support.ts';
 
 const NOBODY = 65534;
@@ -198,15 +201,18 @@ describe('another user', () => {
 });
 
 linuxTest('a confined command does not see the sockets', async () => {
-  const hosts = new Hosts();
-  const say = (way: string) => `{
-    const { stdout, stderr } = await bash('ls -A $XDG_RUNTIME_DIR/agent-bash/hosts; ls -A $XDG_RUNTIME_DIR', {
-      confine: 'workspace', env: { XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR } });
-    console.log('${way}', stdout, stderr); }`;
-  // The first world of a host is made while there is no socket yet.
-  const host = hosts.start(`${say('first')} ${say('second')} console.log('done'); setInterval(() => {}, 1e6);`);
-  await host.says(/done/);
-  await hosts.listens(host);
-  expect(host.stdout()).not.toContain('.sock');
-  expect(host.stdout()).toContain('second');
+  // A directory that such a command sees, unlike those below /tmp.
+  const runtime = mkdtempSync(join(homedir(), '.agent-bash-test-'));
+  finished(() => remove(runtime));
+  writeFileSync(join(runtime, 'seen'), '');
+  const list = (confine: string) =>
+    `console.log((await bash('ls -A $XDG_RUNTIME_DIR{,/agent-bash,/agent-bash/hosts}', { confine: ${confine} })).stdout);`;
+  // The first world is made before there is a socket.
+  const source = [list('"workspace"'), list('"workspace"'), "console.log('---');", list('"off"')].join('\n');
+  const running = host(source, { env: { XDG_RUNTIME_DIR: runtime } });
+  await running.ended();
+  const [confined, off] = running.stdout().split('---');
+  expect(confined?.match(/seen/g)).toHaveLength(2);
+  expect(confined).not.toContain('.sock');
+  expect(off).toContain(`${running.pid}.sock`);
 });
