@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::live::{TaskSource, run_of_task, runs};
 use crate::pattern::Pattern;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskState};
 
@@ -245,4 +246,51 @@ async fn a_task_elsewhere_is_read_and_never_ended_from_here() {
     assert!(matches!(error, RegistryError::Elsewhere { .. }), "{error}");
     registry.reserve("t000000000001").expect("it takes no place of ours");
     assert_eq!(std::fs::read_to_string(log).expect("there"), "so far\n");
+}
+
+#[tokio::test]
+async fn people_see_the_tasks_of_this_machine_that_run() {
+    let (registry, _directory) = registry(8);
+    let ids = |fresh| registry.running(fresh).into_iter().map(|task| task.id).collect::<Vec<_>>();
+    let (mut kept, mut elsewhere) = (Kept::new(&registry, 700_012), Kept::new(&registry, 700_013));
+    elsewhere.task.machine.boot.push('x');
+    elsewhere.task.machine.host_name = Some("other".into());
+    elsewhere.store.write(&elsewhere.task).expect("written");
+    let id = kept.id();
+    assert_eq!(ids(false), Vec::<String>::new(), "tasks of other processes are found by a look into the directory");
+    assert_eq!(ids(true), [id.clone()]);
+    assert_eq!(ids(false), [id.clone()]);
+    kept.write("so far\n");
+    let run = run_of_task(&registry.task(&id).expect("known"), &*registry, None);
+    assert_eq!((run.key.as_str(), run.last_line.as_str(), run.pid), (id.as_str(), "so far", Some(700_012)));
+    kept.exit();
+    assert_eq!(ids(true), Vec::<String>::new());
+    assert_eq!(registry.task(&id).map(|task| task.state), Some(TaskState::Exited));
+}
+
+#[tokio::test]
+async fn a_log_is_read_to_its_end_before_its_task_has_ended() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_014);
+    kept.write("one\n");
+    let id = kept.id();
+    let read = || registry.readable(&id).map(|(task, _, end)| (task.state, end)).expect("there");
+    assert_eq!(read(), (TaskState::Running, 4));
+    kept.task.end(TaskEnd::Code(0), kept.log.written());
+    kept.store.write(&kept.task).expect("written");
+    assert_eq!(read(), (TaskState::Running, 4), "the closing line is still to come");
+    kept.log.close(&kept.task);
+    assert_eq!(read(), (TaskState::Exited, 4), "without the closing line");
+    assert!(registry.readable("t000000000001").is_none());
+}
+
+#[tokio::test]
+async fn people_find_the_registries_that_live() {
+    let (registry, _directory) = registry(8);
+    let kept = Kept::new(&registry, 700_015);
+    let id = kept.id();
+    let is_found = || runs().task_sources().iter().any(|source| source.task(&id).is_some());
+    assert!(is_found());
+    drop(registry);
+    assert!(!is_found());
 }

@@ -20,12 +20,12 @@ const END: usize = 2 * 1024;
 impl<S: Shim, L: Listener> Drive<'_, S, L> {
     pub(super) fn on_order(&mut self, order: Order) {
         match order {
-            Order::Stop => {
-                if self.can_abort() && self.process.is_alive() {
-                    self.output.notes.push(STOPPED.to_owned());
-                }
+            Order::Stop if self.can_abort() && self.process.is_alive() => {
+                self.output.notes.push(STOPPED.to_owned());
                 self.abort();
             }
+            // It has ended, or is becoming a task, which can be stopped.
+            Order::Stop => {}
             Order::Input(bytes) => self.output.give(&bytes),
             Order::Follow(tap) => self.output.follow(tap),
             Order::Look => {

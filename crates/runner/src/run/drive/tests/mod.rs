@@ -16,11 +16,13 @@ mod listening;
 mod moving;
 mod process;
 mod silence;
+mod watched;
 
 use super::*;
 use crate::registry::{Registry, RegistryOptions};
 use crate::request::RawOptions;
 use crate::run::listener::{LiveView, Prompt};
+use crate::run::shown::show;
 use crate::supervise::Failure;
 use protocol::Transfer;
 use protocol::plan::Recorded;
@@ -122,12 +124,14 @@ struct Ends {
     shim: UnboundedSender<ShimEvent>,
     replies: Option<UnboundedSender<Reply>>,
     /// The read end of standard input, if the command has input.
-    _stdin: Option<OwnedFd>,
+    stdin: Option<OwnedFd>,
     stdout: Option<File>,
     /// `None` if both streams share one pipe.
     stderr: Option<File>,
     asked: Record,
     heard: Record,
+    /// The command among the runs of this process. `None` for a task.
+    run: Option<Arc<LiveRun>>,
 }
 
 impl Ends {
@@ -180,6 +184,18 @@ impl Ends {
         let _ = self.replies.as_ref().expect("there").send(reply);
     }
 
+    fn run(&self) -> &LiveRun {
+        self.run.as_ref().expect("shown")
+    }
+
+    /// Returns what was written to standard input and not read.
+    fn read_input(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 4096];
+        let count = nix::unistd::read(self.stdin.as_ref().expect("there"), &mut bytes).expect("read");
+        bytes.truncate(count);
+        bytes
+    }
+
     fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("no panic").clone()
     }
@@ -214,6 +230,7 @@ async fn drive_reporting(
     let mut request = Request::check(raw).expect("valid");
     let alone = report.is_some();
     request.report = report;
+    let shown = show(&mut request);
     let pipe = || {
         let (read, write) = sys::pipe().expect("a pipe");
         sys::set_nonblocking(&read).expect("set");
@@ -228,7 +245,16 @@ async fn drive_reporting(
     let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
     let recorder = Recorder(Arc::clone(&heard));
     let (stdout, stderr) = (Some(out.into()), err.map(File::from));
-    let mut ends = Ends { shim, replies: Some(replies), _stdin: unread, stdout, stderr, asked, heard };
+    let mut ends = Ends {
+        shim,
+        replies: Some(replies),
+        stdin: unread,
+        run: shown.as_ref().map(|shown| Arc::clone(shown.run())),
+        stdout,
+        stderr,
+        asked,
+        heard,
+    };
     let mut drive = Drive::new(&request, (fake, pipes), None, &recorder, &mut inbox).expect("watched");
     let driving = async {
         let result = drive.run().await;
