@@ -25,7 +25,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// The messages that bring a client up to this moment. A client that has missed an end gets all anew.
+    /// Returns the messages that bring a client up to this moment. A client that has missed an end gets the whole state
+    /// again.
     pub fn learn(&mut self, now: &Snapshot) -> Vec<Message> {
         let known = self.ends.filter(|ends| now.gone.front().is_none_or(|first| first.number <= ends + 1));
         let mut parts = Parts::default();

@@ -79,7 +79,7 @@ impl From<TooLong> for Closed {
 }
 
 impl Client {
-    /// A client that was accepted.
+    /// Makes a client of a connection that was accepted.
     pub fn new(stream: UnixStream) -> Self {
         Self {
             stream,
@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// Serves the client until it goes, or does what no client does.
+    /// Serves the client until it goes, or breaks the protocol.
     pub async fn serve(mut self, greeting: &Greeting) {
         let served = match self.greet(greeting).await {
             Ok(()) => self.go_on().await,
@@ -171,7 +171,7 @@ impl Client {
         }
     }
 
-    /// Reads what has come.
+    /// Reads the bytes that have come.
     fn read(&mut self) -> Result<(), Closed> {
         let mut bytes = [0; READ];
         match self.stream.try_read(&mut bytes) {
@@ -264,7 +264,8 @@ impl Client {
     }
 }
 
-/// Waits for the next look at all runs; forever for a client that does not watch. `false`: no more will come.
+/// Waits for the next look at all runs, without end for a client that does not watch. Returns false if no more will
+/// come.
 async fn next_snapshot(watched: &mut Option<Watched>) -> bool {
     match watched {
         Some(watched) => watched.snapshots.changed().await.is_ok(),

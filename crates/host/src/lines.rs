@@ -23,10 +23,10 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next line, without its newline. `None` if it is not whole yet.
+    /// Returns the next line, without its newline. `None` if it is not whole yet.
     ///
     /// # Errors
-    /// When it is longer than `most` bytes.
+    /// If it is longer than `most` bytes.
     pub fn next(&mut self, most: usize) -> Result<Option<&[u8]>, TooLong> {
         let newline = memchr::memchr(b'\n', &self.bytes[self.searched..]).map(|at| self.searched + at);
         let end = newline.unwrap_or(self.bytes.len());

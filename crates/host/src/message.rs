@@ -75,7 +75,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whether only a client with control may ask for it.
+    /// Returns whether only a client with control may ask for it.
     pub fn needs_control(&self) -> bool {
         matches!(self, Self::Input { .. } | Self::Stop { .. } | Self::Answer { .. })
     }
@@ -106,7 +106,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// This failure in these words.
+    /// Makes a failure with these words.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into() }
     }
@@ -178,7 +178,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether nothing has changed.
+    /// Returns whether nothing has changed.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.ended.is_empty() && self.asks.is_empty() && self.answered.is_empty()
     }
@@ -231,7 +231,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The answer to the request with this number.
+    /// Makes the answer to the request with this number.
     pub fn of(re: u64, result: Result<(), Failure>) -> Self {
         match result {
             Ok(()) => Self::Done { re, ok: true },
@@ -241,7 +241,7 @@ impl Reply {
 }
 
 impl Message {
-    /// The message as a line.
+    /// Returns the message as a line.
     pub fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');

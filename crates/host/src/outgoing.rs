@@ -23,7 +23,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Nothing yet.
+    /// Makes an empty queue.
     pub fn new() -> Self {
         Self { bytes: Vec::new(), sent: 0, progress: Instant::now() }
     }
@@ -36,27 +36,27 @@ impl Outgoing {
         self.bytes.extend_from_slice(line);
     }
 
-    /// Bytes that the client has not taken.
+    /// Returns the number of bytes that the client has not taken.
     pub fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
-    /// Whether the client has taken everything.
+    /// Returns whether the client has taken everything.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether there is room for a batch.
+    /// Returns whether there is room for a batch.
     pub fn has_room(&self) -> bool {
         self.len() <= ENOUGH
     }
 
-    /// Whether there is room for another answer.
+    /// Returns whether there is no room for another answer.
     pub fn is_full(&self) -> bool {
         self.len() >= FULL
     }
 
-    /// When the client counts as gone.
+    /// Returns when the client counts as gone.
     pub fn stalled_at(&self) -> Option<Instant> {
         (!self.is_empty()).then(|| self.progress + STALLED)
     }
@@ -64,7 +64,7 @@ impl Outgoing {
     /// Sends as much as the client takes now.
     ///
     /// # Errors
-    /// When the client is gone.
+    /// If the client is gone.
     pub fn send(&mut self, stream: &UnixStream) -> io::Result<()> {
         while !self.is_empty() {
             match stream.try_write(&self.bytes[self.sent..]) {

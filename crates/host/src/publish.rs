@@ -55,7 +55,7 @@ fn publisher() -> MutexGuard<'static, Option<Sender>> {
     PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins to look, unless that was begun. It ends when all receivers are gone.
+/// Returns a receiver of all looks, and begins to look if there is no other one. The looks end with the last receiver.
 pub fn subscribe() -> watch::Receiver<Arc<Snapshot>> {
     let mut publisher = publisher();
     if let Some(sender) = &*publisher {
@@ -158,7 +158,7 @@ impl Look {
         Snapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks }
     }
 
-    /// The shape, or the one of the last snapshot if they are equal.
+    /// Returns the shape, or the one of the last snapshot if they are equal.
     fn keep(&self, shapes: &mut HashMap<String, Arc<Run>>, shape: Run) -> Arc<Run> {
         let shape = match self.shapes.get(&shape.key) {
             Some(known) if **known == shape => Arc::clone(known),
