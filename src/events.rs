@@ -3,12 +3,11 @@
 use napi_derive::napi;
 
 use super::confinement::Confinement;
-use super::host::NativeAnswer;
 use super::ledger::NativeLedgerBatch;
 use super::prompt::BashPrompt;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{
-    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeAnswer, NativeError, OutputChunk, TerminalWaited,
 };
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
@@ -17,7 +16,8 @@ use runner::run::outcome::Outcome;
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
-/// `ledger` or `answered`. A registry sends `taskExited` and `taskOutput`. All others come from a command that is still running.
+/// `ledger` or `answered`. A registry sends `taskExited` and `taskOutput`. All others come from a command that is still
+/// running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {

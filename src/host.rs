@@ -7,17 +7,9 @@ use tokio::sync::oneshot;
 
 use super::bridge::Bridge;
 use super::events::NativeEvent;
+use super::result::NativeAnswer;
 use runner::live::{Question, asks};
 use runner::run::runtime;
-
-/// The answer of a person to a question.
-#[napi(object, object_from_js = false)]
-pub struct NativeAnswer {
-    /// Whether the command may run.
-    pub approved: bool,
-    /// The person's words.
-    pub reason: Option<String>,
-}
 
 /// Returns the directory in which the hosts of this user listen, whether it exists or not. `None` if something else is
 /// in its place.

@@ -9,7 +9,7 @@ const ASKS = `
   const bridge = new Bridge((id, event) => console.log(id, JSON.stringify(event)));
   bridge.hold(true);
   ${IDLE}
-  const question = { command: 'git push --force # -u joe:hunter2hunter2', cwd: '/p', verdict: 'ask',
+  const question = { command: 'git push --force; curl -u joe:hunter2hunter2 https://x.example', cwd: '/p', verdict: 'ask',
     rules: ['git-force-push'], reasons: ['It replaces history.'], undo: 'none', actor: { agent: 'builder' } };
   const ask = () => console.log('asked', bridge.ask(JSON.stringify(question)), pageAnswers());
   process.on('SIGUSR1', ask);

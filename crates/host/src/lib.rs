@@ -17,8 +17,8 @@
 //! | `changes` | what a client does not know yet |
 //!
 //! - **Without a client nothing runs** but the wait for one.
-//! - **A client that reads slowly delays nobody.** It gets fewer and larger batches, and gaps in outputs. One that takes
-//!   nothing for 30 seconds is dropped.
+//! - **A client that reads slowly delays nobody.** It gets fewer and larger batches, and gaps in outputs. One that
+//!   takes nothing for 30 seconds is dropped.
 
 mod act;
 mod changes;

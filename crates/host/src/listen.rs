@@ -59,8 +59,8 @@ pub fn directory() -> Option<PathBuf> {
     Surroundings::here().directory()
 }
 
-/// Listens, unless this process does. Never waits, and costs a look at the clock where there is nothing to do. Called by
-/// a thread of JavaScript when a command begins.
+/// Listens, unless this process does. Never waits, and costs a look at the clock where there is nothing to do. Called
+/// by a thread of JavaScript when a command begins.
 pub fn keep_listening(runtime: &Handle) {
     let now = sys::monotonic_ns();
     let due = DUE.load(Ordering::Relaxed);

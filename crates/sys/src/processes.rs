@@ -367,8 +367,8 @@ pub fn worked() -> std::time::Duration {
     used.map(std::time::Duration::from).unwrap_or_default()
 }
 
-/// Calls a function at the normal exit of this process, by `exit` or the end of `main`. Thread-local values of the thread
-/// that exits are gone by then.
+/// Calls a function at the normal exit of this process, by `exit` or the end of `main`. Thread-local values of the
+/// thread that exits are gone by then.
 pub fn at_exit(work: extern "C" fn()) {
     // SAFETY: it is a function of this library, which is never unloaded while its threads run.
     unsafe { libc::atexit(work) };
