@@ -155,7 +155,8 @@ impl Calls {
         id
     }
 
-    /// Runs `work`. Its event is the last event of this call.
+    /// Runs `work`. Its event is the last event of this call. A call with a `reply` is a command, from the first of
+    /// which on people may watch this process.
     pub fn call(
         self: &Arc<Self>,
         id: u32,
@@ -164,6 +165,9 @@ impl Calls {
         give_up: Option<oneshot::Sender<()>>,
         work: impl Future<Output = NativeEvent> + Send + 'static,
     ) {
+        if reply.is_some() {
+            host::keep_listening(runtime);
+        }
         let last = LastEvent { id, calls: Some(Arc::clone(self)) };
         // The lock is held until the call is listed, so that a call that settles at once is in the list.
         let mut pending = self.pending();

@@ -7,7 +7,7 @@ use super::ledger::NativeLedgerBatch;
 use super::prompt::BashPrompt;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{
-    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeAnswer, NativeError, OutputChunk, TerminalWaited,
 };
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
@@ -15,9 +15,9 @@ use runner::run::outcome::Outcome;
 
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
-/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints` or
-/// `ledger`.
-/// A registry sends `taskExited` and `taskOutput`. All others come from a command that is still running.
+/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
+/// `ledger` or `answered`. A registry sends `taskExited` and `taskOutput`. All others come from a command that is still
+/// running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -73,6 +73,11 @@ pub enum NativeEvent {
     Ledger {
         /// The entries.
         batch: NativeLedgerBatch,
+    },
+    /// A question was answered, or nobody is there to answer.
+    Answered {
+        /// The answer. `None`: the question was withdrawn, or no page is there.
+        answer: Option<NativeAnswer>,
     },
     /// The shell runs. Sent with the option `starts` or `streams`, and for a terminal, which waits for
     /// `NativeTerminal.ready`.

@@ -12,6 +12,7 @@ mod events;
 mod facts;
 mod folders;
 mod highlight;
+mod host;
 mod ledger;
 mod ledger_calls;
 mod offers;
@@ -39,6 +40,7 @@ pub use events::NativeEvent;
 pub use facts::facts;
 pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
 pub use highlight::highlight;
+pub use host::{hosts_directory, page_answers};
 pub use ledger::NativeLedgerBatch;
 pub use ledger_calls::NativeLedger;
 pub use offers::{NativeOffers, has_unread_input, offers};
@@ -53,8 +55,8 @@ pub use reduce::{
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::NativeRequest;
 pub use result::{
-    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
-    Survivor, TerminalWaited, Truncation,
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeAnswer, NativeError,
+    OutputChunk, Survivor, TerminalWaited, Truncation,
 };
 pub use safety::{analyze, command_outline, decide, safety_rules, undoable};
 pub use session::NativeSession;

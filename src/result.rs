@@ -417,6 +417,15 @@ fn plain(mut text: String) -> String {
     text
 }
 
+/// The answer of a person to a question.
+#[napi(object, object_from_js = false)]
+pub struct NativeAnswer {
+    /// Whether the command may run.
+    pub approved: bool,
+    /// The person's words.
+    pub reason: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::plain;

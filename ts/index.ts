@@ -190,6 +190,7 @@ const inner: Inner = {
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
   redact: (text) => loadNative().redact(text),
+  hostsDirectory: () => loadNative().hostsDirectory(),
   invalid,
   instrumented: { undo: null },
   ownName: () => loadNative().ownName(),

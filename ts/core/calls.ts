@@ -7,7 +7,17 @@ import { loadNative } from './native.ts';
 /** The events of one kind. */
 export type EventOf<Kind extends NativeEvent['kind']> = Extract<NativeEvent, { kind: Kind }>;
 /** The events that settle a call without an error. */
-type AnswerKind = 'result' | 'task' | 'check' | 'done' | 'warm' | 'waited' | 'undone' | 'undoPoints' | 'ledger';
+type AnswerKind =
+  | 'result'
+  | 'task'
+  | 'check'
+  | 'done'
+  | 'warm'
+  | 'waited'
+  | 'undone'
+  | 'undoPoints'
+  | 'ledger'
+  | 'answered';
 /** The events that a registry sends unasked. */
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
 /** The events of a command before the last one. */
@@ -84,6 +94,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'undone':
         case 'undoPoints':
         case 'ledger':
+        case 'answered':
           settle();
           resolve(call.answer(event as EventOf<Kind>));
           break;

@@ -69,6 +69,8 @@ export interface Inner {
   recordRefusal(refusal: Refusal): string | null;
   /** Returns a command with `[redacted]` in place of each secret. */
   redact(text: string): string;
+  /** Returns the directory in which the hosts of this user listen. `null` if something else is in its place. */
+  hostsDirectory(): string | null;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** The function that undoes the instrumentation of this thread by `agent-bash/otel`; `null` without one. */

@@ -9,6 +9,7 @@ import type {
   facts,
   hasUnreadInput,
   highlight,
+  hostsDirectory,
   lineBehindView,
   NativeLedger,
   NativeOwner,
@@ -53,6 +54,7 @@ interface Native {
   facts: typeof facts;
   hasUnreadInput: typeof hasUnreadInput;
   highlight: typeof highlight;
+  hostsDirectory: typeof hostsDirectory;
   lineBehindView: typeof lineBehindView;
   noticeOfCut: typeof noticeOfCut;
   offers: typeof offers;

@@ -367,6 +367,13 @@ pub fn worked() -> std::time::Duration {
     used.map(std::time::Duration::from).unwrap_or_default()
 }
 
+/// Calls a function at the normal exit of this process, by `exit` or the end of `main`. Thread-local values of the
+/// thread that exits are gone by then.
+pub fn at_exit(work: extern "C" fn()) {
+    // SAFETY: it is a function of this library, which is never unloaded while its threads run.
+    unsafe { libc::atexit(work) };
+}
+
 /// Returns the time of a clock that all processes of the machine share, in ns.
 pub fn monotonic_ns() -> u64 {
     let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);

@@ -175,15 +175,17 @@ pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
 }
 
 /// Returns the default list of hidden paths. It includes our own directories: the tasks and the output of other
-/// commands, and the state of the user's shell.
+/// commands, the state of the user's shell, and the sockets of hosts.
 pub(super) fn hidden(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut hidden: Vec<PathBuf> = Vec::new();
     for home in homes {
         hidden.extend(HIDE.iter().map(|name| home.join(name)));
         hidden.extend([home.join(".local/state/agent-bash"), home.join(".cache/agent-bash")]);
     }
-    let moved = ["XDG_STATE_HOME", "XDG_CACHE_HOME"].into_iter().filter_map(|name| host.variable(name));
+    let moved =
+        ["XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"].into_iter().filter_map(|name| host.variable(name));
     hidden.extend(moved.map(|directory| Path::new(directory).join("agent-bash")));
+    hidden.push(PathBuf::from(format!("/run/user/{}/agent-bash", host.user())));
     let own = format!("agent-bash-{}", host.user());
     let temporary = ["/tmp", "/var/tmp"].into_iter().chain(host.variable("TMPDIR"));
     hidden.extend(temporary.map(|directory| Path::new(directory).join(&own)));

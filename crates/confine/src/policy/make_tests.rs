@@ -147,11 +147,17 @@ fn a_tilde_is_both_homes() {
 
 #[test]
 fn our_own_directories_are_hidden_wherever_variables_move_them() {
-    let variables =
-        vec![("HOME", "/home/ann"), ("XDG_STATE_HOME", "/state"), ("XDG_CACHE_HOME", "/cache"), ("TMPDIR", "/t")];
+    let variables = vec![
+        ("HOME", "/home/ann"),
+        ("XDG_STATE_HOME", "/state"),
+        ("XDG_CACHE_HOME", "/cache"),
+        ("XDG_RUNTIME_DIR", "/runtime"),
+        ("TMPDIR", "/t"),
+    ];
     let host = Fake { variables, ..Fake::of(&[]) };
     let policy = policy(&raw("{}"), Path::new("/proj"), &host).expect("valid");
-    for path in ["/state/agent-bash", "/cache/agent-bash", "/t/agent-bash-7", "/home/ann/.local/state/agent-bash"] {
+    let here = ["/state/agent-bash", "/cache/agent-bash", "/runtime/agent-bash", "/t/agent-bash-7"];
+    for path in here.into_iter().chain(["/home/ann/.local/state/agent-bash", "/run/user/7/agent-bash"]) {
         assert!(policy.hide.contains(&path.into()), "{path}");
     }
 }

@@ -374,7 +374,8 @@ fn unfinished(path: &Path) -> Option<String> {
     is_id(id).then(|| id.to_owned())
 }
 
-fn is_id(name: &str) -> bool {
+/// Returns whether a text is the id of a task.
+pub fn is_id(name: &str) -> bool {
     name.strip_prefix('t').is_some_and(|rest| rest.len() == 12 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 

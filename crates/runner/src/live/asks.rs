@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -21,7 +22,8 @@ const AWAY: Duration = Duration::from_secs(3);
 const REASON: usize = 4 * 1024;
 
 /// A question before it is asked.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct Question {
     /// The command as it would run.
     pub command: String,

@@ -1,6 +1,6 @@
 //! The shapes in which the host's socket describes what lives in this process.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use ledger::Actor;
 use protocol::task::now_ms;
@@ -145,7 +145,7 @@ impl Ending {
 }
 
 /// How far an undo would take a command back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UndoCover {
     /// All of it.

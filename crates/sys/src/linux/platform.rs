@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use nix::unistd::Pid;
+use nix::unistd::{Pid, Uid};
 
 use super::proc::identity;
 use crate::machine::PidNamespace;
@@ -65,6 +66,12 @@ pub fn become_subreaper() -> io::Result<()> {
 /// Makes the kernel continue this process, if it is stopped, when its parent exits.
 pub fn go_on_without_parent() -> io::Result<()> {
     Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGCONT)?)
+}
+
+/// Returns the user of the process at the other end of a connected socket, as of its connection.
+pub fn peer_user(socket: &impl AsFd) -> io::Result<Uid> {
+    let peer = nix::sys::socket::getsockopt(socket, nix::sys::socket::sockopt::PeerCredentials)?;
+    Ok(Uid::from_raw(peer.uid()))
 }
 
 /// Returns the pid namespace of this process, or `None` without `/proc`.

@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use nix::unistd::Pid;
 
-use super::proc::after_name;
+use super::proc::{after_name, identity};
 use super::proc_root::proc_of;
 use crate::{Sample, Usage};
 
@@ -22,11 +23,15 @@ fn system_value(name: libc::c_int, otherwise: u64) -> u64 {
     u64::try_from(unsafe { libc::sysconf(name) }).ok().filter(|value| *value > 0).unwrap_or(otherwise)
 }
 
+/// Returns the length of a clock tick in µs, and the size of a page in bytes.
+fn units() -> (u64, u64) {
+    static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
+    *UNITS.get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)))
+}
+
 /// Returns a process's current usage, or `None` if it is gone.
 pub fn sample(pid: Pid) -> Option<Sample> {
-    static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
-    let (tick_us, page) = *UNITS
-        .get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)));
+    let (tick_us, page) = units();
     let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
@@ -63,4 +68,11 @@ pub fn share_memory(one: Pid, other: Pid) -> Option<bool> {
         1.. => Some(false),
         _ => (io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)).then_some(false),
     }
+}
+
+/// Returns how long ago a process started, or `None` if it is gone.
+pub fn age(pid: Pid) -> Option<Duration> {
+    let started = identity(pid)?.started;
+    let up: f64 = fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
+    Some(Duration::from_secs_f64(up).saturating_sub(Duration::from_micros(started * units().0)))
 }

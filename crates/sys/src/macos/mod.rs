@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::unistd::Pid;
+use nix::unistd::{Pid, Uid};
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
@@ -328,6 +328,18 @@ pub fn boot_id() -> String {
         return String::new();
     }
     String::from_utf8_lossy(&buffer[..size.min(buffer.len())]).trim_end_matches('\0').to_owned()
+}
+
+/// Returns the user of the process at the other end of a connected socket, as of its connection.
+pub fn peer_user(socket: &impl AsFd) -> io::Result<Uid> {
+    Ok(nix::unistd::getpeereid(socket)?.0)
+}
+
+/// Returns how long ago a process started, or `None` if it is gone.
+pub fn age(pid: Pid) -> Option<Duration> {
+    let started = Duration::from_micros(identity(pid)?.started);
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    Some(now.saturating_sub(started))
 }
 
 /// Returns the path of a file in an open directory for a socket address. macOS has no short form, and an address has

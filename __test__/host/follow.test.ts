@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { folder, until } from '../support/index.ts';
+import { type Client, Hosts, type Message } from './support.ts';
+
+/** Follows the only run of a host. */
+async function follows(client: Client): Promise<string> {
+  await client.request({ do: 'watch' });
+  const { key } = await client.run((run) => run.pid);
+  expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+  return key;
+}
+
+/** Checks that each output begins where the one before has ended. Returns the bytes that were dropped. */
+function gapsOf(outputs: Message[]): number {
+  let at = (outputs[0]?.at ?? 0) - (outputs[0]?.gap ?? 0);
+  let gaps = 0;
+  for (const output of outputs) {
+    expect(output.at).toBe(at + output.gap);
+    at = output.at + Buffer.byteLength(output.text);
+    gaps += output.gap;
+  }
+  return gaps;
+}
+
+test('what is held comes first, then what is written, then the end', async () => {
+  const hosts = new Hosts();
+  const go = `${folder()}/go`;
+  const host = hosts.start(`
+    const shown = bash(\`echo held; until [ -e ${go} ]; do sleep 0.05; done; printf '\\\\e[31mlive\\\\e[0m\\\\n' >&2\`);
+    await shown;
+    setInterval(() => {}, 1e6);`);
+  const client = await hosts.client(host);
+  const key = await follows(client);
+  await until(() => client.text(key) === 'held\n', 'what is held');
+  writeFileSync(go, '');
+  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  expect(client.text(key)).toBe('held\n\u001b[31mlive\u001b[0m\n');
+  expect(gapsOf(client.outputs(key))).toBe(0);
+});
+
+test('a question appears without the end of its line', async () => {
+  const hosts = new Hosts();
+  const client = await hosts.client(hosts.start(`bash('printf "Continue? [y/N] "; sleep 1000').catch(() => {});`));
+  const key = await follows(client);
+  await until(() => client.text(key) === 'Continue? [y/N] ', 'the question');
+});
+
+test('after unfollow nothing comes', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`bash('while echo x; do sleep 0.02; done').catch(() => {});`);
+  const client = await hosts.client(host);
+  const key = await follows(client);
+  await until(() => client.text(key).includes('x'), 'output');
+  await client.request({ do: 'unfollow', run: key });
+  const before = client.outputs(key).length;
+  await sleep(300);
+  expect(client.outputs(key).length).toBe(before);
+});
+
+test('a client that reads nothing holds nothing up, and hears of the gap', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`
+    const flood = bash('read -t 1000 < <(sleep 0.7); head -c 40000000 /dev/zero | tr "\\\\0" "x" | fold -w 99; echo; echo last; sleep 1');
+    await flood;
+    console.log('flooded');
+    await bash('echo after');
+    console.log('after');
+    setInterval(() => {}, 1e6);`);
+  const slow = await hosts.client(host);
+  const key = await follows(slow);
+  slow.socket.pause();
+  const other = await hosts.client(host);
+  await follows(other);
+  await host.says(/after/);
+  slow.socket.resume();
+  for (const client of [slow, other]) {
+    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    expect(client.text(key)).toMatch(/\nlast\n$/);
+    const gaps = gapsOf(client.outputs(key));
+    const told = Buffer.byteLength(client.text(key));
+    expect((client.outputs(key)[0]?.at ?? 0) + told + gaps - (client.outputs(key)[0]?.gap ?? 0)).toBe(40_404_046);
+  }
+  expect(gapsOf(slow.outputs(key))).toBeGreaterThan(10_000_000);
+});
+
+test('a task is followed by its log, and stopped', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`
+    import { BackgroundRegistry } from 'agent-bash';
+    globalThis.registry = new BackgroundRegistry();
+    await registry.start('echo one; while sleep 0.05; do echo more; done');
+    setInterval(() => {}, 1e6);`);
+  const client = await hosts.client(host, true);
+  const key = await follows(client);
+  await until(() => /^one\n(more\n){3}/.test(client.text(key)), 'the log');
+  expect((await client.request({ do: 'input', run: key, text: 'x' })).error).toMatchObject({ code: 'invalid' });
+  expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
+  expect(await client.end(key)).toMatchObject({ state: 'signaled', signal: expect.any(String) });
+  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  expect(gapsOf(client.outputs(key))).toBe(0);
+});
+
+test('a terminal is followed by its screen, and takes what is typed', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`
+    import { PtySession } from 'agent-bash';
+    const terminal = new PtySession({ cols: 40, rows: 5 });
+    terminal.start('printf "\\\\e[1mName:\\\\e[0m "; read name; echo "Hello $name"; sleep 0.2').catch(() => {});
+    setInterval(() => {}, 1e6);`);
+  const client = await hosts.client(host, true);
+  const key = await follows(client);
+  const screen = (line: RegExp) =>
+    client.message(({ screen }) => screen?.lines.some((text: string) => line.test(text)) && screen);
+  expect(await screen(/Name:/)).toMatchObject({ run: key, rows: 5, columns: 40, cursor: [0, 6], end: false });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+  await screen(/\u001b\[0;1mName:\u001b\[0m/);
+  expect(await client.request({ do: 'input', run: key, text: 'Joe\n' })).toMatchObject({ ok: true });
+  await screen(/Hello Joe/);
+  await client.message(({ screen }) => screen?.end);
+});
+
+test('a command without an open input refuses input', async () => {
+  const hosts = new Hosts();
+  const client = await hosts.client(hosts.start(`bash('sleep 1000').catch(() => {});`), true);
+  const key = await follows(client);
+  expect((await client.request({ do: 'input', run: key, text: 'x' })).error).toMatchObject({ code: 'invalid' });
+});

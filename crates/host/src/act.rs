@@ -1,0 +1,59 @@
+//! What a person may do with a run or a question.
+
+use std::sync::Arc;
+
+use super::message::{Code, Failure};
+use protocol::task::is_id;
+use runner::live::{InputError, TaskSource, asks, runs};
+
+/// Gives input of a person to a run.
+///
+/// # Errors
+/// If it takes none, not now, or is not there.
+pub fn give(key: &str, text: &str) -> Result<(), Failure> {
+    let Some(run) = runs().find(key) else {
+        let of_task = |_| Failure::new(Code::Invalid, "a task reads no input from a person");
+        return Err(source_of(key).map_or_else(|| no_run(key), of_task));
+    };
+    run.give(text).map_err(|error| {
+        let code = match error {
+            InputError::None => Code::Invalid,
+            InputError::Full => Code::Busy,
+            InputError::Gone => Code::Gone,
+        };
+        Failure::new(code, error.to_string())
+    })
+}
+
+/// Ends a run with its whole tree.
+///
+/// # Errors
+/// If it is not there.
+pub fn stop(key: &str) -> Result<(), Failure> {
+    match runs().find(key) {
+        Some(run) => run.stop(),
+        None => source_of(key).ok_or_else(|| no_run(key))?.stop(key),
+    }
+    Ok(())
+}
+
+/// Answers a question.
+///
+/// # Errors
+/// If it waits no more.
+pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), Failure> {
+    asks().answer(key, approved, reason).map_err(|error| Failure::new(Code::Gone, error.to_string()))
+}
+
+/// Returns the registry of a task that runs.
+pub fn source_of(key: &str) -> Option<Arc<dyn TaskSource>> {
+    let runs_here = |source: &Arc<dyn TaskSource>| source.task(key).is_some_and(|task| task.is_running());
+    // A key becomes the name of a file.
+    runs().task_sources().into_iter().find(|source| is_id(key) && runs_here(source))
+}
+
+/// Returns the failure for a key without a run.
+pub fn no_run(key: &str) -> Failure {
+    let key: String = key.chars().take(40).collect();
+    Failure::new(Code::Gone, format!("there is no run {key}; it may have ended"))
+}

@@ -1,0 +1,278 @@
+//! What a client does not know yet.
+
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
+
+use super::message::{Change, Message};
+use super::publish::Snapshot;
+use runner::live::{Ask, Ended, Run};
+
+/// Bytes of one message, as far as they are estimated.
+const MESSAGE: usize = 200 * 1024;
+/// Most bytes that a character of a text takes in JSON.
+const WIDEST: usize = 6;
+/// Bytes of all else of a run, a question or an end.
+const REST: usize = 1024;
+
+/// What a client knows.
+#[derive(Debug, Default)]
+pub struct Known {
+    runs: HashMap<String, Arc<Run>>,
+    asks: HashSet<String>,
+    /// The number of the last end; `None` before the first state.
+    ends: Option<u64>,
+}
+
+impl Known {
+    /// Returns the messages that bring a client up to this moment. A client that has missed an end gets the whole state
+    /// again.
+    pub fn learn(&mut self, now: &Snapshot) -> Vec<Message> {
+        let known = self.ends.filter(|ends| now.gone.front().is_none_or(|first| first.number <= ends + 1));
+        let mut parts = Parts::default();
+        match known {
+            Some(ends) => self.changes(now, ends, &mut parts),
+            None => {
+                now.runs.iter().for_each(|run| parts.run(run));
+                now.asks.iter().for_each(|ask| parts.ask(ask));
+            }
+        }
+        self.runs = now.runs.iter().map(|run| (run.key.clone(), Arc::clone(run))).collect();
+        self.asks = now.asks.iter().map(|ask| ask.key.clone()).collect();
+        self.ends = Some(now.ends);
+        parts.messages(known.is_none())
+    }
+
+    fn changes(&self, now: &Snapshot, ends: u64, parts: &mut Parts) {
+        let differs = |run: &&Arc<Run>| self.runs.get(&run.key).is_none_or(|known| !Arc::ptr_eq(known, run));
+        now.runs.iter().filter(differs).for_each(|run| parts.run(run));
+        for gone in now.gone.iter().filter(|gone| gone.number > ends) {
+            if !self.runs.contains_key(&gone.end.key) {
+                parts.run(&gone.run);
+            }
+            parts.end(&gone.end);
+        }
+        now.asks.iter().filter(|ask| !self.asks.contains(&ask.key)).for_each(|ask| parts.ask(ask));
+        let waits: HashSet<&str> = now.asks.iter().map(|ask| ask.key.as_str()).collect();
+        let mut answered: Vec<&String> = self.asks.iter().filter(|key| !waits.contains(key.as_str())).collect();
+        answered.sort();
+        answered.into_iter().for_each(|key| parts.answered(key));
+    }
+}
+
+/// A change in parts that fit into a message each.
+#[derive(Default)]
+struct Parts {
+    done: Vec<Change>,
+    current: Change,
+    bytes: usize,
+}
+
+impl Parts {
+    fn run(&mut self, run: &Arc<Run>) {
+        let names = run.actor.iter().flat_map(|actor| [&actor.agent, &actor.session, &actor.tool_call_id, &actor.user]);
+        let names: usize = names.flatten().map(String::len).sum();
+        let texts = run.command.len() + run.cwd.len() + 2 * run.last_line.len() + run.run_id.len() + names;
+        self.make_room(texts * WIDEST + run.ports.len() * 64);
+        self.current.runs.push(Arc::clone(run));
+    }
+
+    fn ask(&mut self, ask: &Arc<Ask>) {
+        let texts: usize = ask.rules.iter().chain(&ask.reasons).map(|text| text.len() + 3).sum();
+        self.make_room((ask.command.len() + ask.cwd.len() + texts) * WIDEST);
+        self.current.asks.push(Arc::clone(ask));
+    }
+
+    fn end(&mut self, end: &Ended) {
+        self.make_room(0);
+        self.current.ended.push(end.clone());
+    }
+
+    fn answered(&mut self, key: &str) {
+        self.make_room(0);
+        self.current.answered.push(key.to_owned());
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        let bytes = bytes + REST;
+        if self.bytes > 0 && self.bytes + bytes > MESSAGE {
+            self.done.push(mem::take(&mut self.current));
+            self.bytes = 0;
+        }
+        self.bytes += bytes;
+    }
+
+    fn messages(mut self, is_first: bool) -> Vec<Message> {
+        self.done.push(self.current);
+        let mut changes = self.done.into_iter();
+        let mut messages = Vec::new();
+        if is_first {
+            let Change { runs, asks, .. } = changes.next().unwrap_or_default();
+            messages.push(Message::State { runs, asks });
+        }
+        messages.extend(changes.filter(|change| !change.is_empty()).map(Message::Change));
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use proptest::prelude::*;
+
+    use super::super::message::HOST_LINE;
+    use super::super::publish::Gone;
+    use super::*;
+    use runner::live::{Ending, Kind, State};
+
+    fn run(key: &str, last_line: &str) -> Arc<Run> {
+        Arc::new(Run {
+            key: key.into(),
+            run_id: "mark".into(),
+            kind: Kind::Command,
+            command: "x".into(),
+            cwd: "/".into(),
+            actor: None,
+            started_at: 1,
+            state: State::Running,
+            waiting: None,
+            last_line: last_line.into(),
+            cpu_ms: 0,
+            memory: 0,
+            pid: None,
+            task_id: None,
+            ports: Vec::new(),
+            undo: false,
+            stdin: false,
+        })
+    }
+
+    fn ask(key: &str) -> Arc<Ask> {
+        let (command, cwd, verdict) = ("x".into(), "/".into(), "ask".into());
+        let (rules, reasons) = (Vec::new(), Vec::new());
+        Arc::new(Ask { key: key.into(), command, cwd, actor: None, verdict, rules, reasons, undo: None, asked_at: 1 })
+    }
+
+    fn gone(number: u64, key: &str) -> Arc<Gone> {
+        let end = Ending::without_exit(ledger::State::Exited).of(key.into());
+        Arc::new(Gone { number, run: run(key, ""), end })
+    }
+
+    /// What a page would show.
+    #[derive(Debug, Default, PartialEq)]
+    struct Page {
+        runs: BTreeMap<String, String>,
+        asks: Vec<String>,
+        ended: Vec<String>,
+    }
+
+    impl Page {
+        fn take(&mut self, messages: Vec<Message>) {
+            for message in messages {
+                assert!(message.line().len() <= HOST_LINE);
+                match message {
+                    Message::State { runs, asks } => {
+                        *self = Self { ended: std::mem::take(&mut self.ended), ..Self::default() };
+                        self.change(Change { runs, asks, ..Change::default() });
+                    }
+                    Message::Change(change) => self.change(change),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+
+        fn change(&mut self, change: Change) {
+            self.runs.extend(change.runs.iter().map(|run| (run.key.clone(), run.last_line.clone())));
+            for ended in change.ended {
+                self.runs.remove(&ended.key).expect("a run that was told");
+                self.ended.push(ended.key);
+            }
+            self.asks.extend(change.asks.iter().map(|ask| ask.key.clone()));
+            self.asks.retain(|key| !change.answered.contains(key));
+        }
+    }
+
+    fn snapshot(runs: Vec<Arc<Run>>, gone: Vec<Arc<Gone>>, asks: Vec<Arc<Ask>>) -> Snapshot {
+        let ends = gone.last().map_or(0, |gone| gone.number);
+        Snapshot { is_made: true, runs, gone: gone.into(), ends, asks }
+    }
+
+    #[test]
+    fn a_client_gets_a_state_and_then_what_differs() {
+        let mut known = Known::default();
+        let (one, two) = (run("c1", ""), run("c2", ""));
+        let first = known.learn(&snapshot(vec![one.clone(), two.clone()], Vec::new(), vec![ask("a1")]));
+        assert_eq!(first, [Message::State { runs: vec![one.clone(), two], asks: vec![ask("a1")] }]);
+        let other = run("c2", "line");
+        let now = snapshot(vec![one.clone(), other.clone()], Vec::new(), vec![ask("a2")]);
+        let (asks, answered) = (vec![ask("a2")], vec!["a1".to_owned()]);
+        let change = Change { runs: vec![other.clone()], ended: Vec::new(), asks, answered };
+        assert_eq!(known.learn(&now), [Message::Change(change)]);
+        assert_eq!(known.learn(&now), []);
+        let ends = vec![gone(1, "c2"), gone(2, "c3")];
+        let Message::Change(change) = known.learn(&snapshot(vec![one], ends, vec![ask("a2")])).remove(0) else {
+            panic!("no change")
+        };
+        assert_eq!(change.ended.iter().map(|end| end.key.as_str()).collect::<Vec<_>>(), ["c2", "c3"]);
+        assert_eq!(change.runs.iter().map(|run| run.key.as_str()).collect::<Vec<_>>(), ["c3"], "it has come and gone");
+    }
+
+    #[test]
+    fn a_client_that_has_missed_an_end_gets_a_new_state() {
+        let mut known = Known::default();
+        known.learn(&snapshot(vec![run("c1", "")], Vec::new(), Vec::new()));
+        let messages = known.learn(&snapshot(vec![run("c9", "")], vec![gone(5, "c8")], Vec::new()));
+        assert!(matches!(&messages[..], [Message::State { runs, .. }] if runs[0].key == "c9"), "{messages:?}");
+    }
+
+    #[test]
+    fn hundreds_of_large_commands_come_in_several_messages() {
+        let large = |number: usize| {
+            Arc::new(Run { command: "\u{1}".repeat(8192), ..Run::clone(&run(&format!("c{number}"), "")) })
+        };
+        let runs: Vec<_> = (0..300).map(large).collect();
+        let mut page = Page::default();
+        page.take(Known::default().learn(&snapshot(runs, Vec::new(), Vec::new())));
+        assert_eq!(page.runs.len(), 300);
+    }
+
+    proptest! {
+        #[test]
+        fn a_client_that_looks_now_and_then_knows_all_that_goes_on(
+            steps in proptest::collection::vec((0..5_u8, 0..6_usize, any::<bool>()), 0..80),
+        ) {
+            let (mut runs, mut asks): (Vec<Arc<Run>>, Vec<Arc<Ask>>) = (Vec::new(), Vec::new());
+            let (mut ended, mut ends, mut next) = (VecDeque::new(), 0, 0);
+            let (mut known, mut page) = (Known::default(), Page::default());
+            for (kind, which, looks) in steps {
+                next += 1;
+                match kind {
+                    0 => runs.push(run(&format!("c{next}"), "")),
+                    1 if !runs.is_empty() => {
+                        let at = which % runs.len();
+                        runs[at] = run(&runs[at].key.clone(), &next.to_string());
+                    }
+                    2 if !runs.is_empty() => {
+                        ends += 1;
+                        let key = runs.remove(which % runs.len()).key.clone();
+                        ended.push_back(gone(ends, &key));
+                        if ended.len() > 3 {
+                            ended.pop_front();
+                        }
+                    }
+                    3 => asks.push(ask(&format!("a{next}"))),
+                    4 if !asks.is_empty() => drop(asks.remove(which % asks.len())),
+                    _ => {}
+                }
+                if looks {
+                    let now = Snapshot { is_made: true, runs: runs.clone(), gone: ended.clone(), ends, asks: asks.clone() };
+                    page.take(known.learn(&now));
+                    let shown: BTreeMap<_, _> = runs.iter().map(|run| (run.key.clone(), run.last_line.clone())).collect();
+                    prop_assert_eq!(&page.runs, &shown);
+                    prop_assert_eq!(&page.asks, &asks.iter().map(|ask| ask.key.clone()).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+}

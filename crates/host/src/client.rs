@@ -1,0 +1,281 @@
+//! One client of the host: its requests, and its batches.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::act;
+use super::changes::Known;
+use super::follow::Follow;
+use super::lines::{Lines, TooLong};
+use super::message::{
+    CLIENT_LINE, Code, Failure, Greeting, Hello, Message, PROTOCOL, Reply, Request, read_object, read_request,
+};
+use super::outgoing::Outgoing;
+use super::publish::{BATCH, Snapshot, subscribe};
+use runner::live::{Control, asks};
+
+/// Time that a client has for its first line.
+const HELLO: Duration = Duration::from_secs(5);
+/// Time that a client has to take the reason before the host closes.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Most runs that a client follows.
+const FOLLOWED: usize = 32;
+/// Bytes of text in one message, about.
+pub const TEXT: usize = 48 * 1024;
+/// Bytes of text in one batch, about.
+const BATCH_TEXT: usize = 256 * 1024;
+/// Bytes of one read.
+const READ: usize = 16 * 1024;
+
+/// A client that is connected.
+pub struct Client {
+    stream: UnixStream,
+    lines: Lines,
+    out: Outgoing,
+    /// Notified when a run that is followed has written.
+    wake: Arc<Notify>,
+    watched: Option<Watched>,
+    follows: Vec<Follow>,
+    control: Option<Control>,
+    /// There may be something for the next batch.
+    dirty: bool,
+    /// The next batch is not sent earlier.
+    next_batch: Instant,
+}
+
+/// The runs, as a client watches them.
+struct Watched {
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+    known: Known,
+}
+
+/// The end of a connection.
+enum Closed {
+    /// The client is gone.
+    Gone,
+    /// The client hears why.
+    Because(Failure),
+}
+
+impl From<io::Error> for Closed {
+    fn from(_: io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+impl From<TooLong> for Closed {
+    fn from(_: TooLong) -> Self {
+        Self::Because(Failure::new(
+            Code::Invalid,
+            format!("a line may have {CLIENT_LINE} bytes, and this one has more"),
+        ))
+    }
+}
+
+impl Client {
+    /// Makes a client of a connection that was accepted.
+    pub fn new(stream: UnixStream) -> Self {
+        Self {
+            stream,
+            lines: Lines::default(),
+            out: Outgoing::new(),
+            wake: Arc::default(),
+            watched: None,
+            follows: Vec::new(),
+            control: None,
+            dirty: false,
+            next_batch: Instant::now(),
+        }
+    }
+
+    /// Serves the client until it goes, or breaks the protocol.
+    pub async fn serve(mut self, greeting: &Greeting) {
+        let served = match self.greet(greeting).await {
+            Ok(()) => self.go_on().await,
+            Err(closed) => Err(closed),
+        };
+        if let Err(Closed::Because(failure)) = served {
+            self.leave(failure).await;
+        }
+    }
+
+    /// Closes the connection with a reason. What the client still sends is read, because the system would otherwise
+    /// take the reason back.
+    pub async fn leave(mut self, failure: Failure) {
+        self.out.push(&Message::Error(failure).line());
+        let farewell = async {
+            while self.out.send(&self.stream).is_ok() && !self.out.is_empty() {
+                self.stream.writable().await?;
+            }
+            self.stream.shutdown().await?;
+            while self.stream.read(&mut [0; READ]).await? > 0 {}
+            io::Result::Ok(())
+        };
+        let _ = timeout(LAST_WORDS, farewell).await;
+    }
+
+    /// Exchanges the first lines.
+    async fn greet(&mut self, greeting: &Greeting) -> Result<(), Closed> {
+        let until = Instant::now() + HELLO;
+        let hello: Hello = loop {
+            if let Some(line) = self.lines.next(CLIENT_LINE)? {
+                let told = read_object(line);
+                break told.map_err(|error| {
+                    Closed::Because(Failure::new(Code::Protocol, format!("the first line is no hello: {error}")))
+                })?;
+            }
+            let Ok(readable) = timeout_at(until, self.stream.readable()).await else { return Err(Closed::Gone) };
+            readable?;
+            self.read()?;
+        };
+        if hello.hello != PROTOCOL {
+            let message =
+                format!("this host speaks version {PROTOCOL} of the protocol, and not version {}", hello.hello);
+            return Err(Closed::Because(Failure::new(Code::Protocol, message)));
+        }
+        self.control = hello.control.then(|| asks().control());
+        self.out.push(&Message::Hello(greeting.clone()).line());
+        Ok(())
+    }
+
+    async fn go_on(&mut self) -> Result<(), Closed> {
+        loop {
+            self.answer()?;
+            self.out.send(&self.stream)?;
+            let due = self.follows.iter().filter_map(Follow::due_at).min();
+            let stalled = self.out.stalled_at();
+            let (batches, reads) = (self.dirty && self.out.has_room(), !self.out.is_full());
+            tokio::select! {
+                readable = self.stream.readable(), if reads => {
+                    readable?;
+                    self.read()?;
+                }
+                writable = self.stream.writable(), if stalled.is_some() => writable?,
+                () = sleep_until(self.next_batch), if batches => self.send_batch(),
+                () = self.wake.notified(), if !self.dirty => self.dirty = true,
+                changed = next_snapshot(&mut self.watched), if !self.dirty => {
+                    if !changed {
+                        return Err(Closed::Gone);
+                    }
+                    self.dirty = true;
+                }
+                () = until(due), if !self.dirty => self.dirty = true,
+                () = until(stalled) => return Err(Closed::Gone),
+            }
+        }
+    }
+
+    /// Reads the bytes that have come.
+    fn read(&mut self) -> Result<(), Closed> {
+        let mut bytes = [0; READ];
+        match self.stream.try_read(&mut bytes) {
+            Ok(0) => Err(Closed::Gone),
+            Ok(count) => {
+                self.lines.push(&bytes[..count]);
+                Ok(())
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Answers the requests that have come, as long as there is room for answers.
+    fn answer(&mut self) -> Result<(), Closed> {
+        while !self.out.is_full()
+            && let Some(line) = self.lines.next(CLIENT_LINE)?
+        {
+            let reply = match read_request(line) {
+                Ok((id, request)) => Reply::of(id, self.act(request)),
+                Err((Some(id), failure)) => Reply::of(id, Err(failure)),
+                Err((None, failure)) => return Err(Closed::Because(failure)),
+            };
+            self.out.push(&Message::Reply(reply).line());
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, request: Request) -> Result<(), Failure> {
+        if request.needs_control() && self.control.is_none() {
+            return Err(Failure::new(Code::Refused, "this client is read-only; say hello with control"));
+        }
+        match request {
+            Request::Watch => {
+                self.watched = Some(Watched { snapshots: subscribe(), known: Known::default() });
+                self.dirty = true;
+                Ok(())
+            }
+            Request::Follow { run } => self.follow(&run),
+            Request::Unfollow { run } => {
+                self.follows.retain(|follow| follow.key != run);
+                Ok(())
+            }
+            Request::Input { run, text } => act::give(&run, &text),
+            Request::Stop { run } => act::stop(&run),
+            Request::Answer { ask, approved, reason } => act::answer(&ask, approved, reason),
+        }
+    }
+
+    /// Follows a run, from the beginning of what is held if it was followed already.
+    fn follow(&mut self, run: &str) -> Result<(), Failure> {
+        self.follows.retain(|follow| follow.key != run);
+        if self.follows.len() >= FOLLOWED {
+            let message = format!("a client follows {FOLLOWED} runs at most; unfollow one first");
+            return Err(Failure::new(Code::Busy, message));
+        }
+        self.follows.push(Follow::begin(run, &self.wake).ok_or_else(|| act::no_run(run))?);
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Sends what has changed, and the next part of each output.
+    fn send_batch(&mut self) {
+        let now = Instant::now();
+        self.next_batch = now + BATCH;
+        if let Some(Watched { snapshots, known }) = &mut self.watched {
+            let snapshot = Arc::clone(&snapshots.borrow_and_update());
+            if snapshot.is_made {
+                known.learn(&snapshot).iter().for_each(|message| self.out.push(&message.line()));
+            }
+        }
+        let mut left = BATCH_TEXT;
+        let share = (BATCH_TEXT / self.follows.len().max(1)).clamp(1, TEXT);
+        for follow in &mut self.follows {
+            if left == 0 {
+                break;
+            }
+            if let Some(message) = follow.next(share, now) {
+                let line = message.line();
+                left = left.saturating_sub(line.len());
+                self.out.push(&line);
+            }
+        }
+        // The next batch begins with another one.
+        if left == 0 && !self.follows.is_empty() {
+            self.follows.rotate_left(1);
+        }
+        self.follows.retain(|follow| !follow.is_over());
+        self.dirty = self.follows.iter().any(Follow::has_more);
+    }
+}
+
+/// Waits for the next look at all runs, without end for a client that does not watch. Returns false if no more will
+/// come.
+async fn next_snapshot(watched: &mut Option<Watched>) -> bool {
+    match watched {
+        Some(watched) => watched.snapshots.changed().await.is_ok(),
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,100 @@
+//! The output or the screen of one run, on its way to one client.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::act::source_of;
+use super::message::{Message, Output};
+use super::running::Running;
+use super::screen::Screens;
+use runner::live::{LiveRun, Reader, Tap, Text, follow_log, runs};
+
+/// What a client follows.
+pub struct Follow {
+    /// The key of the run.
+    pub key: String,
+    tap: Arc<Tap>,
+    /// The command. `None` for a task.
+    run: Option<Arc<LiveRun>>,
+    shown: Shown,
+    is_over: bool,
+}
+
+/// How a run is shown.
+enum Shown {
+    /// The text that a command writes.
+    Text(Box<Reader>),
+    /// The log of a task.
+    Log(Box<Reader>, #[expect(dead_code, reason = "it ends with the follow")] Running),
+    /// The screen of a terminal.
+    Screen(Box<Screens>),
+}
+
+impl Follow {
+    /// Follows the run with this key, and notifies its client by `wake`. `None` if there is no such run.
+    pub fn begin(key: &str, wake: &Arc<Notify>) -> Option<Self> {
+        let tap = Tap::new(Arc::clone(wake));
+        let run = runs().find(key);
+        let shown = match &run {
+            Some(run) => {
+                run.follow(Arc::clone(&tap));
+                match run.terminal() {
+                    Some(terminal) => Shown::Screen(Box::new(Screens::new(terminal, wake))),
+                    None => Shown::Text(Box::new(Reader::new())),
+                }
+            }
+            None => {
+                let source = Arc::downgrade(&source_of(key)?);
+                let reads = follow_log(source, key.to_owned(), Arc::downgrade(&tap));
+                Shown::Log(Box::new(Reader::new()), Running::spawn(reads))
+            }
+        };
+        Some(Self { key: key.to_owned(), tap, run, shown, is_over: false })
+    }
+
+    /// Returns the next message, with about as many bytes as asked for. `None` if there is none yet.
+    pub fn next(&mut self, most: usize, now: Instant) -> Option<Message> {
+        if self.is_over {
+            return None;
+        }
+        match &mut self.shown {
+            Shown::Text(reader) | Shown::Log(reader, _) => {
+                let Text { at, text, gap, end } = reader.read(&self.tap, most, now)?;
+                self.is_over = end;
+                Some(Message::Output(Output { run: self.key.clone(), at, text, gap, end }))
+            }
+            Shown::Screen(screens) => {
+                self.is_over = self.tap.is_over();
+                screens.next(&self.key, self.is_over).map(Message::Screen)
+            }
+        }
+    }
+
+    /// Returns whether the run has ended, and the client was sent everything.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Returns when there is something to send without a notification.
+    pub fn due_at(&self) -> Option<Instant> {
+        match &self.shown {
+            Shown::Text(reader) | Shown::Log(reader, _) => reader.due_at(),
+            Shown::Screen(_) => None,
+        }
+    }
+
+    /// Returns whether something waits to be sent.
+    pub fn has_more(&self) -> bool {
+        !self.is_over && (!self.tap.is_empty() || self.tap.is_over())
+    }
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        if let Some(run) = &self.run {
+            run.unfollow(&self.tap);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The directory of the sockets of a user's hosts.
+//!
+//! It is `$XDG_RUNTIME_DIR/agent-bash/hosts`. Without that variable it is below `/run/user/UID` if the system has made
+//! that directory, and else `/tmp/agent-bash-UID/hosts`, so that a host and a page find each other whatever their
+//! environments are. A page with another runtime directory sees the hosts of that directory.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
+use nix::unistd::{Pid, geteuid};
+
+use capture::{open_private, private_parent};
+
+/// The directories below a runtime directory.
+const BELOW: [&str; 2] = ["agent-bash", "hosts"];
+/// The ending of a socket's name.
+const SUFFIX: &str = ".sock";
+/// Most sockets of one pid: of several containers, or of two versions of this package in one process.
+const SAME_PID: u32 = 10;
+/// Most files that are looked at.
+const MOST: usize = 4096;
+
+/// The places in which directories of this user may lie.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The value of `XDG_RUNTIME_DIR`.
+    pub named: Option<PathBuf>,
+    /// The directory that the system makes for each user who has logged in.
+    pub own: PathBuf,
+    /// The directory of temporary files.
+    pub temp: PathBuf,
+}
+
+/// A directory for the directories of agent-bash.
+enum Parent {
+    /// A private one.
+    Runtime(PathBuf),
+    /// One that all users share.
+    Temporary(PathBuf),
+}
+
+impl Surroundings {
+    /// Returns those of this process. Reads the environment, so it belongs on a thread of JavaScript.
+    pub fn here() -> Self {
+        let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        Self { named, own: PathBuf::from(format!("/run/user/{}", geteuid())), temp: PathBuf::from("/tmp") }
+    }
+
+    fn parent(&self) -> Parent {
+        let runtime = self.named.iter().chain([&self.own]).find(|path| is_private(path));
+        runtime.map_or_else(|| Parent::Temporary(self.temp.clone()), |path| Parent::Runtime(path.clone()))
+    }
+
+    /// Returns the directory of the sockets, whether it exists or not. `None` if one that is no private directory of
+    /// this user is in its place.
+    pub fn directory(&self) -> Option<PathBuf> {
+        let above = match self.parent() {
+            Parent::Runtime(path) => path.join(BELOW[0]),
+            Parent::Temporary(path) => path.join(format!("{}-{}", BELOW[0], geteuid())),
+        };
+        let path = above.join(BELOW[1]);
+        let is_usable = |path: &Path| is_private(path) || fs::symlink_metadata(path).is_err();
+        (is_usable(&above) && is_usable(&path)).then_some(path)
+    }
+
+    /// Opens the directory of the sockets, and makes it if it is missing.
+    fn open(&self) -> io::Result<Place> {
+        let above = match self.parent() {
+            Parent::Runtime(path) => {
+                let path = path.join(BELOW[0]);
+                open_private(&path).map_err(io::Error::other)?;
+                path
+            }
+            Parent::Temporary(path) => private_parent(&path).map_err(io::Error::other)?,
+        };
+        let path = above.join(BELOW[1]);
+        let directory = open_private(&path).map_err(io::Error::other)?;
+        Ok(Place { path, directory })
+    }
+}
+
+/// Returns whether a path is a directory of this user that nobody else may enter, and no link.
+fn is_private(path: &Path) -> bool {
+    let is_ours = |data: fs::Metadata| data.is_dir() && data.uid() == geteuid().as_raw() && data.mode() & 0o077 == 0;
+    path.is_absolute() && fs::symlink_metadata(path).is_ok_and(is_ours)
+}
+
+/// The directory of the sockets, opened.
+struct Place {
+    path: PathBuf,
+    directory: File,
+}
+
+/// The socket of this host. It is removed when this is dropped, though not by a process that was forked.
+#[derive(Debug)]
+pub struct Bound {
+    pid: u32,
+    path: PathBuf,
+    inode: (u64, u64),
+}
+
+impl Bound {
+    /// Returns whether clients of these surroundings find the socket. A cleaner of temporary files may have removed it,
+    /// and the system may have made a runtime directory since.
+    pub fn is_found(&self, here: &Surroundings) -> bool {
+        self.is_there() && here.directory().as_deref() == self.path.parent()
+    }
+
+    fn is_there(&self) -> bool {
+        inode_of(&self.path) == Some(self.inode)
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if self.pid == process::id() && self.is_there() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn inode_of(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|data| (data.dev(), data.ino()))
+}
+
+/// Listens, and removes what dead hosts have left.
+///
+/// # Errors
+/// If a directory on the way is a link or another user's.
+pub fn bind(here: &Surroundings) -> io::Result<(UnixListener, Bound)> {
+    let place = here.open()?;
+    place.sweep();
+    place.bind()
+}
+
+impl Place {
+    fn bind(&self) -> io::Result<(UnixListener, Bound)> {
+        for copy in 0..SAME_PID {
+            let path = self.path.join(name_of(process::id(), copy));
+            let short = sys::short_path(&self.directory, &path);
+            let mut bound = UnixListener::bind(&short);
+            let is_used = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+            // An earlier process with this pid may have left it.
+            if bound.as_ref().is_err_and(is_used) && is_refused(&short) {
+                let _ = fs::remove_file(&short);
+                bound = UnixListener::bind(&short);
+            }
+            match bound {
+                Err(error) if is_used(&error) => {}
+                Err(error) => return Err(error),
+                Ok(listener) => {
+                    listener.set_nonblocking(true)?;
+                    let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
+                    return Ok((listener, Bound { pid: process::id(), path, inode }));
+                }
+            }
+        }
+        Err(io::ErrorKind::AddrInUse.into())
+    }
+
+    /// Removes the sockets of hosts that are gone.
+    fn sweep(&self) {
+        for (name, pid) in self.sockets() {
+            let path = sys::short_path(&self.directory, &self.path.join(name));
+            let is_gone = || sys::living(pid).is_none();
+            if is_gone() && is_refused(&path) && is_gone() {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+
+    /// Returns the names of the sockets, with the pids in them.
+    fn sockets(&self) -> Vec<(String, Pid)> {
+        let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
+        let is_socket = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_socket());
+        let names =
+            entries.flatten().take(MOST).filter(is_socket).filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| pid_of(&name).map(|pid| (name, pid))).collect()
+    }
+}
+
+/// Returns whether no process listens on a socket.
+fn is_refused(path: &Path) -> bool {
+    // A listener that hears nobody must not block.
+    let connected = || {
+        let connection = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
+        sys::set_cloexec(&connection)?;
+        sys::set_nonblocking(&connection)?;
+        connect(connection.as_raw_fd(), &UnixAddr::new(path)?)?;
+        io::Result::Ok(())
+    };
+    connected().is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+fn name_of(pid: u32, copy: u32) -> String {
+    if copy == 0 { format!("{pid}{SUFFIX}") } else { format!("{pid}-{copy}{SUFFIX}") }
+}
+
+fn pid_of(name: &str) -> Option<Pid> {
+    let name = name.strip_suffix(SUFFIX)?;
+    let digits = name.split_once('-').map_or(name, |(pid, _)| pid);
+    let pid: i32 = digits.parse().ok()?;
+    (pid > 0 && pid.to_string() == digits).then_some(Pid::from_raw(pid))
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -1,0 +1,218 @@
+//! Looks at all runs of this process while a client watches, once for all clients.
+
+use std::collections::{HashMap, VecDeque};
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
+
+use runner::live::{self, Ask, Ended, LiveRun, Run, TaskSource, Usage, runs};
+
+/// Shortest time between two looks, and between two batches for a client: 30 in a second.
+pub const BATCH: Duration = Duration::from_millis(34);
+/// Time between two samples of processor time, memory, ports and last lines.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// Least ratio of the time between two samples to the time that one took.
+const SHARE: u32 = 10;
+/// Ends that are kept for slow clients.
+const ENDS: usize = 512;
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gone {
+    /// Counts the ends.
+    pub number: u64,
+    /// The run before its end.
+    pub run: Arc<Run>,
+    /// Its end.
+    pub end: Ended,
+}
+
+/// All that lives in this process at one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Snapshot {
+    /// Whether this is one: the first value of a publisher is none yet.
+    pub is_made: bool,
+    /// Runs that go on, the oldest first.
+    pub runs: Vec<Arc<Run>>,
+    /// The last runs that have ended.
+    pub gone: VecDeque<Arc<Gone>>,
+    /// The number of ends so far.
+    pub ends: u64,
+    /// Questions that wait.
+    pub asks: Vec<Arc<Ask>>,
+}
+
+type Sender = watch::Sender<Arc<Snapshot>>;
+
+/// The sender of the task that looks, while there is one.
+static PUBLISHER: Mutex<Option<Sender>> = Mutex::new(None);
+
+fn publisher() -> MutexGuard<'static, Option<Sender>> {
+    PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a receiver of all looks, and begins to look if there is no other one. The looks end with the last receiver.
+pub fn subscribe() -> watch::Receiver<Arc<Snapshot>> {
+    let mut publisher = publisher();
+    if let Some(sender) = &*publisher {
+        return sender.subscribe();
+    }
+    let (sender, receiver) = watch::channel(Arc::default());
+    *publisher = Some(sender.clone());
+    tokio::spawn(publish(sender));
+    receiver
+}
+
+async fn publish(sender: Sender) {
+    let _end = EndOfPublisher(sender.clone());
+    let _watching = runs().watch();
+    let mut look = Look::default();
+    let mut next_sample = Instant::now();
+    loop {
+        let began = Instant::now();
+        let samples = began >= next_sample;
+        let looked = spawn_blocking(move || {
+            let snapshot = look.take(samples);
+            (look, snapshot)
+        });
+        // Only a fault of ours can end it, and clients see that no more comes.
+        let Ok((again, snapshot)) = looked.await else { return };
+        look = again;
+        if samples {
+            next_sample = Instant::now() + SAMPLE.max(began.elapsed() * SHARE);
+        }
+        sender.send_if_modified(|known| {
+            let differs = **known != snapshot;
+            if differs {
+                *known = Arc::new(snapshot);
+            }
+            differs
+        });
+        tokio::select! {
+            () = runs().changed() => sleep_until(began + BATCH).await,
+            () = sleep_until(next_sample) => {}
+            () = sender.closed() => {}
+        }
+        let mut publisher = publisher();
+        if sender.receiver_count() == 0 {
+            *publisher = None;
+            return;
+        }
+    }
+}
+
+/// Forgets a publisher that ends by a fault, so that the next client gets another one.
+struct EndOfPublisher(Sender);
+
+impl Drop for EndOfPublisher {
+    fn drop(&mut self) {
+        let mut publisher = publisher();
+        if publisher.as_ref().is_some_and(|known| known.same_channel(&self.0)) {
+            *publisher = None;
+        }
+    }
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Look {
+    usage: HashMap<String, Usage>,
+    /// The runs of the last snapshot, by key.
+    shapes: HashMap<String, Arc<Run>>,
+    /// Where each running task was found.
+    sources: HashMap<String, Arc<dyn TaskSource>>,
+    gone: VecDeque<Arc<Gone>>,
+    ends: u64,
+}
+
+impl Look {
+    fn take(&mut self, samples: bool) -> Snapshot {
+        let (commands, ended) = runs().take();
+        let sources = runs().task_sources();
+        if samples {
+            commands.iter().for_each(|run| run.look());
+            self.sample(&commands, &sources);
+        }
+        let mut shapes = HashMap::new();
+        let mut list = Vec::new();
+        for run in &commands {
+            let shape = run.shape(self.usage.get(&run.key()));
+            list.push(self.keep(&mut shapes, shape));
+        }
+        self.add_tasks(&sources, samples, &mut shapes, &mut list);
+        for (run, end) in ended {
+            let shape = match self.shapes.get(&end.key) {
+                Some(shape) => Arc::clone(shape),
+                None => Arc::new(run.shape(self.usage.get(&end.key))),
+            };
+            self.add_end(shape, end);
+        }
+        list.sort_by_key(|run| run.started_at);
+        self.shapes = shapes;
+        self.usage.retain(|key, _| self.shapes.contains_key(key));
+        let asks = live::asks().list();
+        Snapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks }
+    }
+
+    /// Returns the shape, or the one of the last snapshot if they are equal.
+    fn keep(&self, shapes: &mut HashMap<String, Arc<Run>>, shape: Run) -> Arc<Run> {
+        let shape = match self.shapes.get(&shape.key) {
+            Some(known) if **known == shape => Arc::clone(known),
+            _ => Arc::new(shape),
+        };
+        shapes.insert(shape.key.clone(), Arc::clone(&shape));
+        shape
+    }
+
+    fn add_tasks(
+        &mut self,
+        sources: &[Arc<dyn TaskSource>],
+        samples: bool,
+        shapes: &mut HashMap<String, Arc<Run>>,
+        list: &mut Vec<Arc<Run>>,
+    ) {
+        let before = mem::take(&mut self.sources);
+        for source in sources {
+            for task in source.running(samples) {
+                if shapes.contains_key(&task.id) {
+                    continue;
+                }
+                // The last line takes a look into the log, so it is sampled, too.
+                let shape = match self.shapes.get(&task.id) {
+                    Some(known) if !samples => Run::clone(known),
+                    _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id)),
+                };
+                list.push(self.keep(shapes, shape));
+                self.sources.insert(task.id, Arc::clone(source));
+            }
+        }
+        for (id, source) in before {
+            if let Some(shape) = self.shapes.get(&id).cloned().filter(|_| !shapes.contains_key(&id)) {
+                self.add_end(shape, live::ended_task(&id, source.task(&id)));
+            }
+        }
+    }
+
+    fn add_end(&mut self, run: Arc<Run>, end: Ended) {
+        self.ends += 1;
+        self.gone.push_back(Arc::new(Gone { number: self.ends, run, end }));
+        if self.gone.len() > ENDS {
+            self.gone.pop_front();
+        }
+    }
+
+    fn sample(&mut self, commands: &[Arc<LiveRun>], sources: &[Arc<dyn TaskSource>]) {
+        let commands = commands.iter().filter_map(|run| Some((run.key(), run.pid()?)));
+        let tasks = sources.iter().flat_map(|source| source.running(false)).map(|task| (task.id, task.pid));
+        let shells: Vec<(String, i32)> = commands.chain(tasks).collect();
+        let before = mem::replace(&mut self.usage, live::sample(&shells));
+        for (key, usage) in &mut self.usage {
+            // The time of a process that no parent waits for is lost with it.
+            usage.cpu_ms = usage.cpu_ms.max(before.get(key).map_or(0, |before| before.cpu_ms));
+        }
+    }
+}
