@@ -83,7 +83,7 @@ export const PARTS = [
   }),
   directory('generated', 'safety, receipts, capture'),
   directory('histories', 'undo, receipts'),
-  directory('crashes', 'undo, receipts'),
+  directory('crashes', 'undo, receipts, ledger'),
   directory('chaos', 'background tasks'),
   directory('attacks', 'confinement, terminals, sessions, rendering, the tools'),
   directory('bombs', 'limits: fork bombs, each in a namespace that ends it'),
