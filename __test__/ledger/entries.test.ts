@@ -158,6 +158,19 @@ describe('an entry of the ledger', () => {
     expect(await ids(`${cwd}/su`)).toEqual([]);
   });
 
+  test('has the silence that was its limit, and the prompt that the command waited for', async () => {
+    const ledger = new Ledger();
+    const asks = await ledger.run('printf "Overwrite? [y/N] "; sleep 60', { idleTimeoutMs: 400 });
+    const hangs = await ledger.run('sleep 60', { idleTimeoutMs: 400 });
+    const slow = await ledger.run('while echo x; do sleep 0.1; done', { idleTimeoutMs: 30_000, timeoutMs: 400 });
+    expect(await ledger.of(asks)).toMatchObject({
+      state: 'timed-out',
+      silence: { ms: 400, waitedFor: expect.stringContaining('Overwrite? [y/N]') },
+    });
+    expect(await ledger.of(hangs)).toMatchObject({ state: 'timed-out', silence: { ms: 400, waitedFor: null } });
+    expect(await ledger.of(slow)).toMatchObject({ state: 'timed-out', silence: null });
+  });
+
   test('names the file with the whole output', async () => {
     const ledger = new Ledger();
     const result = await ledger.run('seq 100000', { spill: { dir: folder() } });
@@ -214,6 +227,14 @@ describe('a task in the ledger', () => {
     const task = await tasks.start('sleep 60', { ledger: true, timeoutMs: 200 });
     await tasks.wait(task.id);
     expect(await ledger.last()).toMatchObject({ state: 'timed-out', exitCode: 124 });
+  });
+
+  test('that was silent for too long has that silence', async () => {
+    const ledger = new Ledger();
+    const tasks = registry();
+    const task = await tasks.start('sleep 60', { ledger: true, idleTimeoutMs: 300 });
+    await tasks.wait(task.id);
+    expect(await ledger.last()).toMatchObject({ state: 'timed-out', silence: { ms: 300, waitedFor: null } });
   });
 
   linuxTest('has its receipt once that is known', async () => {

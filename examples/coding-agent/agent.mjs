@@ -86,6 +86,8 @@ function createAgent({ model, directory, env, store, confined, registry, command
     registry,
     // The changes of a command are known, and the model can take them back.
     undo: { when: 'always', ...(store !== null && { dir: store }) },
+    // `agent-bash log --agent coding-agent` reads back what it has run.
+    actor: { agent: 'coding-agent' },
     // The model reads the lines that matter, and recalls others.
     reduce: 'salient',
     ...(confined && { confine: 'workspace', onAccess: asks }),
