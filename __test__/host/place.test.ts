@@ -135,7 +135,7 @@ linuxTest('no other process has the socket, or a connection', async () => {
     ${IDLE}
     process.on('SIGUSR1', () => {
       bash('exec sleep 1001').catch(() => {});
-      spawn('sleep', ['1002']);
+      spawn('cat');
       setTimeout(() => console.log('started'), 500);
     });`);
   const client = await hosts.client(host);

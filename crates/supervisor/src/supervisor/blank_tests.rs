@@ -7,10 +7,14 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use super::blank::{BlankGate, BlankPlace};
+use super::worlds::Worlds;
+use confine::Part;
 use confine::gate::GateControl;
 use confine::world::Begun;
 use confine::world::testing::{Scene, end, isolated, users};
 use confine::world::{HostPaths, finish};
+use protocol::plan::WorldId;
+use sys::{Fork, Signal};
 
 fn none(_: &Begun) -> Option<BlankGate> {
     None
@@ -83,5 +87,26 @@ fn a_blank_world_ends_with_its_processes() {
         place.on_exit(init);
         assert!(!place.has_init(init));
         waitpid(init, None).expect("reaped");
+    });
+}
+
+#[test]
+fn a_blank_world_that_ends_after_it_was_claimed_is_replaced() {
+    let scene = Scene::new(None);
+    isolated(None, || {
+        let (mut worlds, policy) = (Worlds::default(), scene.policy());
+        worlds.keep_blank(&scene.state, Instant::now());
+        let [init] = worlds.inits()[..] else { panic!("no blank world") };
+        // It does not answer, until it is killed.
+        sys::signal(init, Signal::SIGSTOP);
+        if let Fork::Child = sys::fork().expect("forked") {
+            std::thread::sleep(Duration::from_millis(100));
+            sys::signal(init, Signal::SIGKILL);
+            sys::exit_now(0);
+        }
+        let facts = worlds.make(WorldId(1), &policy, &scene.state, None).expect("made");
+        assert_eq!(facts.held, Part::ALL);
+        assert!(!worlds.inits().contains(&init));
+        worlds.clear();
     });
 }

@@ -112,9 +112,12 @@ impl Worlds {
         }
         let watches = self.watching.len() < WATCHING;
         let place = HostPaths { state, readable: &[], watches };
-        let (mut world, gate) = match self.blank.claim(policy, state, opens_late(policy)) {
-            Some((begun, gate)) => self.finish((begun, gate), policy, &place)?,
-            None => (world::build(policy, &place)?, None),
+        let blank = self.blank.claim(policy, state, opens_late(policy));
+        let (mut world, gate) = match blank.map(|blank| self.finish(blank, policy, &place)) {
+            Some(Ok(finished)) => finished,
+            Some(Err(missing @ WorldError::Missing(_))) => return Err(missing.into()),
+            // The blank world may have ended since it was claimed.
+            Some(Err(WorldError::Step { .. })) | None => (world::build(policy, &place)?, None),
         };
         if let Some(first) = world.first() {
             self.inits.insert(first, Some(id));
@@ -291,6 +294,12 @@ impl Worlds {
             let spaces = made.world.namespaces.as_ref().filter(|spaces| spaces.init.is_none())?;
             Some((*id, spaces.ended.as_fd()))
         })
+    }
+
+    /// Returns the first processes of all worlds.
+    #[cfg(test)]
+    pub fn inits(&self) -> Vec<Pid> {
+        self.inits.keys().copied().collect()
     }
 
     /// Forks a shim into a world.
