@@ -1,11 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLinux, isRoot } from '../../support/index.ts';
 
-/** The loopback address of the test's resolver. */
-export const RESOLVER = '127.53.53.53';
+/** The loopback address of the test's resolver, a random one, because test files run side by side. */
+export const RESOLVER = `127.53.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 
 /** The head of a TLS record of a handshake. */
 const RECORD = new RegExp(`${String.fromCharCode(0x16, 0x03)}[\\s\\S]{3}`, 'g');

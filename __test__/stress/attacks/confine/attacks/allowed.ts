@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Attack, reached } from '../../../../confine/support/attack.ts';
-import { ownAddresses } from '../../../../confine/support/canaries.ts';
+import { ownAddresses, RESOLVER } from '../../../../confine/support/canaries.ts';
 import type { Ground } from '../../../../confine/support/ground.ts';
 import type { Site } from '../../../../confine/support/site.ts';
 import { isRoot } from '../../../../support/index.ts';
@@ -132,7 +132,7 @@ export const names: Attack[] = [
     'the resolver of the host itself',
     QUESTION.replace(
       '[l.split()[1] for l in open("/etc/resolv.conf") if l.startswith("nameserver")][0]',
-      '"127.53.53.53"',
+      `"${RESOLVER}"`,
     ),
     allowed,
   ),
