@@ -635,7 +635,11 @@ interface LedgerEntry {
   usage: BashUsage | null;
   /** The silence that was the limit of the run (`idleTimeoutMs`); `null` if it was not. */
   silence: {
-    /** The longest silence that was allowed, in ms. */ms: number; /** What the command waited for then, in words; `null` if it is not known to have waited. */
+    /** The longest silence that was allowed, in ms. */ms: number;
+    /**
+     * What the command waited for then, in words, without its output and the arguments of programs; `null` if it is
+     * not known to have waited.
+     */
     waitedFor: string | null;
   } | null;
   /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */

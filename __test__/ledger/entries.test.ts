@@ -158,15 +158,24 @@ describe('an entry of the ledger', () => {
     expect(await ids(`${cwd}/su`)).toEqual([]);
   });
 
-  test('has the silence that was its limit, and the prompt that the command waited for', async () => {
+  test('has the silence that was its limit, and what the command waited for, without output and arguments', async () => {
     const ledger = new Ledger();
     const asks = await ledger.run('printf "Overwrite? [y/N] "; sleep 60', { idleTimeoutMs: 400 });
+    const reads = await ledger.run('mkfifo p; bash -c "read x < p" - $SECRET', {
+      cwd: folder(),
+      env: { SECRET: '--token=hunter2hunter2' },
+      idleTimeoutMs: 400,
+    });
     const hangs = await ledger.run('sleep 60', { idleTimeoutMs: 400 });
     const slow = await ledger.run('while echo x; do sleep 0.1; done', { idleTimeoutMs: 30_000, timeoutMs: 400 });
     expect(await ledger.of(asks)).toMatchObject({
       state: 'timed-out',
-      silence: { ms: 400, waitedFor: expect.stringContaining('Overwrite? [y/N]') },
+      silence: { ms: 400, waitedFor: 'perhaps waiting for an answer' },
     });
+    expect(reads.notes.join()).toContain('hunter2');
+    const waitedFor = expect.stringMatching(/^waiting for input that nobody gives: bash \(pid \d+\) opens the FIFO/);
+    expect(await ledger.of(reads)).toMatchObject({ state: 'timed-out', silence: { ms: 400, waitedFor } });
+    expect(ledger.text()).not.toContain('hunter2');
     expect(await ledger.of(hangs)).toMatchObject({ state: 'timed-out', silence: { ms: 400, waitedFor: null } });
     expect(await ledger.of(slow)).toMatchObject({ state: 'timed-out', silence: null });
   });

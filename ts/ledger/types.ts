@@ -91,7 +91,10 @@ export interface LedgerEntry {
   silence: {
     /** The longest silence that was allowed, in ms. */
     ms: number;
-    /** What the command waited for then, in words; `null` if it is not known to have waited. */
+    /**
+     * What the command waited for then, in words, without its output and the arguments of programs; `null` if it is
+     * not known to have waited.
+     */
     waitedFor: string | null;
   } | null;
   /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */

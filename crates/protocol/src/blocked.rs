@@ -59,6 +59,12 @@ impl BlockedProcess {
         matches!(self.on, BlockedOn::Continue(_))
     }
 
+    /// Returns the note without what may be a secret: the output, and the arguments of the process.
+    pub fn brief_note(&self) -> String {
+        let program = self.command.split(' ').next().unwrap_or_default().to_owned();
+        Self { command: program, ..self.clone() }.note("")
+    }
+
     /// Returns the note, with the last unfinished line of the command.
     pub fn note(&self, line: &str) -> String {
         let Self { pid, command, on, .. } = self;

@@ -24,8 +24,17 @@ const TEXT: usize = 200;
 pub struct BlockedWatch {
     /// The scans. `None` if no listener wants them.
     scans: Option<Scans>,
-    /// The note about the scan at the limit.
-    note_at_limit: Option<String>,
+    /// The result of the scan at the limit.
+    at_limit: Option<WaitedFor>,
+}
+
+/// What a command waited for at its limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitedFor {
+    /// For the caller: with the last line of the output and the arguments of the process.
+    pub note: String,
+    /// For the ledger: without them.
+    pub brief: String,
 }
 
 /// The scans for a listener.
@@ -92,7 +101,7 @@ impl BlockedWatch {
     /// Begins to watch. `wanted`: whether a listener wants reports.
     pub fn new(wanted: bool, began: Instant) -> Self {
         let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None });
-        Self { scans, note_at_limit: None }
+        Self { scans, at_limit: None }
     }
 
     /// Records output of the command.
@@ -122,8 +131,9 @@ impl BlockedWatch {
     /// Handles the shim's scan at the time limit, before it terminates anything.
     pub fn on_limit(&mut self, process: Option<BlockedProcess>, lines: &LastLines) {
         let Evidence { process, asks, line } = Evidence::of(process, lines);
-        let asked = asks.then(|| note_of_prompt(&line));
-        self.note_at_limit = process.map(|process| process.note(&line)).or(asked);
+        let blocked = process.map(|process| WaitedFor { note: process.note(&line), brief: process.brief_note() });
+        let asked = || WaitedFor { note: note_of_prompt(&line), brief: note_of_prompt("") };
+        self.at_limit = blocked.or_else(|| asks.then(asked));
     }
 
     /// Handles a requested scan of the shim. Returns the prompt that has to be reported.
@@ -151,9 +161,9 @@ impl BlockedWatch {
         Some(Prompt { pid, command, text: text.chars().skip(skip).collect() })
     }
 
-    /// Returns the note about the scan at the limit.
-    pub fn take_note(&mut self) -> Option<String> {
-        self.note_at_limit.take()
+    /// Returns the result of the scan at the limit.
+    pub fn take_at_limit(&mut self) -> Option<WaitedFor> {
+        self.at_limit.take()
     }
 }
 
@@ -234,8 +244,10 @@ mod tests {
         assert_eq!(watch.scan_at(), None);
         assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "x").is_none());
         watch.on_limit(None, &lines("Password: "));
-        assert_eq!(watch.take_note().as_deref(), Some("perhaps waiting for an answer; its last line is «Password: »"));
+        let note = "perhaps waiting for an answer; its last line is «Password: »".to_owned();
+        let brief = "perhaps waiting for an answer".to_owned();
+        assert_eq!(watch.take_at_limit(), Some(WaitedFor { note, brief }));
         watch.on_limit(None, &lines("compiling"));
-        assert_eq!(watch.take_note(), None, "slow, not blocked");
+        assert_eq!(watch.take_at_limit(), None, "slow, not blocked");
     }
 }

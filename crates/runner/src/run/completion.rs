@@ -61,7 +61,7 @@ impl Seen {
 pub struct Silent {
     /// The longest silence that was allowed.
     pub most: Duration,
-    /// What the command waited for, in words.
+    /// What the command waited for, in words, without output and arguments.
     pub waited_for: Option<String>,
 }
 

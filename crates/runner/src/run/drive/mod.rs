@@ -199,7 +199,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             self.output.watches.blocked.on_limit(process, &lines);
             self.shim.acknowledge_blocked();
         } else if self.process.is_running() && !self.output.moving.is_under_way() {
-            self.on_scanned(process.clone());
+            self.on_scanned(process.clone(), &lines);
             let Output { watches, pid, listener, .. } = &mut self.output;
             if let Some(prompt) = watches.blocked.on_scanned(process, &lines, *pid, &self.request.command) {
                 listener.prompt(prompt);
@@ -285,13 +285,14 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     }
 
     /// Adds the notes about the limit if the command was terminated or moved there: its silence, and the result of the
-    /// scan, which is also returned.
+    /// scan, which is returned in brief.
     fn note_limit(&mut self) -> Option<String> {
         let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
-        let note = self.output.watches.blocked.take_note().filter(|_| at_limit);
+        let waited = self.output.watches.blocked.take_at_limit().filter(|_| at_limit);
+        let (note, brief) = waited.map(|waited| (waited.note, waited.brief)).unzip();
         let silence = self.reached_silence().map(note_of_silence);
-        self.output.notes.extend(silence.into_iter().chain(note.clone()));
-        note
+        self.output.notes.extend(silence.into_iter().chain(note));
+        brief
     }
 
     /// Returns the longest silence that was allowed, if the command was terminated or moved for its silence.

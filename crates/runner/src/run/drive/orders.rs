@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::output::Output;
 use super::{Drive, Shim};
 use crate::live::{Order, Tap, last_of, runs};
+use crate::run::blocked::LastLines;
 use crate::run::listener::Listener;
 use crate::run::shown::STOPPED;
 use capture::Stream;
@@ -39,11 +40,10 @@ impl<S: Shim, L: Listener> Drive<'_, S, L> {
     }
 
     /// Handles a scan of the shim that watchers may have caused.
-    pub(super) fn on_scanned(&mut self, process: Option<BlockedProcess>) {
+    pub(super) fn on_scanned(&mut self, process: Option<BlockedProcess>, lines: &LastLines) {
         let Some(run) = &self.request.live_run else { return };
-        let lines = self.output.streams.last_lines();
         let asks_only = self.request.terminal.is_some() || self.request.is_fed();
-        if let Some(waiting) = self.output.watches.waiting.on_scanned(process, &lines, asks_only)
+        if let Some(waiting) = self.output.watches.waiting.on_scanned(process, lines, asks_only)
             && run.on_look(self.output.last_line(), waiting)
         {
             runs().on_change();
