@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerEntry } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { Program } from '../cli/support.ts';
@@ -100,9 +101,12 @@ describe('agent-bash log', () => {
     await running.says(/echo before/);
     await ledger.run('echo after');
     await until(() => running.stdout().split('\n').length === 4, 'the start and the end');
+    ledger.damage('nonsense\n');
+    // It looks every 100 ms, and has nothing to say.
+    await sleep(1_000);
     running.child.kill('SIGINT');
     const { code, stdout, stderr } = await running.ended;
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([0, 'agent-bash: 1 damaged line was skipped\n']);
     const states = stdout
       .trim()
       .split('\n')

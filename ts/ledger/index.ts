@@ -33,8 +33,6 @@ export async function* batches(
       signal,
       abort: (way, id) => way.abort(id),
     });
-    // The caller wants no more.
-    if (signal?.aborted) return;
     yield batch;
     if (batch.done) return;
   }

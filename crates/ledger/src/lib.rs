@@ -5,7 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `record` | the records and their checksums |
+//! | `record`, `line` | the records, and their lines with checksums |
 //! | `start`, `note` | what the host puts into a record, cut to its size |
 //! | `day`, `place`, `write`, `sweep` | the files |
 //! | `read/` | from the files to entries |
@@ -15,6 +15,7 @@
 //! - **Nothing that fails here changes a command.** It costs the entry, and the shim reports the reason with the exit.
 
 mod day;
+mod line;
 mod note;
 mod pending;
 mod place;
@@ -24,13 +25,12 @@ mod start;
 mod sweep;
 mod write;
 
+pub use line::Line;
 pub use note::{changes, note};
 pub use pending::{Pending, settle};
 pub use place::{LedgerError, directory};
 pub use read::{Batch, Passed, Query, Reader, Shape};
-pub use record::{
-    Actor, Changes, End, Host, Line, Note, ShimId, Silence, Start, State, TaskOf, in_milliseconds, own_shim,
-};
+pub use record::{Actor, Changes, End, Host, Note, ShimId, Silence, Start, State, TaskOf, in_milliseconds, own_shim};
 pub use start::{cut, host};
 pub use sweep::{Sweeper, sweep};
 pub use write::Writer;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::record::{Changes, Line, MAX_RECORD, Note};
+use super::line::Line;
+use super::record::{Changes, MAX_RECORD, Note};
 
 /// Bytes of a record for all but the paths of changes.
 const OTHERS: usize = 12 * 1024;

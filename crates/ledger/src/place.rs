@@ -57,7 +57,7 @@ pub fn directory(state: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If the directory or the one above it is a link, or another user's.
-fn open_directory(directory: &Path) -> Result<File, LedgerError> {
+pub fn open_directory(directory: &Path) -> Result<File, LedgerError> {
     if let Some(state) = directory.parent() {
         if let Some(above) = state.parent() {
             let failed = |source| LedgerError::System { path: above.to_owned(), source };

@@ -1,4 +1,4 @@
-//! The records of the ledger, each a line of JSON with a checksum as its last field.
+//! The records of the ledger, without their form as lines.
 //!
 //! A record has the parts of a run that its writer knows: start, end, note. A refusal has start and end in one record,
 //! and so has a run whose shim was killed. A record without a run is about the ledger itself.
@@ -14,10 +14,6 @@ use sys::Usage;
 
 /// Longest record with its newline, bytes.
 pub const MAX_RECORD: usize = 32 * 1024;
-/// The field of the checksum, up to its value.
-const SUM: &str = ",\"sum\":\"";
-/// Length of that field and of the end of the record.
-const TAIL: usize = SUM.len() + 8 + 2;
 
 /// How a run ended, or that it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,7 +189,7 @@ pub struct Changes<'a> {
 pub struct Silence<'a> {
     /// The longest silence that was allowed, ms.
     pub ms: u64,
-    /// The prompt or the process for which the command waited. `None`: not known.
+    /// What the command waited for, in words, without output and arguments. `None`: not known.
     #[serde(default)]
     pub waited_for: Option<Cow<'a, str>>,
 }
@@ -279,175 +275,4 @@ pub struct Record<'a> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-/// A record that is being written.
-pub struct Line(Vec<u8>);
-
-impl Line {
-    /// Begins a record of this run.
-    #[must_use]
-    pub fn of(run: &str) -> Self {
-        Self(Vec::with_capacity(512)).with("run", &run)
-    }
-
-    /// Begins a record about a file of the ledger.
-    #[must_use]
-    pub fn removed(removed: &Removed<'_>) -> Self {
-        Self(Vec::with_capacity(256)).with("removed", removed)
-    }
-
-    /// Adds a part.
-    #[must_use]
-    pub fn with(mut self, name: &str, part: &impl Serialize) -> Self {
-        self.name(name);
-        // These types have no map with keys that JSON lacks, and a vector takes every write.
-        let _ = serde_json::to_writer(&mut self.0, part);
-        self
-    }
-
-    /// Adds a part that is JSON already.
-    #[must_use]
-    pub fn with_json(mut self, name: &str, json: &str) -> Self {
-        self.name(name);
-        self.0.extend_from_slice(json.as_bytes());
-        self
-    }
-
-    fn name(&mut self, name: &str) {
-        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
-        self.0.push(b'"');
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
-    }
-
-    /// Returns the line with its checksum and newline.
-    #[must_use]
-    pub fn finish(mut self) -> Vec<u8> {
-        let sum = checksum(&self.0);
-        self.0.extend_from_slice(SUM.as_bytes());
-        self.0.extend_from_slice(format!("{sum:08x}\"}}\n").as_bytes());
-        self.0
-    }
-}
-
-fn checksum(bytes: &[u8]) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "32 of the 128 bits")]
-    let sum = twox_hash::XxHash3_128::oneshot(bytes) as u32;
-    sum
-}
-
-/// Reads a line without its newline. `None` if it is damaged.
-pub fn read(line: &[u8]) -> Option<Record<'_>> {
-    parse(whole(line)?)
-}
-
-/// Returns the text of a line without its newline. `None` if it is damaged.
-pub fn whole(line: &[u8]) -> Option<&str> {
-    let (text, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
-    let sum = tail.strip_prefix(SUM.as_bytes())?.strip_suffix(b"\"}")?;
-    let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
-    (sum == checksum(text)).then(|| simdutf8::basic::from_utf8(line).ok())?
-}
-
-/// Reads the text of a whole line.
-pub fn parse(text: &str) -> Option<Record<'_>> {
-    serde_json::from_str(text).ok()
-}
-
-/// Returns the run of a whole line that has no start, without reading the rest. `None` for all other lines, and for
-/// lines that have their parts in another order than [`Line`] writes them.
-pub fn run_of_addition(text: &str) -> Option<&str> {
-    let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once('"')?;
-    let is_addition = [",\"end\":", ",\"note\":"].iter().any(|part| rest.starts_with(part));
-    (is_addition && !run.contains('\\')).then_some(run)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn start() -> Start<'static> {
-        Start {
-            at: 7,
-            command: "echo \"é\"\n".into(),
-            redacted: true,
-            cwd: "/srv".into(),
-            host: Host { pid: 5, program: "node a.js".into() },
-            actor: Some(Cow::Owned(Actor { agent: Some("a".into()), ..Actor::default() })),
-            verdict: Some("warn".into()),
-            rules: vec!["git-clean".into()],
-            decided_by: None,
-            confinement: Some("workspace".into()),
-            task: Some(TaskOf { id: "t".into(), log: "/t.log".into() }),
-            noted: true,
-        }
-    }
-
-    fn end() -> End<'static> {
-        End { code: Some(124), ms: Some(1.5), usage: Some([1, 2, 3]), ..End::bare(9, State::TimedOut) }
-    }
-
-    #[test]
-    fn a_record_is_read_as_it_was_written() {
-        let json = serde_json::to_string(&start()).expect("JSON");
-        let shim = ShimId(3, 4, "ab.cd".into());
-        let note = Note {
-            changes: Some(Changes { state: "known".into(), counts: [1, 0, 0, 2], paths: vec!["/a".into()] }),
-            output: Some("/o".into()),
-            end: Some(end()),
-            silence: Some(Silence { ms: 5, waited_for: Some("ok?".into()) }),
-            task: None,
-        };
-        let line = Line::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
-        let line = line.with("note", &note).finish();
-        let (newline, text) = line.split_last().expect("a line");
-        assert_eq!(*newline, b'\n');
-        let expected = Record {
-            run: "r-1".into(),
-            shim: Some(shim),
-            start: Some(Box::new(start())),
-            end: Some(end()),
-            note: Some(Box::new(note)),
-            removed: None,
-        };
-        assert_eq!(read(text).expect("whole"), expected);
-    }
-
-    #[test]
-    fn a_record_about_the_ledger_names_the_file() {
-        let removed = Removed { at: 1, file: "2020-01-01.jsonl".into(), bytes: 5, why: "old".into() };
-        let line = Line::removed(&removed).finish();
-        assert_eq!(read(line.trim_ascii_end()).expect("whole").removed, Some(removed));
-    }
-
-    #[test]
-    fn every_change_of_a_byte_is_seen() {
-        let line = Line::of("run").with("end", &end()).finish();
-        let line = line.trim_ascii_end();
-        assert!(read(line).is_some());
-        for at in 0..line.len() {
-            for change in [1, 0x20, 0x80] {
-                let mut damaged = line.to_vec();
-                damaged[at] ^= change;
-                // The value of the checksum may be written in capitals.
-                let same = damaged.eq_ignore_ascii_case(line) && at >= line.len() - TAIL;
-                assert!(read(&damaged).is_none() || same, "{at} {}", String::from_utf8_lossy(&damaged));
-            }
-        }
-        for length in 0..line.len() {
-            assert!(read(&line[..length]).is_none(), "{length}");
-            assert!(read(&line[length + 1..]).is_none(), "{length}");
-        }
-        assert!(read(&[line, line].concat()).is_none());
-        for other in [&b""[..], b"{}", b"x", b"null", b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
-            assert!(read(other).is_none());
-        }
-    }
-
-    #[test]
-    fn a_field_of_a_later_version_is_passed_over() {
-        let line = Line::of("run").with("later", &[1, 2]).with("end", &end()).finish();
-        assert_eq!(read(line.trim_ascii_end()).expect("whole").end, Some(end()));
-    }
 }

@@ -61,7 +61,7 @@ fn cut_actor(actor: &Actor) -> Actor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{self, Line};
+    use crate::line::{self, Line};
 
     fn start(command: &str) -> Start<'_> {
         Start {
@@ -91,7 +91,7 @@ mod tests {
                 let command = format!("echo {}", unit.repeat(length / unit.len()));
                 let line = line(&cut(start(&command)));
                 assert!(line.len() <= MAX_RECORD, "{unit:?} {length}: {}", line.len());
-                let kept = record::read(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
+                let kept = line::read(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
                 assert!(command.starts_with(&*kept) && kept.len() > 4000, "{unit:?} {length}: {}", kept.len());
             }
         }

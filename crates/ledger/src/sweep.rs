@@ -1,12 +1,14 @@
 //! Removes files that are too old, and the oldest of too many. Each removal is a record.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
 use super::day::{DAY_MS, Day};
+use super::line::Line;
 use super::place;
-use super::record::{Line, Removed};
+use super::record::Removed;
 use super::write::Writer;
 
 /// Days that a file is kept.
@@ -45,6 +47,7 @@ impl Default for Sweeper {
 /// Removes files at this moment (ms since 1970). The file of the day stays, and so does every other file than those of
 /// the ledger. If several processes remove the same file, one of them records that.
 pub fn sweep(directory: &Path, now: u64) {
+    let Ok(folder) = place::open_directory(directory) else { return };
     let (today, oldest) = (Day::of(now), Day::before(now, KEEP_DAYS));
     let files = place::files(directory);
     let mut total: u64 = files.iter().map(|(_, data)| data.len()).sum();
@@ -57,7 +60,7 @@ pub fn sweep(directory: &Path, now: u64) {
         } else {
             break;
         };
-        if fs::remove_file(directory.join(day.file())).is_err() {
+        if unlinkat(&folder, day.file(), UnlinkatFlags::NoRemoveDir).is_err() {
             continue;
         }
         total -= data.len();

@@ -52,14 +52,15 @@ impl Open {
         }
     }
 
-    /// Returns whether the record that was just written is a line of its own, in a file that others can find.
-    fn has_whole(&self, record: &[u8]) -> bool {
-        let Ok(end) = (&self.file).stream_position() else { return false };
+    /// Returns the length of the file, if the record that was just written is a line of its own, in a file that others
+    /// can find.
+    fn length_with(&self, record: &[u8]) -> Option<u64> {
+        let end = (&self.file).stream_position().ok()?;
         let mut before = [0];
         let is_line = |start: u64| {
             start == 0 || self.file.read_at(&mut before, start - 1).is_ok_and(|count| count == 1) && before == *b"\n"
         };
-        self.length().is_some() && end.checked_sub(record.len() as u64).is_some_and(is_line)
+        self.length().filter(|_| end.checked_sub(record.len() as u64).is_some_and(is_line))
     }
 }
 
@@ -84,7 +85,9 @@ impl Writer {
     pub fn append(&mut self, at: u64, record: &[u8]) -> Result<(), LedgerError> {
         let (open, length) = self.ready(Day::of(at))?;
         if length + record.len() as u64 > MAX_FILE {
-            return Err(LedgerError::Full { path: open.path.clone(), limit: MAX_FILE });
+            let path = open.path.clone();
+            self.open = None;
+            return Err(LedgerError::Full { path, limit: MAX_FILE });
         }
         let mut last = [0];
         let is_torn =
@@ -116,9 +119,12 @@ impl Writer {
     /// find, or behind half a line.
     pub fn check(&mut self) {
         let Some((at, record)) = self.unchecked.take() else { return };
-        if !self.open.as_ref().is_some_and(|open| open.has_whole(&record)) {
+        match self.open.as_ref().and_then(|open| open.length_with(&record)) {
+            Some(length) if length < MAX_FILE => {}
+            // The next record is checked first, and refused.
+            Some(_) => self.open = None,
             // The first time has succeeded, so there is no failure to report.
-            let _ = self.append(at, &record);
+            None => drop(self.append(at, &record)),
         }
     }
 

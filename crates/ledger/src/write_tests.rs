@@ -186,6 +186,22 @@ fn a_full_day_takes_no_more() {
 }
 
 #[test]
+fn a_full_day_takes_no_more_unchecked_records() {
+    let place = Place::new();
+    let mut writer = place.writer();
+    writer.append(NOON, b"a\n").expect("written");
+    File::options().write(true).open(place.file()).expect("the file").set_len(MAX_FILE).expect("a hole");
+    writer.append_unchecked(NOON, b"b\n".to_vec()).expect("it is seen afterwards");
+    writer.check();
+    for _ in 0..2 {
+        let error = writer.append_unchecked(NOON, b"c\n".to_vec()).expect_err("full");
+        assert!(error.to_string().contains("has reached its limit"), "{error}");
+        writer.check();
+    }
+    assert_eq!(place.file().metadata().expect("there").len(), MAX_FILE + 2);
+}
+
+#[test]
 fn records_of_many_writers_are_whole_and_none_is_mixed() {
     let place = Place::new();
     let directory = place.directory();
@@ -247,6 +263,18 @@ fn old_files_are_removed_and_nothing_else() {
     let before = place.text();
     sweep(&place.directory(), NOON);
     assert_eq!(place.text(), before, "once");
+}
+
+#[test]
+fn nothing_is_removed_behind_a_link() {
+    let place = Place::new();
+    let elsewhere = place.temp.path().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a directory");
+    fs::write(elsewhere.join("2020-01-01.jsonl"), "x").expect("written");
+    fs::create_dir_all(place.directory().parent().expect("a parent")).expect("a directory");
+    symlink(&elsewhere, place.directory()).expect("a link");
+    sweep(&place.directory(), NOON);
+    assert!(elsewhere.join("2020-01-01.jsonl").exists());
 }
 
 #[test]

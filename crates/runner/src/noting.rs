@@ -13,7 +13,7 @@ use receipt::{Completeness, Receipt};
 pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
     let pending = Pending::begin();
     helpers.runtime().spawn_blocking(move || {
-        // A ledger that cannot be written is reported by the shim.
+        // The shim of a command reports a ledger that cannot be written. The record of a refusal is just missing.
         let _ = Writer::new(directory).append(at, &line);
         drop(pending);
     })

@@ -44,7 +44,7 @@ impl Backward {
             let is_first = self.left == 0;
             let first = if is_first { Some(0) } else { memchr::memchr(b'\n', &self.block).map(|at| at + 1) };
             let Some(first) = first else {
-                self.keep_rest(0);
+                self.keep_rest();
                 continue;
             };
             let beginning = self.block[..first].to_vec();
@@ -68,8 +68,7 @@ impl Backward {
     }
 
     /// Keeps a block that has no beginning of a line, unless its line is too long.
-    fn keep_rest(&mut self, from: usize) {
-        self.block.drain(..from);
+    fn keep_rest(&mut self) {
         self.block.append(&mut self.rest);
         std::mem::swap(&mut self.block, &mut self.rest);
         if self.rest.len() > MAX_RECORD {

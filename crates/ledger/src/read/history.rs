@@ -9,8 +9,9 @@ use super::living::Shims;
 use super::query::Filter;
 use super::tail::Tail;
 use crate::day::Day;
+use crate::line;
 use crate::place;
-use crate::record::{self, Record, State};
+use crate::record::{Record, State};
 
 /// Time by which a record may be late, ms. Entries are held so long that they come in order.
 const LATE: u64 = 5_000;
@@ -173,9 +174,9 @@ impl History {
             if line.is_empty() {
                 continue;
             }
-            match record::whole(line) {
-                Some(text) if let Some(run) = record::run_of_addition(text) => self.add(run, line),
-                Some(text) if let Some(record) = self.passed.over(record::parse(text)) => {
+            match line::whole(line) {
+                Some(text) if let Some(run) = line::run_of_addition(text) => self.add(run, line),
+                Some(text) if let Some(record) = self.passed.over(line::parse(text)) => {
                     self.record(record, line, write);
                 }
                 Some(_) => {}
@@ -237,7 +238,7 @@ impl History {
 /// Puts the lines of a run together, the latest first.
 pub fn later_of(lines: &[Box<[u8]>]) -> Later<'_> {
     let mut later = Later::default();
-    for record in lines.iter().filter_map(|line| record::read(line)) {
+    for record in lines.iter().filter_map(|text| line::read(text)) {
         later.add(record.end, record.note);
     }
     later

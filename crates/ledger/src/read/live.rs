@@ -8,7 +8,8 @@ use super::history::{History, Passed, later_of};
 use super::living;
 use super::query::Filter;
 use super::tail::Tail;
-use crate::record::{self, Record};
+use crate::line;
+use crate::record::{Record, State};
 
 /// Time between two scans for shims that were killed.
 const SCAN: Duration = Duration::from_secs(1);
@@ -33,13 +34,12 @@ impl Open {
 
     /// Returns the record with the start.
     fn record(&self) -> Option<Record<'_>> {
-        record::read(&self.start)
+        line::read(&self.start)
     }
 
-    /// Returns whether the host adds a note that was not written yet.
-    fn awaits_note(&self) -> bool {
-        let is_noted = self.record().and_then(|record| record.start).is_some_and(|start| start.noted);
-        is_noted && !self.later.iter().filter_map(|line| record::read(line)).any(|record| record.note.is_some())
+    /// Returns whether the host adds a note after the end.
+    fn is_noted(&self) -> bool {
+        self.record().and_then(|record| record.start).is_some_and(|start| start.noted)
     }
 }
 
@@ -81,7 +81,7 @@ impl Live {
     }
 
     fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
-        let Some(Record { run, start, end, note, .. }) = self.passed.over(record::read(&line)) else { return };
+        let Some(Record { run, start, end, note, .. }) = self.passed.over(line::read(&line)) else { return };
         if !self.filter.may_want(&run) {
             return;
         }
@@ -89,7 +89,10 @@ impl Live {
         let (has_end, has_note) = (end.is_some(), note.is_some());
         match (start, self.open.get_mut(&run)) {
             (Some(start), None) => {
-                self.give(&Entry::of(&run, &start, &Later::default(), false), write, take);
+                // A refused command has never run.
+                if end.is_none_or(|end| end.state != State::Refused) {
+                    self.give(&Entry::of(&run, &start, &Later::default(), false), write, take);
+                }
                 self.open.insert(run.clone(), Open::new(line));
             }
             // A record of a loss repeats the start.
@@ -97,7 +100,7 @@ impl Live {
             (None, None) => return,
         }
         let Some(open) = self.open.get_mut(&run) else { return };
-        if has_end && open.awaits_note() {
+        if has_end && open.is_noted() {
             open.until = Some(Instant::now() + NOTE);
         } else if has_end || has_note && open.until.is_some() {
             self.finish(&run, false, write, take);
@@ -137,8 +140,14 @@ impl Live {
             return;
         }
         // A shim may have written the end just before it exited.
-        for line in self.tail.take() {
-            self.line(line, write, take);
+        loop {
+            let lines = self.tail.take();
+            if lines.is_empty() {
+                break;
+            }
+            for line in lines {
+                self.line(line, write, take);
+            }
         }
         for run in dead {
             if self.open.get(&run).is_some_and(|open| open.until.is_none()) {

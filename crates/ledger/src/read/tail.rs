@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use crate::day::Day;
+use crate::line;
 use crate::place;
-use crate::record;
 
 /// Most bytes of one read.
 const CHUNK: usize = 4 * 1024 * 1024;
@@ -67,7 +67,7 @@ impl Tail {
 
     /// Returns the added lines of a run, the latest first.
     pub fn lines_of(&self, run: &str) -> Vec<Box<[u8]>> {
-        let is_of = |line: &[u8]| record::read(line).is_some_and(|record| record.run == run);
+        let is_of = |text: &[u8]| line::read(text).is_some_and(|record| record.run == run);
         self.lines.iter().rev().filter(|line| is_of(line)).cloned().collect()
     }
 

@@ -1,10 +1,13 @@
 //! A reader over ledgers that were written for it.
 
+mod follow;
+
 use serde_json::Value;
 
 use super::*;
 use crate::day::Day;
-use crate::record::{Actor, Changes, End, Host, Line, Note, Removed, ShimId, Silence, Start, State, TaskOf, own_shim};
+use crate::line::Line;
+use crate::record::{Actor, Changes, End, Host, Note, Removed, ShimId, Silence, Start, State, TaskOf, own_shim};
 use crate::write::Writer;
 
 /// A moment in the middle of a day, ms since 1970.
@@ -350,71 +353,9 @@ fn links_pipes_and_files_of_other_names_are_passed_over() {
     assert_eq!(ledger.runs(Query::default()), ["a"]);
 }
 
-/// Reads until an entry comes, or the reader is over.
 fn next(reader: &mut Reader) -> Vec<Value> {
     let batch = reader.read();
     batch.text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
-#[test]
-fn a_follower_gets_the_oldest_first_and_then_each_run_twice() {
-    let ledger = Ledger::new();
-    ledger.write(NOON, &quick("a", NOON, "x", 0));
-    ledger.write(NOON, &quick("b", NOON + 1, "x", 0));
-    ledger.write(NOON, &Line::of("c").with("shim", &own_shim()).with("start", &start(NOON + 2, "x")).finish());
-    let mut reader = Reader::new(ledger.directory(), Query { follow: true, ..Query::default() }, Shape::Json);
-    let mut seen = Vec::new();
-    let mut take = |reader: &mut Reader| {
-        let found = next(reader);
-        seen.extend(
-            found
-                .iter()
-                .map(|entry| format!("{} {}", entry["runId"].as_str().unwrap(), entry["state"].as_str().unwrap())),
-        );
-        seen.clone()
-    };
-    while take(&mut reader).len() < 3 {}
-    ledger.write(NOON, &Line::of("c").with("end", &exited(NOON + 5, 0)).finish());
-    ledger.write(NOON + DAY, &quick("d", NOON + DAY, "x", 1));
-    let seen = (0..4).map(|_| take(&mut reader)).next_back().expect("some");
-    assert_eq!(seen, ["a exited", "b exited", "c running", "c exited", "d running", "d exited"]);
-}
-
-#[test]
-fn a_follower_gets_the_note_with_the_end_and_the_lost() {
-    let ledger = Ledger::new();
-    let mut reader = Reader::new(ledger.directory(), Query { follow: true, ..Query::default() }, Shape::Json);
-    assert!(next(&mut reader).is_empty());
-    let noted = Start { noted: true, ..start(NOON, "x") };
-    ledger.write(NOON, &Line::of("r").with("start", &noted).with("end", &exited(NOON, 0)).finish());
-    next(&mut reader);
-    let changes = Changes { state: "known".into(), counts: [1, 0, 0, 0], paths: vec!["/a".into()] };
-    ledger.write(NOON, &Line::of("r").with("note", &Note { changes: Some(changes), ..Note::default() }).finish());
-    let found = next(&mut reader);
-    assert_eq!(found[0]["receipt"]["created"], 1);
-    ledger.write(NOON, &Line::of("gone").with("shim", &dead_shim()).with("start", &start(NOON, "x")).finish());
-    assert_eq!(next(&mut reader)[0]["state"], "running");
-    let begin = std::time::Instant::now();
-    let lost = loop {
-        let found = next(&mut reader);
-        if let Some(entry) = found.first() {
-            break entry.clone();
-        }
-        assert!(begin.elapsed().as_secs() < 60, "it hangs");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
-    assert_eq!(lost["state"], "lost");
-}
-
-#[test]
-fn a_limit_ends_a_follower() {
-    let ledger = Ledger::new();
-    for at in 0..3 {
-        ledger.write(NOON, &quick(&format!("r{at}"), NOON + at, "x", 0));
-    }
-    let query = |limit| Query { follow: true, limit: Some(limit), ..Query::default() };
-    assert_eq!(ledger.runs(query(2.0)), ["r0", "r1"]);
-    assert_eq!(ledger.runs(query(3.0)), ["r0", "r1", "r2"]);
 }
 
 #[test]
