@@ -102,6 +102,37 @@ test('a task is followed by its log, and stopped', async () => {
   expect(gapsOf(client.outputs(key))).toBe(0);
 });
 
+test('a task is stopped by the registry that can stop it', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`
+    import { BackgroundRegistry } from 'agent-bash';
+    const dir = ${JSON.stringify(folder())};
+    globalThis.closed = new BackgroundRegistry({ dir });
+    await closed.close();
+    globalThis.registry = new BackgroundRegistry({ dir });
+    await registry.start('sleep 1000');
+    setInterval(() => {}, 1e6);`);
+  const client = await hosts.client(host, true);
+  const key = await follows(client);
+  expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
+  expect(await client.end(key)).toMatchObject({ state: 'signaled' });
+});
+
+test('the screen of a silent terminal is sent again when its size changes', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`
+    import { PtySession } from 'agent-bash';
+    const terminal = new PtySession({ cols: 40, rows: 5 });
+    terminal.start('exec sleep 1000').catch(() => {});
+    process.on('SIGUSR1', () => terminal.resize(50, 9));
+    setInterval(() => {}, 1e6);`);
+  const client = await hosts.client(host);
+  await follows(client);
+  await client.message(({ screen }) => screen?.rows === 5);
+  host.process.kill('SIGUSR1');
+  await client.message(({ screen }) => screen?.rows === 9 && screen.columns === 50);
+});
+
 test('a terminal is followed by its screen, and takes what is typed', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::message::{Code, Failure};
-use protocol::task::is_id;
 use runner::live::{InputError, TaskSource, asks, runs};
 
 /// Gives input of a person to a run.
@@ -47,9 +46,9 @@ pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), F
 
 /// Returns the registry of a task that runs.
 pub fn source_of(key: &str) -> Option<Arc<dyn TaskSource>> {
-    let runs_here = |source: &Arc<dyn TaskSource>| source.task(key).is_some_and(|task| task.is_running());
-    // A key becomes the name of a file.
-    runs().task_sources().into_iter().find(|source| is_id(key) && runs_here(source))
+    // Another registry of the same directory may know the task without being able to end it.
+    let runs_here = |source: &Arc<dyn TaskSource>| source.running(true).iter().any(|task| task.id == key);
+    runs().task_sources().into_iter().find(runs_here)
 }
 
 /// Returns the failure for a key without a run.

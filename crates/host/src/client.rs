@@ -260,7 +260,7 @@ impl Client {
             self.follows.rotate_left(1);
         }
         self.follows.retain(|follow| !follow.is_over());
-        self.dirty = self.follows.iter().any(Follow::has_more);
+        self.dirty = left == 0 || self.follows.iter().any(Follow::has_more);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The messages between a client and a host: JSON, one object per line, UTF-8.
 //!
-//! `__test__/host/messages.json` has an example of each, which the tests of both sides read.
+//! `__test__/host/messages.json` has an example of each, which the tests read.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -182,9 +182,10 @@ impl Look {
                     continue;
                 }
                 // The last line takes a look into the log, so it is sampled, too.
-                let shape = match self.shapes.get(&task.id) {
+                let before = self.shapes.get(&task.id).map(Arc::as_ref);
+                let shape = match before {
                     Some(known) if !samples => Run::clone(known),
-                    _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id)),
+                    _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id), before),
                 };
                 list.push(self.keep(shapes, shape));
                 self.sources.insert(task.id, Arc::clone(source));

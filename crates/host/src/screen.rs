@@ -1,6 +1,7 @@
 //! The screen of a terminal, on its way to one client.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -17,6 +18,8 @@ const ROWS: usize = 192 * 1024;
 pub struct Screens {
     terminal: Arc<Terminal>,
     sent: Option<Styled>,
+    /// Whether it may have changed since.
+    changed: Arc<AtomicBool>,
     _looks: Running,
 }
 
@@ -24,17 +27,23 @@ impl Screens {
     /// Shows a terminal, and notifies its client by `wake` of changes, no more often than it gets batches.
     pub fn new(terminal: &Arc<Terminal>, wake: &Arc<Notify>) -> Self {
         let (mut changes, wake) = (terminal.changes(), Arc::clone(wake));
+        let changed = Arc::new(AtomicBool::new(true));
+        let marks = Arc::clone(&changed);
         let looks = async move {
             while changes.next().await {
+                marks.store(true, Ordering::Release);
                 wake.notify_one();
                 sleep(BATCH).await;
             }
         };
-        Self { terminal: Arc::clone(terminal), sent: None, _looks: Running::spawn(looks) }
+        Self { terminal: Arc::clone(terminal), sent: None, changed, _looks: Running::spawn(looks) }
     }
 
     /// Returns the message if the screen has changed, or has to be shown for the last time.
     pub fn next(&mut self, key: &str, end: bool) -> Option<Screen> {
+        if !self.changed.swap(false, Ordering::Acquire) && !end {
+            return None;
+        }
         let shown = self.terminal.styled();
         if !end && self.sent.as_ref() == Some(&shown) {
             return None;

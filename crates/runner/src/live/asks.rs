@@ -65,6 +65,8 @@ pub struct Asks {
     waiting: Mutex<BTreeMap<u64, Waiter>>,
     /// Pages that may answer.
     controls: AtomicUsize,
+    /// Counts the pages that have come.
+    arrivals: AtomicU64,
 }
 
 struct Waiter {
@@ -141,6 +143,7 @@ impl Asks {
 
     /// Counts a page that may answer until the guard is dropped.
     pub fn control(&'static self) -> Control {
+        self.arrivals.fetch_add(1, Ordering::Relaxed);
         self.controls.fetch_add(1, Ordering::Relaxed);
         Control(self)
     }
@@ -151,9 +154,9 @@ impl Asks {
         }
     }
 
-    /// Withdraws all questions if no page has come back.
-    fn on_alone(&self) {
-        if !self.is_answered() {
+    /// Withdraws all questions if no page has come since the last one left.
+    fn on_alone(&self, arrivals: u64) {
+        if self.arrivals.load(Ordering::Relaxed) == arrivals {
             self.waiting().clear();
             runs().on_change();
         }
@@ -188,9 +191,10 @@ impl Drop for Control {
         if asks.controls.fetch_sub(1, Ordering::Relaxed) == 1
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
+            let arrivals = asks.arrivals.load(Ordering::Relaxed);
             runtime.spawn(async move {
                 sleep(AWAY).await;
-                asks.on_alone();
+                asks.on_alone(arrivals);
             });
         }
     }
@@ -246,6 +250,10 @@ mod tests {
         sleep(AWAY * 2).await;
         assert_eq!(asks.list().len(), 1, "the page came back");
         drop(again);
+        sleep(AWAY / 2).await;
+        drop(asks.control());
+        sleep(AWAY * 2 / 3).await;
+        assert_eq!(asks.list().len(), 1, "it came back, and has left again a moment ago");
         assert_eq!(waits.answer().await, None);
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::tap::{HELD, Tap};
+use super::tap::Tap;
 use super::tasks::TaskSource;
 use capture::Stream;
 
@@ -28,7 +28,7 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
             let read = spawn_blocking(move || read(source.as_ref(), &id, at, room)).await;
             match read.ok().flatten() {
                 None => return open.end(),
-                Some(Part { from, bytes, left, ended }) => {
+                Some(Part { from, bytes, ended }) => {
                     if at.is_none() {
                         open.begin_behind(from);
                     }
@@ -37,9 +37,6 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
                     open.leave_out(dropped);
                     if !bytes.is_empty() {
                         open.push(Stream::Stdout, &bytes);
-                    }
-                    if left {
-                        continue;
                     }
                     if ended {
                         return open.end();
@@ -56,8 +53,6 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
 struct Part {
     from: u64,
     bytes: Vec<u8>,
-    /// More can be read at once.
-    left: bool,
     /// The task has ended.
     ended: bool,
 }
@@ -67,10 +62,9 @@ fn read(source: &dyn TaskSource, id: &str, at: Option<u64>, room: u64) -> Option
     let (task, log, end) = source.readable(id)?;
     let earliest = end.saturating_sub(BEHIND);
     let from = at.map_or(earliest, |at| at.max(earliest)).min(end);
-    let length = (end - from).min(room).min(HELD as u64);
+    let length = (end - from).min(room);
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     log.read_exact_at(&mut bytes, from).ok()?;
-    let left = from + length < end && length < room;
     let ended = !task.is_running() && from + length == end;
-    Some(Part { from, bytes, left, ended })
+    Some(Part { from, bytes, ended })
 }

@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `runs`, `run` | the commands that run, each with its place, its pid and its last line |
-//! | `tasks` | the tasks of its registries |
+//! | `order` | what a person wants of a command |
+//! | `tasks`, `log` | the tasks of its registries, and their logs |
 //! | `tap`, `reader` | the output of a run on its way to one watcher |
 //! | `asks` | questions about commands that have not started |
 //! | `usage` | processor time, memory and ports of a run |

@@ -14,7 +14,7 @@ use ledger::Actor;
 /// Bytes of a command that are kept. More are never shown, and a secret at the end of what is shown is seen whole.
 const COMMAND_KEPT: usize = 32 * 1024;
 /// Longest last line and longest question, bytes.
-const LINE: usize = 512;
+pub(super) const LINE: usize = 512;
 /// Most input that a run may leave unread, bytes.
 const INPUT: usize = 64 * 1024;
 
@@ -196,8 +196,6 @@ impl LiveRun {
         if taps.ended {
             return tap.end();
         }
-        // A watcher may have gone without another word.
-        taps.taps.retain(|known| Arc::strong_count(known) > 1);
         taps.sent.retain(|sent| !Arc::ptr_eq(sent, &tap));
         taps.taps.push(tap);
         self.followers.any.store(true, Ordering::Relaxed);

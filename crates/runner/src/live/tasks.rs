@@ -2,12 +2,11 @@
 
 use std::fs::File;
 
+use super::run::{Facts, LINE};
 use super::shape::{Ended, Ending, Kind, Run, State, cut, shown_command, shown_directory};
 use super::usage::Usage;
 use protocol::task::{Task, TaskState, now_ms};
 
-/// Longest last line, bytes.
-const LINE: usize = 512;
 /// Bytes at the end of a log that are searched for its last line.
 const END: u64 = 4 * 1024;
 
@@ -23,14 +22,15 @@ pub trait TaskSource: Send + Sync {
     fn stop(&self, id: &str);
 }
 
-/// Returns the description of a task that runs.
-pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>) -> Run {
+/// Returns the description of a task that runs. `before`: an earlier one.
+pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, before: Option<&Run>) -> Run {
     let usage = usage.cloned().unwrap_or_default();
+    let command = || shown_command(&Facts::beginning_of(&task.command));
     Run {
         key: task.id.clone(),
         run_id: task.mark.clone(),
         kind: Kind::Task,
-        command: shown_command(&task.command),
+        command: before.map_or_else(command, |before| before.command.clone()),
         cwd: shown_directory(task.cwd.clone()),
         actor: None,
         started_at: task.started_at,

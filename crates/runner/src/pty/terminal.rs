@@ -197,6 +197,8 @@ impl Terminal {
             // A terminal that has just hung up has no size.
             let _ = sys::resize_terminal(master, size);
         }
+        drop(inner);
+        self.moment.send_modify(|_| ());
     }
 
     /// Returns the screen as a person would see it.

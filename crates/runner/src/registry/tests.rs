@@ -261,7 +261,7 @@ async fn people_see_the_tasks_of_this_machine_that_run() {
     assert_eq!(ids(true), std::slice::from_ref(&id));
     assert_eq!(ids(false), std::slice::from_ref(&id));
     kept.write("so far\n");
-    let run = run_of_task(&registry.task(&id).expect("known"), &*registry, None);
+    let run = run_of_task(&registry.task(&id).expect("known"), &*registry, None, None);
     assert_eq!((run.key.as_str(), run.last_line.as_str(), run.pid), (id.as_str(), "so far", Some(700_012)));
     kept.exit();
     assert_eq!(ids(true), Vec::<String>::new());
