@@ -42,6 +42,8 @@ export default {
     layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
     layer('otel-by-itself', 'otel/', ['otel/', ...SHARED]),
     layer('render-by-itself', 'render/', ['render/', ...SHARED]),
+    layer('page-app-by-itself', 'page/app/', ['page/app/', 'page/wire\\.ts$', 'page/host/protocol\\.ts$', 'render/', ...SHARED]),
+    layer('page-by-itself', 'page/(?!app/)', ['page/(?!app/)', ...SHARED]),
     layer('cli-is-a-user', 'cli/', ['cli/', 'tool/parts\\.ts$', 'safety/unit-text\\.ts$', ...SHARED]),
   ],
   options: {

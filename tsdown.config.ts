@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown';
+import { pageAppPlugin } from './scripts/page-app.mjs';
 
 const shared = {
   platform: 'node',
@@ -31,6 +32,15 @@ export default defineConfig([
     },
     format: ['esm', 'cjs'],
     deps: { neverBundle: ['agent-bash', 'ai'] },
+  },
+  // The page, with its browser app as text inside.
+  {
+    ...shared,
+    name: 'entries',
+    entry: { page: 'ts/page/index.ts' },
+    format: ['esm', 'cjs'],
+    deps: { neverBundle: ['agent-bash'] },
+    plugins: [pageAppPlugin()],
   },
   // Built by itself, so that it shares no file with those above: it takes the tool from the package, as users do.
   {

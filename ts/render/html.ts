@@ -1,6 +1,6 @@
 import { settings, settle } from './check.ts';
-import { nearest } from './palette.ts';
-import { type Colour, RGB, type Run } from './style.ts';
+import { classesOf } from './classes.ts';
+import type { Run } from './style.ts';
 import type { RenderInput, RenderOptions } from './types.ts';
 import { viewOf } from './view.ts';
 
@@ -30,31 +30,11 @@ export const CLASS = 'agent-bash';
 const markup =
   (colour: boolean) =>
   (run: Run): string => {
-    const names = run.ours ? ['more'] : colour ? classesOf(run) : [];
+    const names = run.ours ? ['more'] : colour ? classesOf(run.style) : [];
     const text = escaped(run.text);
     if (names.length === 0) return text;
     return `<span class="${names.map((name) => `${CLASS}-${name}`).join(' ')}">${text}</span>`;
   };
-
-function classesOf({ style }: Run): string[] {
-  const names: string[] = [];
-  for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const) if (style[name]) names.push(name);
-  if (style.token) {
-    names.push(`token-${style.token}`);
-    return names;
-  }
-  const { foreground, background, inverse } = style;
-  // A page's default colours can only be swapped by name.
-  if (inverse) names.push(`fg-${background === null ? 'page' : index(background)}`);
-  else if (foreground !== null) names.push(`fg-${index(foreground)}`);
-  if (inverse) names.push(`bg-${foreground === null ? 'text' : index(foreground)}`);
-  else if (background !== null) names.push(`bg-${index(background)}`);
-  return names;
-}
-
-function index(colour: Colour): number {
-  return colour & RGB ? nearest(colour) : colour;
-}
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

@@ -32,7 +32,7 @@ export function lastLines(text: string, count: number, room: number): Run[][] {
     .slice(start, end)
     .split('\n')
     .map((line) => {
-      const shown = oneLine(line, style, room);
+      const shown = drawLine(line, style, room);
       style = shown.style;
       return shown.runs;
     });
@@ -56,7 +56,8 @@ export function cleanPieces(pieces: readonly Run[], room: number, left: number):
   return clamped(plain.runs, plain.more + left);
 }
 
-function oneLine(given: string, begin: Style, room: number): { runs: Run[]; style: Style } {
+/** Returns one logical line with its styles, and the style after it. */
+export function drawLine(given: string, begin: Style, room: number): { runs: Run[]; style: Style } {
   const whole = given.endsWith('\r') ? given.slice(0, -1) : given;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for a backspace
   const drawn = /[\r\u0008]/.test(whole);

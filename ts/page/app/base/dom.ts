@@ -1,0 +1,87 @@
+/** A part of an element. Text becomes a text node, so that it can never be markup. */
+export type Child = Node | string | null | false | undefined;
+
+type Value = string | number | boolean | null | undefined;
+
+/** Attributes by name. `true` is an empty one, and `false` and `null` are left out. */
+export type Attributes = Record<string, Value>;
+
+/** Makes an element. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const name in attributes) attribute(element, name, attributes[name]);
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Sets an attribute if it is another. */
+export function attribute(element: Element, name: string, value: Value): void {
+  if (value === null || value === undefined || value === false) {
+    if (element.hasAttribute(name)) element.removeAttribute(name);
+  } else {
+    const text = value === true ? '' : String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
+}
+
+/** Sets the text of an element if it is another. */
+export function text(element: Element, value: string): void {
+  if (element.textContent !== value) element.textContent = value;
+}
+
+/** Shows or hides an element. */
+export function show(element: HTMLElement, isShown: boolean): void {
+  if (element.hidden === isShown) element.hidden = !isShown;
+}
+
+/** Makes a button. `name` is its accessible name, if that is not its text. */
+export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
+  const made = h('button', { type: 'button', ...attributes }, label);
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+/** Makes a labelled field. Returns both. */
+export function field<Input extends HTMLInputElement | HTMLSelectElement>(label: string, input: Input) {
+  const element = h('label', { class: 'field' }, h('span', { class: 'label' }, label), input);
+  return { element, input };
+}
+
+type Movable = ParentNode & { moveBefore?(node: Node, before: Node | null): void };
+
+/** Makes `elements` the children of `parent`, in this order. An element that moves keeps the focus that it has. */
+export function arrange(parent: Element, elements: readonly Element[]): void {
+  const wanted = new Set(elements);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  let at = parent.firstElementChild;
+  for (const element of elements) {
+    if (element === at) at = at.nextElementSibling;
+    else move(parent, element, at);
+  }
+}
+
+function move(parent: Movable & Element, element: Element, before: Element | null): void {
+  const focused = element.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
+  if (focused && parent.moveBefore && element.isConnected && parent.isConnected) parent.moveBefore(element, before);
+  else parent.insertBefore(element, before);
+  if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
+}
+
+/** Calls `paint` once before the next frame, or soon if the tab is hidden. */
+export function painter(paint: () => void): () => void {
+  let waits = false;
+  const run = () => {
+    waits = false;
+    paint();
+  };
+  return () => {
+    if (waits) return;
+    waits = true;
+    if (document.hidden) setTimeout(run, 250);
+    else requestAnimationFrame(run);
+  };
+}

@@ -1,0 +1,96 @@
+import type { PageAsk, PageChange, PageEnded, PageEvents, PageHost, PageRun, PageState, Welcome } from '../../wire.ts';
+
+/** Time in ms for which a run that has ended stays in the view of what runs. */
+const STAYS_MS = 60_000;
+/** Time in ms after which a process without news is idle. */
+const IDLE_MS = 3_000;
+/** Runs that have ended and stay, at most. */
+const STAY = 60;
+
+/** A run with its end and its use of the processor. */
+export interface LiveRun {
+  run: PageRun;
+  end: PageEnded | null;
+  /** Part of one processor, 0 … ; `null` if it is not known yet. */
+  cpu: number | null;
+  sample: { cpuMs: number; at: number } | null;
+}
+
+/** All that the page knows of what runs now. */
+export class Store {
+  readonly runs = new Map<string, LiveRun>();
+  readonly asks = new Map<string, PageAsk>();
+  hosts: PageHost[] = [];
+  /** The program of each host, also of those that have ended. */
+  readonly programs = new Map<string, string>();
+  welcome: Welcome = { stream: '', control: false, version: '', home: '' };
+  /** Whether the first state was received. */
+  isFilled = false;
+  /** The run that stays, ended or not. */
+  chosen: string | null = null;
+
+  /** Takes an event that is not about output. */
+  apply(event: 'welcome' | 'state' | 'change', data: PageEvents[typeof event], now = Date.now()): void {
+    if (event === 'welcome') this.welcome = data as Welcome;
+    else if (event === 'state') this.#replace(data as PageState, now);
+    else this.#change(data as PageChange, now);
+  }
+
+  /** The agent that a run belongs to, or the program that runs it. */
+  agentOf({ actor, host }: PageRun): string {
+    return actor?.agent ?? (host === null ? '' : (this.programs.get(host) ?? ''));
+  }
+
+  /** Removes runs that ended a while ago, and notes which are idle. Returns whether anything changed. */
+  tick(now = Date.now()): boolean {
+    let changed = false;
+    const ended = [...this.runs.values()].filter(({ end }) => end !== null);
+    for (const [index, { run, end }] of ended.entries()) {
+      const isOld = now - (end?.endedAt ?? 0) > STAYS_MS || index < ended.length - STAY;
+      if (isOld && run.id !== this.chosen) changed = this.runs.delete(run.id) || changed;
+    }
+    for (const live of this.runs.values()) {
+      if (live.cpu && live.sample && now - live.sample.at > IDLE_MS) {
+        live.cpu = 0;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  #replace({ runs, ended, asks, hosts }: PageState, now: number): void {
+    const ids = new Set(runs.map(({ id }) => id));
+    for (const id of [...this.runs.keys()]) if (!ids.has(id) && id !== this.chosen) this.runs.delete(id);
+    this.asks.clear();
+    this.isFilled = true;
+    this.#change({ runs, ended, asks, hosts, answered: [], removed: [] }, now);
+    this.tick(now);
+  }
+
+  #change({ runs, ended, asks, answered, removed, hosts }: PageChange, now: number): void {
+    for (const id of removed) this.runs.delete(id);
+    for (const run of runs) this.runs.set(run.id, liveOf(run, this.runs.get(run.id), now));
+    for (const end of ended) {
+      const live = this.runs.get(end.id);
+      if (!live) continue;
+      live.end = end;
+      // Those that ended last are the last, whenever they began.
+      this.runs.delete(end.id);
+      this.runs.set(end.id, live);
+    }
+    for (const ask of asks) this.asks.set(ask.id, ask);
+    for (const id of answered) this.asks.delete(id);
+    if (hosts) this.hosts = hosts;
+    for (const { id, program } of hosts ?? []) this.programs.set(id, program);
+  }
+}
+
+function liveOf(run: PageRun, before: LiveRun | undefined, now: number): LiveRun {
+  const { cpuMs } = run;
+  if (cpuMs === null) return { run, end: null, cpu: null, sample: null };
+  if (!before?.sample) return { run, end: null, cpu: null, sample: { cpuMs, at: now } };
+  const { sample } = before;
+  if (cpuMs === sample.cpuMs) return { run, end: null, cpu: before.cpu, sample };
+  const cpu = (cpuMs - sample.cpuMs) / Math.max(500, now - sample.at);
+  return { run, end: null, cpu: Math.max(0, cpu), sample: { cpuMs, at: now } };
+}

@@ -1,0 +1,57 @@
+import { attribute, h, show } from './dom.ts';
+
+/** A view and its name. */
+interface Tab {
+  name: string;
+  tab: HTMLElement;
+  panel: HTMLElement;
+}
+
+/** The views as tabs. Arrow keys go from one to the next. */
+export class Tabs {
+  readonly list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' });
+  readonly #tabs: Tab[] = [];
+  readonly #onSelect: (name: string) => void;
+  selected = '';
+
+  constructor(onSelect: (name: string) => void) {
+    this.#onSelect = onSelect;
+    this.list.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /** Adds a view. `badge` is shown in its tab, and is no part of its name. */
+  add(name: string, badge: HTMLElement | null): HTMLElement {
+    const id = name.toLowerCase();
+    const tab = h(
+      'button',
+      { type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, 'aria-label': name },
+      name,
+      badge,
+    );
+    tab.addEventListener('click', () => this.select(name));
+    const panel = h('div', { class: 'panel', role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` });
+    this.#tabs.push({ name, tab, panel });
+    this.list.append(tab);
+    return panel;
+  }
+
+  select(name: string): void {
+    this.selected = name;
+    for (const { name: one, tab, panel } of this.#tabs) {
+      attribute(tab, 'aria-selected', String(one === name));
+      attribute(tab, 'tabindex', one === name ? 0 : -1);
+      show(panel, one === name);
+    }
+    this.#onSelect(name);
+  }
+
+  #key({ key }: KeyboardEvent): void {
+    const at = this.#tabs.findIndex(({ name }) => name === this.selected);
+    const last = this.#tabs.length - 1;
+    const to = { ArrowLeft: at === 0 ? last : at - 1, ArrowRight: at === last ? 0 : at + 1, Home: 0, End: last }[key];
+    if (to === undefined) return;
+    const { name, tab } = this.#tabs[to] as Tab;
+    this.select(name);
+    tab.focus();
+  }
+}

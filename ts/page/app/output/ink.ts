@@ -1,0 +1,51 @@
+import { drawLine } from '../../../render/output.ts';
+import { clipped } from '../../../render/plain-line.ts';
+import { PLAIN, type Run, type Style } from '../../../render/style.ts';
+
+/** Characters of a line that are shown. */
+const ROOM = 4_000;
+/** Characters of a line that has not ended. What is longer begins another line. */
+const OPEN = 64 * 1024;
+
+/** A line as it is drawn. */
+export type Drawn = Run[];
+
+/** Draws output that arrives in pieces. The styles of one line go on in the next. */
+export class Ink {
+  #style: Style = PLAIN;
+  #open = '';
+
+  /** Returns the lines that a piece completes. */
+  write(text: string): Drawn[] {
+    const lines = (this.#open + text).split('\n');
+    this.#open = lines.pop() as string;
+    const done = lines.map((line) => this.#draw(line));
+    while (this.#open.length > OPEN) {
+      const head = clipped(this.#open, OPEN);
+      done.push(this.#draw(head));
+      this.#open = this.#open.slice(head.length);
+    }
+    return done;
+  }
+
+  /** The line that has not ended, as it looks now; `null` if it is empty. */
+  get open(): Drawn | null {
+    return this.#open === '' ? null : drawLine(this.#open, this.#style, ROOM).runs;
+  }
+
+  /** Ends the open line, if there is one, and returns it. */
+  end(): Drawn[] {
+    return this.#open === '' ? [] : this.write('\n');
+  }
+
+  #draw(line: string): Drawn {
+    const { runs, style } = drawLine(line, this.#style, ROOM);
+    this.#style = style;
+    return runs;
+  }
+}
+
+/** The text of a line, for the search. */
+export function textOf(line: Drawn): string {
+  return line.map(({ text }) => text).join('');
+}

@@ -1,0 +1,131 @@
+import { button, h, text } from '../base/dom.ts';
+
+/** The name of the highlight, as the style sheet has it. */
+const FOUND = 'found';
+/** Places that are highlighted at most. */
+const PLACES = 5_000;
+
+/** The search in an output. It marks the lines that contain a text, and goes from one to the next. */
+export class Search {
+  readonly element: HTMLElement;
+  readonly #field = h('input', { type: 'text', inputmode: 'search', enterkeyhint: 'search', autocomplete: 'off' });
+  readonly #label = h('span', { class: 'label' }, 'Search');
+  readonly #status = h('span', { class: 'count', role: 'status' });
+  readonly #lines: () => Iterable<HTMLElement>;
+  readonly #leave: () => void;
+  readonly #highlight = typeof Highlight === 'function' ? new Highlight() : null;
+  #hits: HTMLElement[] = [];
+  #current: HTMLElement | null = null;
+
+  /** `lines` are those that are shown. `leave` is called before a line is brought into view. */
+  constructor(lines: () => Iterable<HTMLElement>, leave: () => void) {
+    this.#lines = lines;
+    this.#leave = leave;
+    const label = h('label', { class: 'field' }, this.#label, this.#field);
+    this.element = h(
+      'form',
+      { role: 'search', class: 'search' },
+      label,
+      button('↑', () => this.#go(-1), { class: 'quiet', 'aria-label': 'Previous match' }),
+      button('↓', () => this.#go(1), { class: 'quiet', 'aria-label': 'Next match' }),
+      this.#status,
+    );
+    this.#field.placeholder = 'Find in output';
+    this.#field.addEventListener('input', () => this.refresh());
+    this.element.addEventListener('submit', (event) => event.preventDefault());
+    this.#field.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') this.#go(event.shiftKey ? -1 : 1);
+      if (event.key !== 'Escape' || this.#field.value === '') return;
+      event.stopPropagation();
+      this.clear();
+    });
+  }
+
+  get #query(): string {
+    return this.#field.value.toLowerCase();
+  }
+
+  /** Names the field otherwise where another has the name. */
+  set label(words: string) {
+    text(this.#label, words);
+  }
+
+  clear(): void {
+    this.#field.value = '';
+    this.refresh();
+  }
+
+  /** Searches all lines anew. */
+  refresh(): void {
+    for (const hit of this.#hits) hit.classList.remove('hit', 'current');
+    this.#hits = [];
+    this.#current = null;
+    this.#highlight?.clear();
+    if (this.#highlight) CSS.highlights.set(FOUND, this.#highlight);
+    for (const line of this.#lines()) this.added(line);
+    this.update();
+  }
+
+  /** Searches a line that was added. */
+  added(line: HTMLElement): void {
+    const query = this.#query;
+    if (query === '' || !line.textContent?.toLowerCase().includes(query)) return;
+    line.classList.add('hit');
+    this.#hits.push(line);
+    if (this.#highlight && this.#highlight.size < PLACES) {
+      for (const range of rangesOf(line, query)) this.#highlight.add(range);
+    }
+  }
+
+  /** Forgets lines that are not shown any more, and says how many contain the text. */
+  update(): void {
+    const gone = this.#hits.findIndex((hit) => hit.isConnected);
+    if (gone !== 0) this.#hits.splice(0, gone < 0 ? this.#hits.length : gone);
+    const at = this.#current ? this.#hits.indexOf(this.#current) + 1 : 0;
+    const total = this.#hits.length;
+    const words =
+      total === 0 ? 'no match' : at > 0 ? `${at} of ${total}` : `${total} ${total === 1 ? 'line' : 'lines'}`;
+    text(this.#status, this.#query === '' ? '' : words);
+  }
+
+  #go(step: number): void {
+    const total = this.#hits.length;
+    if (total === 0) return;
+    // The first step goes to the newest line.
+    const from = this.#current ? this.#hits.indexOf(this.#current) : step > 0 ? -1 : total;
+    const next = this.#hits[(from + step + total) % total] as HTMLElement;
+    this.#current?.classList.remove('current');
+    this.#current = next;
+    this.#leave();
+    next.classList.add('current');
+    next.scrollIntoView({ block: 'center' });
+    this.update();
+  }
+}
+
+/** The places of a text in a line, which may go over several nodes. */
+function rangesOf(line: HTMLElement, query: string): Range[] {
+  const nodes: { node: Node; start: number }[] = [];
+  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  let whole = '';
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    nodes.push({ node, start: whole.length });
+    whole += node.nodeValue ?? '';
+  }
+  const lower = whole.toLowerCase();
+  // Some characters get longer: their places would be others.
+  if (lower.length !== whole.length) return [];
+  const ranges: Range[] = [];
+  for (let at = lower.indexOf(query); at >= 0 && ranges.length < 100; at = lower.indexOf(query, at + query.length)) {
+    const range = new Range();
+    const [first, last] = [nodeAt(nodes, at), nodeAt(nodes, at + query.length - 1)];
+    range.setStart(first.node, at - first.start);
+    range.setEnd(last.node, at + query.length - last.start);
+    ranges.push(range);
+  }
+  return ranges;
+}
+
+function nodeAt(nodes: { node: Node; start: number }[], at: number) {
+  return nodes.findLast(({ start }) => start <= at) as { node: Node; start: number };
+}

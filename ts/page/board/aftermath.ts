@@ -1,0 +1,38 @@
+import type { History } from '../history.ts';
+import type { PageRun } from '../wire.ts';
+import type { Board } from './board.ts';
+
+/** Times in ms after which the ledger is asked how a run has ended whose host is gone. */
+const ASK_MS = [250, 2_000, 10_000];
+
+/** Finds the ends of runs that were lost with their host: their helpers write them to the ledger. */
+export class Aftermath {
+  readonly #board: Board;
+  readonly #history: History;
+
+  constructor(board: Board, history: History) {
+    this.#board = board;
+    this.#history = history;
+  }
+
+  of(runs: readonly PageRun[], times: readonly number[] = ASK_MS): void {
+    const [wait, ...later] = times;
+    if (runs.length === 0 || wait === undefined) return;
+    setTimeout(async () => {
+      const open = await Promise.all(runs.map(async (run) => ((await this.#settle(run)) ? null : run)));
+      this.of(
+        open.filter((run) => run !== null),
+        later,
+      );
+    }, wait).unref();
+  }
+
+  async #settle({ id, runId }: PageRun): Promise<boolean> {
+    if (runId === '' || this.#board.run(id)) return true;
+    const entry = await this.#history.entry(runId).catch(() => null);
+    if (!entry || entry.endedAt === null || entry.state === 'running') return false;
+    const { state, exitCode, signal, endedAt, receipt } = entry;
+    this.#board.end({ id, state, exitCode, signal, endedAt, receipt });
+    return true;
+  }
+}

@@ -1,0 +1,217 @@
+import { commandOf, findingsOf } from '../command.ts';
+import type { Ask, Change, Run } from '../host/protocol.ts';
+import type { PageAsk, PageChange, PageEnded, PageHost, PageRun, PageState } from '../wire.ts';
+import { Projects } from './project.ts';
+
+/** Runs that have ended and are kept for a page that is opened later. */
+const KEPT = 100;
+
+/** The name of a run or an ask among those of all hosts. */
+export function idOf(host: string, key: string): string {
+  return `${host}:${key}`;
+}
+
+/** The name of a task whose host has ended. */
+export function idOfTask(taskId: string): string {
+  return `task:${taskId}`;
+}
+
+type Listener = (change: PageChange) => void;
+
+/**
+ * All runs and asks of all hosts, and the last that have ended. Several hosts may report one task. Then it is shown
+ * once, under the name that it got first.
+ */
+export class Board {
+  readonly #hosts = new Map<string, PageHost>();
+  readonly #runs = new Map<string, PageRun>();
+  readonly #asks = new Map<string, PageAsk>();
+  readonly #ended = new Map<string, { run: PageRun; end: PageEnded }>();
+  /** The names of each task, the one that is shown first. */
+  readonly #tasks = new Map<string, string[]>();
+  readonly #projects = new Projects();
+  readonly #listeners = new Set<Listener>();
+
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** All that is shown now. */
+  get state(): PageState {
+    const ended = [...this.#ended.values()];
+    return {
+      runs: [...ended.map(({ run }) => run), ...[...this.#runs.values()].filter((run) => this.#isShown(run))],
+      ended: ended.map(({ end }) => end),
+      asks: [...this.#asks.values()],
+      hosts: [...this.#hosts.values()],
+    };
+  }
+
+  /** The live run of a name, shown or not. */
+  run(id: string): PageRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  /** The run of a name, also one that has ended a short time ago. */
+  known(id: string): PageRun | undefined {
+    return this.#runs.get(id) ?? this.#ended.get(id)?.run;
+  }
+
+  /** The live run of a run id. */
+  byRunId(runId: string): PageRun | undefined {
+    return [...this.#runs.values()].find((run) => run.runId === runId && this.#isShown(run));
+  }
+
+  ask(id: string): PageAsk | undefined {
+    return this.#asks.get(id);
+  }
+
+  hasHost(host: string): boolean {
+    return this.#hosts.has(host);
+  }
+
+  /** Forgets everything: nothing watches it. */
+  clear(): void {
+    for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks]) map.clear();
+  }
+
+  /** Whether a host reports this task. */
+  isReported(taskId: string): boolean {
+    return (this.#tasks.get(taskId) ?? []).some((id) => this.#runs.get(id)?.host != null);
+  }
+
+  /** A host was connected: `state` is all that it has. Runs of it that are not in there have ended unseen. */
+  connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): void {
+    this.#hosts.set(name, { id: name, pid, program, cwd });
+    const ids = new Set([...state.runs, ...state.asks].map(({ key }) => idOf(name, key)));
+    const missing = [...this.#runs.values()].filter(({ host, id }) => host === name && !ids.has(id));
+    const change = this.#changeOf(name, { ...state, ended: [], answered: [] });
+    this.#drop(missing, change);
+    for (const { id, host } of [...this.#asks.values()]) if (host === name && !ids.has(id)) this.#answered(id, change);
+    this.#emit({ ...change, hosts: [...this.#hosts.values()] });
+  }
+
+  changed(name: string, change: Change): void {
+    this.#emit(this.#changeOf(name, change));
+  }
+
+  /** A host has ended. Returns its runs: their ends are not known. */
+  gone(name: string): PageRun[] {
+    const runs = [...this.#runs.values()].filter(({ host }) => host === name);
+    const change = empty();
+    const lost = this.#drop(runs, change);
+    for (const { id, host } of [...this.#asks.values()]) if (host === name) this.#answered(id, change);
+    this.#hosts.delete(name);
+    this.#emit({ ...change, hosts: [...this.#hosts.values()] });
+    return lost;
+  }
+
+  /** A task of a registry, from which no host may be connected. */
+  task(run: Omit<PageRun, 'project' | 'tokens'>): void {
+    const change = empty();
+    this.#put(
+      { ...run, ...commandOf(run.command, this.#runs.get(run.id)), project: this.#projects.of(run.cwd) },
+      change,
+    );
+    this.#emit(change);
+  }
+
+  /** A run has ended, or its end became known. */
+  end(end: PageEnded): void {
+    const change = empty();
+    this.#end(end, change);
+    this.#emit(change);
+  }
+
+  #changeOf(host: string, { runs, ended, asks, answered }: Change): PageChange {
+    const change = empty();
+    for (const { key, ...run } of runs) {
+      const id = idOf(host, key);
+      const shown = commandOf(run.command, this.#runs.get(id));
+      this.#put({ ...run, ...shown, id, host, project: this.#projects.of(run.cwd) }, change);
+    }
+    for (const { key, ...end } of ended) this.#end({ ...end, id: idOf(host, key) }, change);
+    for (const { key, ...ask } of asks) {
+      const findings = findingsOf(ask.command, ask.cwd);
+      const shown = { ...commandOf(ask.command), findings, project: this.#projects.of(ask.cwd) };
+      const made = { ...ask, ...shown, id: idOf(host, key), host };
+      this.#asks.set(made.id, made);
+      change.asks.push(made);
+    }
+    for (const key of answered) this.#answered(idOf(host, key), change);
+    return change;
+  }
+
+  #isShown({ id, taskId }: PageRun): boolean {
+    return taskId === null || this.#tasks.get(taskId)?.[0] === id;
+  }
+
+  #put(run: PageRun, change: PageChange): void {
+    this.#runs.set(run.id, run);
+    // A host that came back reports runs that seemed lost.
+    this.#ended.delete(run.id);
+    if (run.taskId !== null) this.#named(run.taskId, run, change);
+    if (this.#isShown(run)) change.runs.push(run);
+  }
+
+  #named(taskId: string, { id, host }: PageRun, change: PageChange): void {
+    const names = this.#tasks.get(taskId) ?? [];
+    this.#tasks.set(taskId, names);
+    if (names.includes(id)) return;
+    const first = this.#runs.get(names[0] ?? '');
+    // A host knows more of a task than its files say.
+    if (first && first.host === null && host !== null) {
+      names.unshift(id);
+      change.removed.push(first.id);
+    } else names.push(id);
+  }
+
+  #end(end: PageEnded, change: PageChange): void {
+    const known = this.known(end.id);
+    if (!known) return;
+    // A task has ended for every host that reports it, under the name that is shown.
+    const names = this.#tasks.get(known.taskId ?? '') ?? [end.id];
+    const run = this.known(names[0] ?? end.id) ?? known;
+    for (const id of [...names, end.id]) this.#runs.delete(id);
+    if (run.taskId !== null) this.#tasks.delete(run.taskId);
+    const shown = { ...end, id: run.id };
+    this.#ended.set(run.id, { run, end: shown });
+    if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
+    change.ended.push(shown);
+  }
+
+  /** Takes away runs whose host does not report them any more. Returns those that have ended by that. */
+  #drop(runs: PageRun[], change: PageChange): PageRun[] {
+    return runs.filter((run) => {
+      const names = run.taskId === null ? [run.id] : (this.#tasks.get(run.taskId) ?? [run.id]);
+      if (names.length === 1) {
+        const nothing = { exitCode: null, signal: null, receipt: null };
+        this.#end({ id: run.id, state: 'lost', endedAt: Date.now(), ...nothing }, change);
+        return true;
+      }
+      this.#runs.delete(run.id);
+      const wasShown = names[0] === run.id;
+      names.splice(names.indexOf(run.id), 1);
+      if (!wasShown) return false;
+      change.removed.push(run.id);
+      const next = this.#runs.get(names[0] ?? '');
+      if (next) change.runs.push(next);
+      return false;
+    });
+  }
+
+  #answered(id: string, change: PageChange): void {
+    if (this.#asks.delete(id)) change.answered.push(id);
+  }
+
+  #emit(change: PageChange): void {
+    const { runs, ended, asks, answered, removed, hosts } = change;
+    if (runs.length + ended.length + asks.length + answered.length + removed.length === 0 && !hosts) return;
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function empty(): PageChange {
+  return { runs: [], ended: [], asks: [], answered: [], removed: [], hosts: null };
+}

@@ -1,0 +1,141 @@
+import { type LedgerEntry, type ReadLedgerOptions, readLedger, undo, undoPoints } from 'agent-bash';
+import { Projects } from './board/project.ts';
+import { commandOf, findingsOf } from './command.ts';
+import { Refusal } from './http/guard.ts';
+import type { HistoryBar, HistoryEntry, PageDetails, PageHistory, PageUndo, Project } from './wire.ts';
+
+/** Runs that are sent at a time. */
+const SENT = 200;
+/** Runs that are counted. */
+const COUNTED = 20_000;
+const BARS = 48;
+const DAY_MS = 24 * 3_600_000;
+/** Paths of one kind that are named. */
+const PATHS = 200;
+
+/** Reads the history: the runs of the ledger, and which of them can be undone. */
+export class History {
+  readonly #projects = new Projects();
+
+  /** Returns the newest runs that the parameters of a URL ask for, and the numbers of all. */
+  async list(parameters: URLSearchParams): Promise<PageHistory> {
+    const query = queryOf(parameters);
+    const newest: LedgerEntry[] = [];
+    const numbers = new Numbers(query);
+    const projects = new Map<string, Project>();
+    const agents = new Set<string>();
+    for await (const entry of readLedger({ ...query, limit: COUNTED + 1 })) {
+      if (newest.length < SENT) newest.push(entry);
+      numbers.add(entry);
+      const project = this.#projects.of(entry.cwd);
+      projects.set(project.path, project);
+      if (entry.actor?.agent) agents.add(entry.actor.agent);
+    }
+    return {
+      entries: await this.#shown(newest),
+      ...numbers.result(),
+      projects: [...projects.values()].sort((one, other) => one.name.localeCompare(other.name)),
+      agents: [...agents].sort(),
+    };
+  }
+
+  /** Returns one run; `null` if the ledger does not have it. */
+  async entry(runId: string): Promise<LedgerEntry | null> {
+    for await (const entry of readLedger({ runId, limit: 1 })) return entry;
+    return null;
+  }
+
+  /** Returns all about a run that is known of it beyond its state. */
+  async details(runId: string): Promise<PageDetails> {
+    const entry = runId === '' ? null : await this.entry(runId);
+    if (!entry) return { findings: [], entry: null };
+    const [shown = null] = await this.#shown([entry]);
+    return { findings: findingsOf(entry.command, entry.cwd), entry: shown };
+  }
+
+  /** Returns what an undo of a run would do now. */
+  async forecast(runId: string): Promise<PageUndo> {
+    return undoneOf(await undo(runId, { dryRun: true }));
+  }
+
+  async #shown(entries: LedgerEntry[]): Promise<HistoryEntry[]> {
+    const points = await undoPoints().catch(() => []);
+    const covers = new Map(
+      points.filter(({ evicted }) => evicted === null).map((point) => [point.runId, point.covers]),
+    );
+    return entries.map((entry) => ({
+      ...entry,
+      ...commandOf(entry.command),
+      project: this.#projects.of(entry.cwd),
+      undo: covers.get(entry.runId) ?? null,
+    }));
+  }
+}
+
+/** Returns what an undo did, with a bounded number of paths. */
+export function undoneOf({ restored, removed, conflicts, notCovered }: Awaited<ReturnType<typeof undo>>): PageUndo {
+  return {
+    restored: restored.slice(0, PATHS),
+    removed: removed.slice(0, PATHS),
+    conflicts: conflicts.slice(0, PATHS).map(({ path, why, keptAt }) => ({
+      path,
+      why: keptAt === null ? why : `${why}; what was there before is kept at ${keptAt}`,
+    })),
+    notCovered: notCovered.slice(0, PATHS),
+    more: [restored, removed, conflicts].reduce((sum, list) => sum + Math.max(0, list.length - PATHS), 0),
+  };
+}
+
+/** The numbers of runs, all and by time. */
+class Numbers {
+  readonly #until: number;
+  #from: number;
+  readonly #times: [startedAt: number, failed: boolean][] = [];
+  #lost = 0;
+
+  constructor({ since }: ReadLedgerOptions) {
+    this.#until = Date.now();
+    this.#from = since === undefined ? this.#until - DAY_MS : Number(since);
+  }
+
+  add(entry: LedgerEntry): void {
+    this.#times.push([entry.startedAt, isFailed(entry)]);
+    if (entry.state === 'lost') this.#lost += 1;
+    this.#from = Math.min(this.#from, entry.startedAt);
+  }
+
+  result(): Pick<PageHistory, 'runs' | 'failed' | 'lost' | 'more' | 'from' | 'until' | 'bars'> {
+    const bars: HistoryBar[] = Array.from({ length: BARS }, () => ({ runs: 0, failed: 0 }));
+    const width = Math.max(1, (this.#until - this.#from) / BARS);
+    for (const [startedAt, failed] of this.#times) {
+      const bar = bars[Math.min(BARS - 1, Math.max(0, Math.floor((startedAt - this.#from) / width)))] as HistoryBar;
+      bar.runs += 1;
+      if (failed) bar.failed += 1;
+    }
+    const runs = Math.min(COUNTED, this.#times.length);
+    const failed = this.#times.filter(([, isFailed]) => isFailed).length;
+    const more = this.#times.length > COUNTED;
+    return { runs, failed, lost: this.#lost, more, from: this.#from, until: this.#until, bars };
+  }
+}
+
+/** Returns whether a run counts as failed, as the filter of the ledger has it. */
+function isFailed({ state, exitCode }: LedgerEntry): boolean {
+  return state === 'exited' ? exitCode !== 0 : state !== 'running' && state !== 'backgrounded';
+}
+
+function queryOf(parameters: URLSearchParams): ReadLedgerOptions {
+  const query: ReadLedgerOptions = {};
+  for (const name of ['cwd', 'agent', 'changed', 'text', 'runId'] as const) {
+    const value = parameters.get(name);
+    if (value) query[name] = value;
+  }
+  for (const name of ['since', 'until'] as const) {
+    const value = parameters.get(name);
+    if (value === null) continue;
+    if (!/^\d{1,15}$/.test(value)) throw new Refusal(400, 'invalid', `${name} is no time in ms`);
+    query[name] = Number(value);
+  }
+  if (parameters.get('failed') === 'true') query.failed = true;
+  return query;
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from './guard.ts';
+
+/** Bytes of a body at most. */
+const MOST = 64 * 1024;
+
+/** The fields of a request. */
+export class Fields {
+  readonly #values: Record<string, unknown>;
+
+  constructor(values: Record<string, unknown>) {
+    this.#values = values;
+  }
+
+  /** A text of at most `most` characters. Throws `Refusal` if it is missing. */
+  text(name: string, most = 1_000): string {
+    const text = this.optional(name, most);
+    if (text === undefined) throw new Refusal(400, 'invalid', `${name} is missing`);
+    return text;
+  }
+
+  /** The same, or `undefined` if it is missing or `null`. */
+  optional(name: string, most = 1_000): string | undefined {
+    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'string') throw new Refusal(400, 'invalid', `${name} is not a text`);
+    if (value.length > most) throw new Refusal(400, 'invalid', `${name} has more than ${most} characters`);
+    return value;
+  }
+
+  flag(name: string): boolean {
+    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    if (typeof value !== 'boolean') throw new Refusal(400, 'invalid', `${name} is not true or false`);
+    return value;
+  }
+}
+
+/** Reads a body. Throws `Refusal` if it is too long or no object. The rest of a body that is too long is not read. */
+export async function readFields(request: IncomingMessage): Promise<Fields> {
+  const bytes = await readBytes(request);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new Refusal(400, 'invalid', 'the body is no JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal(400, 'invalid', 'the body is no object');
+  }
+  return new Fields(value as Record<string, unknown>);
+}
+
+function readBytes(request: IncomingMessage): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const tooLong = () => {
+      request.off('data', add);
+      reject(new Refusal(413, 'too-long', `a body has at most ${MOST} bytes`));
+    };
+    const add = (piece: Buffer) => {
+      length += piece.length;
+      if (length > MOST) return tooLong();
+      pieces.push(piece);
+    };
+    if (Number(request.headers['content-length'] ?? 0) > MOST) return tooLong();
+    request.on('data', add);
+    request.on('end', () => resolve(Buffer.concat(pieces)));
+    request.on('close', () => reject(new Refusal(400, 'invalid', 'the body is not complete')));
+  });
+}

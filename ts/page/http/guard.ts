@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Why a request is refused, with a status of 4xx. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The parts of a request that decide about it. */
+export interface Asked {
+  method: string;
+  /** The target of the request line. */
+  target: string;
+  headers: IncomingHttpHeaders;
+  /** The number of Host headers. */
+  hosts: number;
+}
+
+/**
+ * Throws `Refusal` for a request that a page of another origin may have made: a name that resolves to this machine, a
+ * dev server on another port, a frame. `origin` is ours, `http://127.0.0.1:PORT`.
+ */
+export function checkRequest({ method, target, headers, hosts }: Asked, origin: string): void {
+  if (hosts !== 1 || `http://${headers.host}` !== origin) {
+    throw new Refusal(421, 'host', `this server is ${origin} and has no other name`);
+  }
+  if (!target.startsWith('/')) throw new Refusal(400, 'target', 'the target of a request is a path');
+  if (method !== 'GET' && method !== 'POST') throw new Refusal(405, 'method', `there is no ${method} here`);
+  const isDocument = method === 'GET' && target === '/';
+  checkSite(headers, isDocument);
+  const sent = headers.origin;
+  if (method === 'POST' ? sent !== origin : sent !== undefined && sent !== origin) {
+    throw new Refusal(403, 'origin', `requests come from ${origin} alone`);
+  }
+  if (method === 'POST' && headers['content-type'] !== 'application/json') {
+    throw new Refusal(415, 'content-type', 'the content type is application/json');
+  }
+}
+
+function checkSite(headers: IncomingHttpHeaders, isDocument: boolean): void {
+  const site = headers['sec-fetch-site'];
+  const use = headers['sec-fetch-dest'];
+  if (isDocument) {
+    // Any page may lead here, but none may show it inside of itself.
+    if (use === undefined || use === 'document') return;
+    throw new Refusal(403, 'frame', 'the page is shown by itself, not inside of another');
+  }
+  if (site !== undefined && site !== 'same-origin') {
+    throw new Refusal(403, 'site', 'requests come from the page itself');
+  }
+}

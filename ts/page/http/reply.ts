@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http';
+import type { PageFailure } from '../wire.ts';
+import type { Refusal } from './guard.ts';
+
+/**
+ * Only files of this server, and nothing inline. No text that a command has written can become code, whatever a fault
+ * of the page would do with it.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** The headers of every response. */
+export const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+export function sendJson(response: ServerResponse, value: unknown, status = 200): void {
+  send(response, status, 'application/json', JSON.stringify(value));
+}
+
+export function sendRefusal(response: ServerResponse, { status, code, message }: Refusal): void {
+  if (response.headersSent) return void response.destroy();
+  sendJson(response, { error: { code, message } } satisfies PageFailure, status);
+}
+
+export function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}

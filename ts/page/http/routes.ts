@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Actions } from '../actions.ts';
+import type { History } from '../history.ts';
+import type { Streams } from '../stream/streams.ts';
+import type { Assets } from '../types.ts';
+import { type Fields, readFields } from './body.ts';
+import { DOCUMENT } from './document.ts';
+import { Refusal } from './guard.ts';
+import { send, sendJson } from './reply.ts';
+import type { Answer } from './server.ts';
+import type { SignIn } from './sign-in.ts';
+
+/** All that requests reach. */
+export interface Parts {
+  assets: Assets;
+  signIn: SignIn;
+  streams: Streams;
+  history: History;
+  actions: Actions;
+  /** Whether commands can be stopped, answered and undone. */
+  control: boolean;
+}
+
+interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+  url: URL;
+}
+
+interface Route {
+  method: 'GET' | 'POST';
+  /** `'open'`: for everyone, `'token'`: for a tab that is signed in, `'control'`: also with control only. */
+  access: 'open' | 'token' | 'control';
+  answer(call: Call, parts: Parts): Promise<void> | void;
+}
+
+/** An action: takes the fields of the body, and answers with JSON. */
+const action = (access: Route['access'], act: (fields: Fields, parts: Parts) => Promise<unknown> | unknown): Route => ({
+  method: 'POST',
+  access,
+  async answer({ request, response }, parts) {
+    sendJson(response, (await act(await readFields(request), parts)) ?? {});
+  },
+});
+
+const file = (type: string, textOf: (assets: Assets) => string): Route => ({
+  method: 'GET',
+  access: 'open',
+  answer: ({ response }, { assets }) => send(response, 200, `${type}; charset=utf-8`, textOf(assets)),
+});
+
+const ROUTES: Record<string, Route> = {
+  '/': file('text/html', () => DOCUMENT),
+  '/app.js': file('text/javascript', ({ script }) => script),
+  '/app.css': file('text/css', ({ style }) => style),
+  '/api/sign-in': action('open', (fields, { signIn }) => ({ token: signIn.exchange(fields.text('code', 100)) })),
+  '/api/events': { method: 'GET', access: 'token', answer: events },
+  '/api/history': {
+    method: 'GET',
+    access: 'token',
+    answer: async ({ response, url }, { history }) => sendJson(response, await history.list(url.searchParams)),
+  },
+  '/api/run': {
+    method: 'GET',
+    access: 'token',
+    answer: async ({ response, url }, { history }) =>
+      sendJson(response, await history.details(url.searchParams.get('run') ?? '')),
+  },
+  '/api/forecast': {
+    method: 'GET',
+    access: 'token',
+    answer: async ({ response, url }, { actions }) =>
+      sendJson(response, await actions.forecast(url.searchParams.get('run') ?? '')),
+  },
+  '/api/follow': action('token', (fields, { streams }) => {
+    const stream = streams.get(fields.text('stream'));
+    if (!stream) throw new Refusal(409, 'gone', 'there is no such stream');
+    stream.follow(fields.optional('run') ?? null);
+  }),
+  '/api/stop': action('control', (fields, { actions }) => actions.stop(fields.text('run'))),
+  '/api/input': action('control', (fields, { actions }) =>
+    actions.input(fields.text('run'), fields.text('text', 10_000)),
+  ),
+  '/api/answer': action('control', (fields, { actions }) =>
+    actions.answer(fields.text('ask'), fields.flag('approved'), fields.optional('reason', 2_000)),
+  ),
+  '/api/undo': action('control', (fields, { actions }) => actions.undo(fields.text('run'))),
+};
+
+function events({ request, response }: Call, { streams }: Parts): void {
+  response.setHeader('Content-Type', 'text/event-stream');
+  const last = request.headers['last-event-id'];
+  if (streams.open(response, typeof last === 'string' ? last : null)) response.flushHeaders();
+  else throw new Refusal(429, 'busy', 'too many tabs show this page');
+}
+
+/** Answers the requests that have passed the checks of their origin. */
+export function answerWith(parts: Parts): Answer {
+  return async (request, response) => {
+    const url = new URL(request.url as string, 'http://127.0.0.1');
+    const route = Object.hasOwn(ROUTES, url.pathname) ? ROUTES[url.pathname] : undefined;
+    if (!route) throw new Refusal(404, 'path', 'there is nothing at this path');
+    if (route.method !== request.method) throw new Refusal(405, 'method', `this path takes ${route.method}`);
+    if (route.access !== 'open') parts.signIn.check(request.headers.authorization);
+    if (route.access === 'control' && !parts.control) {
+      throw new Refusal(
+        403,
+        'control',
+        'this page is read-only: `agent-bash ui --control` serves one that can stop, answer and undo',
+      );
+    }
+    await route.answer({ request, response, url }, parts);
+  };
+}

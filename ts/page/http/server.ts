@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BashError } from 'agent-bash';
+import { checkRequest, Refusal } from './guard.ts';
+import { HEADERS, sendRefusal } from './reply.ts';
+
+/** Time in ms that the headers of a request may take, and all of it. */
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 50_000;
+/** Time in ms between two checks of these limits. */
+const CHECK_MS = 5_000;
+const CONNECTIONS = 200;
+/** Time in ms for which the rest of a refused request is read, so that its sender reads the refusal. */
+const DISCARD_MS = 2_000;
+
+const ADDRESS = '127.0.0.1';
+
+/** Answers a request that has passed the checks of its origin. A `Refusal` that it throws is sent. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A server that listens. */
+export interface Listening {
+  origin: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on the loopback interface alone. Rejects with `ERR_BASH_UNSUPPORTED` if the port cannot be had. */
+export async function listen(port: number, answer: Answer): Promise<Listening> {
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  server.maxConnections = CONNECTIONS;
+  await bound(server, port);
+  const { port: actual } = server.address() as AddressInfo;
+  const origin = `http://${ADDRESS}:${actual}`;
+  server.on('request', (request, response) => void handle(request, response, origin, answer));
+  // A body that is announced is read only after the checks.
+  server.on('checkContinue', (request, response) => void handle(request, response, origin, answer));
+  return {
+    origin,
+    port: actual,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function bound(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'another program uses this port' : error.message;
+      const message = `the page cannot listen on ${ADDRESS}:${port}: ${why}. Leave out the port for a free one.`;
+      reject(new BashError('ERR_BASH_UNSUPPORTED', message, error.code));
+    });
+    server.listen({ host: ADDRESS, port, exclusive: true }, resolve);
+  });
+  server.removeAllListeners('error').on('error', () => {});
+}
+
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+  answer: Answer,
+): Promise<void> {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  try {
+    const { method = '', url: target = '', headers, rawHeaders } = request;
+    const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+    checkRequest({ method, target, headers, hosts }, origin);
+    if (headers.expect !== undefined) response.writeContinue();
+    await answer(request, response);
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : null;
+    // A connection that broke has no reader.
+    if (response.destroyed) return;
+    const failure = refusal ?? new Refusal(500, 'failed', 'the server has failed; its log may say more');
+    if (!refusal) process.emitWarning(error as Error);
+    sendRefusal(response, failure);
+    if (!request.complete) discard(request);
+  }
+}
+
+function discard(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), DISCARD_MS);
+  request.on('close', () => clearTimeout(timer)).resume();
+}

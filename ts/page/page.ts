@@ -1,0 +1,73 @@
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { Actions } from './actions.ts';
+import { Aftermath } from './board/aftermath.ts';
+import { Board } from './board/board.ts';
+import { OrphanedTasks } from './board/tasks.ts';
+import { History } from './history.ts';
+import { Hosts } from './host/hosts.ts';
+import { answerWith } from './http/routes.ts';
+import { listen } from './http/server.ts';
+import { SignIn } from './http/sign-in.ts';
+import type { FollowPlaces } from './stream/follow.ts';
+import { Streams } from './stream/streams.ts';
+import { FileTail } from './stream/tail.ts';
+import type { Assets, Page } from './types.ts';
+
+/** The name of a property of a page: a promise that resolves when a tab has signed in for the first time. */
+export const SIGNED_IN: unique symbol = Symbol.for('agent-bash.page.signed-in') as never;
+
+/** Serves a page. Hosts are connected while a tab is open. `path` is the directory of their sockets. */
+export async function servePage(control: boolean, port: number, path: string | null, assets: Assets) {
+  const board = new Board();
+  const hosts = new Hosts(path, control, board);
+  const tasks = new OrphanedTasks(board);
+  const history = new History();
+  const aftermath = new Aftermath(board, history);
+  // A task of a host that has ended goes on, and is shown before it would seem lost.
+  hosts.ending = () => tasks.scan();
+  hosts.lost = (runs) => aftermath.of(runs);
+  const parts = [hosts, tasks];
+  const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
+  const streams = new Streams(
+    placesOf(board, hosts, tasks, history),
+    { control, version, home: homedir() },
+    (isWatched) => {
+      for (const part of parts) isWatched ? part.start() : part.stop();
+    },
+  );
+  const signIn = new SignIn();
+  const signedIn = new Promise<void>((resolve) => {
+    signIn.used = resolve;
+  });
+  const actions = new Actions(board, hosts, tasks, history);
+  const server = await listen(port, answerWith({ assets, signIn, streams, history, actions, control }));
+  return {
+    get url() {
+      return `${server.origin}/#${signIn.code}`;
+    },
+    port: server.port,
+    async close() {
+      streams.close();
+      await server.close();
+    },
+    [SIGNED_IN]: signedIn,
+  } satisfies Page & { [SIGNED_IN]: Promise<void> };
+}
+
+function placesOf(board: Board, hosts: Hosts, tasks: OrphanedTasks, history: History): FollowPlaces {
+  return {
+    board,
+    hosts,
+    async fileOf(id) {
+      const { taskId, runId } = board.known(id) ?? { taskId: null, runId: id };
+      if (taskId !== null) {
+        const log = tasks.log(taskId);
+        if (log) return { path: log.path, grows: () => tasks.log(taskId)?.runs === true };
+      }
+      const entry = runId === '' ? null : await history.entry(runId);
+      return entry?.outputPath ? { path: entry.outputPath, grows: () => false } : null;
+    },
+    tail: (path, grows, sink) => new FileTail(path, grows, sink),
+  };
+}

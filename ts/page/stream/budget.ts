@@ -1,0 +1,75 @@
+/** Characters of output that may be sent at once, and in each second. Faster output has gaps: nobody reads it all. */
+const BURST = 1024 * 1024;
+const PER_SECOND = 512 * 1024;
+/** Characters that wait at least, however much was sent. */
+const LEAST = 64 * 1024;
+
+/** Output on its way to a tab: the newest text, with the number of bytes that were dropped. */
+export class OutputQueue {
+  #pieces: string[] = [];
+  #length = 0;
+  #gap = 0;
+  #start = false;
+  #end = false;
+  #tokens = BURST;
+  #at: number;
+
+  constructor(now = performance.now()) {
+    this.#at = now;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0 && this.#gap === 0 && !this.#start && !this.#end;
+  }
+
+  /** Whether more waits than can be sent soon. */
+  get isFull(): boolean {
+    return this.#length >= Math.max(LEAST, this.#tokens);
+  }
+
+  add(piece: { text: string; gap: number; end: boolean }, start: boolean): void {
+    if (start) {
+      this.#pieces = [];
+      this.#length = 0;
+      this.#gap = 0;
+      this.#start = true;
+    }
+    if (piece.gap > 0) {
+      // All before a gap is older than the gap.
+      this.#drop(this.#length);
+      this.#gap += piece.gap;
+    }
+    if (piece.text !== '') this.#pieces.push(piece.text);
+    this.#length += piece.text.length;
+    this.#end ||= piece.end;
+    this.#drop(this.#length - Math.max(LEAST, this.#tokens));
+  }
+
+  /** Takes what may be sent now. */
+  take(now = performance.now()): { text: string; gap: number; end: boolean; start: boolean } | null {
+    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#at) / 1_000) * PER_SECOND);
+    this.#at = now;
+    if (this.isEmpty || (this.#length > 0 && this.#tokens <= 0)) return null;
+    const taken = { text: this.#pieces.join(''), gap: this.#gap, end: this.#end, start: this.#start };
+    this.#tokens -= this.#length;
+    this.#pieces = [];
+    this.#length = 0;
+    this.#gap = 0;
+    this.#start = false;
+    this.#end = false;
+    return taken;
+  }
+
+  /** Drops the oldest characters, up to the end of a line if one is near. */
+  #drop(count: number): void {
+    if (count <= 0) return;
+    const text = this.#pieces.join('');
+    const line = text.indexOf('\n', count - 1) + 1;
+    const near = line > 0 && line - count < LEAST / 2 ? line : count;
+    // Half of a character would be none.
+    const at = /[\udc00-\udfff]/.test(text[near] ?? '') ? near + 1 : near;
+    this.#gap += Buffer.byteLength(text.slice(0, at));
+    this.#pieces = at < text.length ? [text.slice(at)] : [];
+    this.#length = text.length - at;
+  }
+}

@@ -1,0 +1,60 @@
+import type { PageAsk, PageChange, PageEnded, PageHost, PageRun } from '../wire.ts';
+
+/** Changes on their way to a tab, merged: only the newest state of a run is sent. */
+export class Merged {
+  readonly #runs = new Map<string, PageRun>();
+  readonly #ended = new Map<string, PageEnded>();
+  readonly #asks = new Map<string, PageAsk>();
+  readonly #answered = new Set<string>();
+  readonly #removed = new Set<string>();
+  #hosts: PageHost[] | null = null;
+
+  /** The number of things that changed. */
+  get size(): number {
+    const { size: removed } = this.#removed;
+    return this.#runs.size + this.#ended.size + this.#asks.size + this.#answered.size + removed + (this.#hosts ? 1 : 0);
+  }
+
+  add({ runs, ended, asks, answered, removed, hosts }: PageChange): void {
+    // In this order: a run that is removed under one name may be shown under another.
+    for (const id of removed) {
+      this.#runs.delete(id);
+      this.#removed.add(id);
+    }
+    for (const run of runs) {
+      this.#runs.set(run.id, run);
+      this.#ended.delete(run.id);
+      this.#removed.delete(run.id);
+    }
+    for (const end of ended) this.#ended.set(end.id, end);
+    for (const ask of asks) {
+      this.#asks.set(ask.id, ask);
+      this.#answered.delete(ask.id);
+    }
+    for (const id of answered) {
+      this.#asks.delete(id);
+      this.#answered.add(id);
+    }
+    if (hosts) this.#hosts = hosts;
+  }
+
+  /** Takes everything; `null` if nothing changed. */
+  take(): PageChange | null {
+    if (this.size === 0) return null;
+    const change: PageChange = {
+      runs: [...this.#runs.values()],
+      ended: [...this.#ended.values()],
+      asks: [...this.#asks.values()],
+      answered: [...this.#answered],
+      removed: [...this.#removed],
+      hosts: this.#hosts,
+    };
+    this.clear();
+    return change;
+  }
+
+  clear(): void {
+    for (const parts of [this.#runs, this.#ended, this.#asks, this.#answered, this.#removed]) parts.clear();
+    this.#hosts = null;
+  }
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Board } from '../board/board.ts';
+import type { Screen } from '../host/protocol.ts';
+import type { PageEvents, PageScreen, Welcome } from '../wire.ts';
+import { OutputQueue } from './budget.ts';
+import { type FollowPlaces, follow } from './follow.ts';
+import { Merged } from './merged.ts';
+import { Sent } from './sent.ts';
+import type { Follow, OutputSink } from './sink.ts';
+
+/** Time in ms between two updates: at most 30 in a second. */
+const UPDATE_MS = 34;
+/** Time in ms between two signs of life. */
+const ALIVE_MS = 15_000;
+/** Changes that wait for a tab that is away, before it gets everything anew. */
+const WAITING = 2_000;
+
+/** The events of one tab. It outlives a connection that breaks, and goes on when the tab comes back. */
+export class EventStream {
+  readonly id = randomBytes(12).toString('base64url');
+  readonly #board: Board;
+  readonly #places: FollowPlaces;
+  readonly #welcome: Omit<Welcome, 'stream'>;
+  readonly #changes = new Merged();
+  readonly #sent = new Sent();
+  readonly #unlisten: () => void;
+  #output = new OutputQueue();
+  #screen: PageScreen | null = null;
+  #followed: { run: string; follow: Follow } | null = null;
+  #response: ServerResponse | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #alive: NodeJS.Timeout | null = null;
+  #last = 0;
+  #stale = true;
+
+  constructor(places: FollowPlaces, welcome: Omit<Welcome, 'stream'>) {
+    this.#board = places.board;
+    this.#places = places;
+    this.#welcome = welcome;
+    this.#unlisten = places.board.listen((change) => {
+      if (this.#stale) return;
+      this.#changes.add(change);
+      if (this.#changes.size > WAITING && !this.#response) this.#forget();
+      this.#soon();
+    });
+  }
+
+  get isConnected(): boolean {
+    return this.#response !== null;
+  }
+
+  /** Sends the events to this response from now on. `last` is the number of the last event that the tab has. */
+  attach(response: ServerResponse, last: number | null): void {
+    this.#response?.end();
+    this.#response = response;
+    response.on('close', () => {
+      if (this.#response === response) this.#detach();
+    });
+    response.on('drain', () => this.#soon());
+    const missed = last === null || this.#stale ? null : this.#sent.after(last);
+    if (missed) for (const text of missed) response.write(text);
+    else {
+      this.#event('welcome', { stream: this.id, ...this.#welcome });
+      this.#changes.clear();
+      this.#stale = false;
+      this.#event('state', this.#board.state);
+      if (this.#followed) this.follow(this.#followed.run);
+    }
+    this.#alive = setInterval(() => response.write(':\n\n'), ALIVE_MS);
+    this.#followed?.follow.resume();
+    this.#soon();
+  }
+
+  /** Follows the output of a run, in the place of the one before. */
+  follow(run: string | null): void {
+    this.#followed?.follow.close();
+    this.#followed = null;
+    this.#output = new OutputQueue();
+    this.#screen = null;
+    if (run !== null) this.#followed = { run, follow: follow(this.#places, run, this.#sinkFor(run)) };
+  }
+
+  /** Ends the stream for good. */
+  close(): void {
+    this.#unlisten();
+    this.follow(null);
+    this.#response?.end();
+    this.#detach();
+  }
+
+  #sinkFor(run: string): OutputSink {
+    return {
+      output: (piece, start) => {
+        this.#output.add(piece, start);
+        if (this.#output.isFull) this.#followed?.follow.pause();
+        this.#soon();
+      },
+      screen: (screen: Screen) => {
+        this.#screen = { ...screen, run };
+        this.#soon();
+      },
+      none: (why) => this.#event('no-output', { run, why }),
+    };
+  }
+
+  #detach(): void {
+    this.#response = null;
+    if (this.#alive) clearInterval(this.#alive);
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#followed?.follow.pause();
+  }
+
+  /** The tab has been away for too long: it gets everything anew. */
+  #forget(): void {
+    this.#stale = true;
+    this.#changes.clear();
+  }
+
+  #soon(): void {
+    if (this.#timer || !this.#response || this.#response.writableNeedDrain) return;
+    const wait = Math.max(0, this.#last + UPDATE_MS - performance.now());
+    this.#timer = setTimeout(() => this.#update(), wait);
+  }
+
+  #update(): void {
+    this.#timer = null;
+    this.#last = performance.now();
+    const changes = this.#changes.take();
+    if (changes) this.#event('change', changes);
+    const run = this.#followed?.run;
+    if (run === undefined) return;
+    if (this.#screen) this.#event('screen', this.#screen);
+    this.#screen = null;
+    const output = this.#output.take(this.#last);
+    if (output) this.#event('output', { run, ...output });
+    if (!this.#output.isFull) this.#followed?.follow.resume();
+    if (!this.#output.isEmpty) this.#soon();
+  }
+
+  #event<Name extends keyof PageEvents>(name: Name, data: PageEvents[Name]): void {
+    const text = `id: ${this.id}.${this.#sent.next}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+    this.#sent.add(text);
+    this.#response?.write(text);
+  }
+}

@@ -1,0 +1,89 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Follow, OutputSink } from './sink.ts';
+
+/** Bytes at the end of a file that are shown of it. */
+const LAST_BYTES = 512 * 1024;
+const PIECE_BYTES = 64 * 1024;
+/** Time in ms between two looks for new text. */
+const LOOK_MS = 250;
+
+/** Reads the end of a file, and follows it while it grows. */
+export class FileTail implements Follow {
+  readonly #path: string;
+  readonly #grows: () => boolean;
+  readonly #sink: OutputSink;
+  #decoder = new TextDecoder();
+  #at = 0;
+  #started = false;
+  #paused = false;
+  #reading = false;
+  #closed = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(path: string, grows: () => boolean, sink: OutputSink) {
+    this.#path = path;
+    this.#grows = grows;
+    this.#sink = sink;
+    void this.#look();
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (!this.#timer) void this.#look();
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#reading || this.#closed) return;
+    this.#reading = true;
+    this.#timer = null;
+    // Asked before the last look, so that nothing is missed.
+    const grows = this.#grows();
+    try {
+      const file = await open(this.#path, 'r');
+      try {
+        await this.#read(file, grows);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      this.#reading = false;
+      if (!this.#closed) this.#sink.none(`Its output cannot be read: ${(error as Error).message}.`);
+      return;
+    }
+    this.#reading = false;
+    if (grows && !this.#paused && !this.#closed) this.#timer = setTimeout(() => void this.#look(), LOOK_MS);
+  }
+
+  async #read(file: FileHandle, grows: boolean): Promise<void> {
+    const { size } = await file.stat();
+    let gap = 0;
+    if (size - this.#at > LAST_BYTES) {
+      gap = size - LAST_BYTES - this.#at;
+      this.#at += gap;
+      this.#decoder = new TextDecoder();
+    }
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length, this.#at);
+      if (this.#closed) return;
+      const end = bytesRead === 0;
+      this.#at += bytesRead;
+      const text = this.#decoder.decode(piece.subarray(0, bytesRead), { stream: true });
+      if (!end || !this.#started || !grows) {
+        this.#sink.output({ text, gap, end: end && !grows }, !this.#started);
+        this.#started = true;
+      }
+      gap = 0;
+      if (end || this.#paused) return;
+    }
+  }
+}
