@@ -1,4 +1,5 @@
 import type { History } from '../history.ts';
+import { bareEnd } from '../host/read-end.ts';
 import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 
@@ -31,8 +32,9 @@ export class Aftermath {
     if (runId === '' || this.#board.run(id)) return true;
     const entry = await this.#history.entry(runId).catch(() => null);
     if (!entry || entry.endedAt === null || entry.state === 'running') return false;
-    const { state, exitCode, signal, endedAt, receipt } = entry;
-    this.#board.end({ id, state, exitCode, signal, endedAt, receipt });
+    const { state, exitCode, signal, endedAt, receipt, durationMs, usage, outputPath, taskId } = entry;
+    const known = { exitCode, signal, receipt, durationMs, usage, outputPath, taskId };
+    this.#board.end({ id, ...bareEnd(state, endedAt), ...known });
     return true;
   }
 }

@@ -1,5 +1,6 @@
 import { commandOf, findingsOf } from '../command.ts';
 import type { Ask, Change, Run } from '../host/protocol.ts';
+import { bareEnd } from '../host/read-end.ts';
 import type { PageAsk, PageChange, PageEnded, PageHost, PageRun, PageState } from '../wire.ts';
 import { Projects } from './project.ts';
 
@@ -186,8 +187,7 @@ export class Board {
     return runs.filter((run) => {
       const names = run.taskId === null ? [run.id] : (this.#tasks.get(run.taskId) ?? [run.id]);
       if (names.length === 1) {
-        const nothing = { exitCode: null, signal: null, receipt: null };
-        this.#end({ id: run.id, state: 'lost', endedAt: Date.now(), ...nothing }, change);
+        this.#end({ id: run.id, ...bareEnd('lost', Date.now()) }, change);
         return true;
       }
       this.#runs.delete(run.id);

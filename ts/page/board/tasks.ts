@@ -1,6 +1,7 @@
 import { type BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import type { EndState } from '../host/protocol.ts';
+import { bareEnd } from '../host/read-end.ts';
 import type { PageRun } from '../wire.ts';
 import { type Board, idOfTask } from './board.ts';
 
@@ -85,6 +86,11 @@ function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask): Omit<PageR
     state: 'running',
     waiting: null,
     lastLine: '',
+    limitMs: null,
+    idleMs: null,
+    confinement: null,
+    size: null,
+    processes: null,
     cpuMs: null,
     memory: null,
     pid,
@@ -97,5 +103,5 @@ function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask): Omit<PageR
 
 function endOf({ id, state, exitCode, signal, endedAt }: BackgroundTask) {
   const word: EndState = state === 'killed' ? 'signaled' : state === 'running' ? 'lost' : state;
-  return { id: idOfTask(id), state: word, exitCode, signal, endedAt: endedAt ?? Date.now(), receipt: null };
+  return { id: idOfTask(id), ...bareEnd(word, endedAt ?? Date.now()), exitCode, signal, taskId: id };
 }

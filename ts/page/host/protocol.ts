@@ -3,6 +3,8 @@
  * `__test__/host/messages.json` has an example of each.
  */
 
+import type { BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';
+
 /** The version that this page speaks. */
 export const PROTOCOL = 1;
 /** Bytes of a line that a host sends at most. */
@@ -44,6 +46,16 @@ export interface Run {
   state: 'running' | 'waiting';
   waiting: { why: 'prompt' | 'stopped' | 'input'; text: string } | null;
   lastLine: string;
+  /** The time limit from its start, ms; `null` if there is none. */
+  limitMs: number | null;
+  /** The longest silence that is allowed, ms; `null` if any is. */
+  idleMs: number | null;
+  /** The profile of its confinement; `null` if it is not confined. */
+  confinement: string | null;
+  /** Columns and rows of its terminal; `null` if it has none. */
+  size: [columns: number, rows: number] | null;
+  /** Processes that live; `null` if they were not counted yet. */
+  processes: number | null;
   /** CPU time so far; `null` if it is not known. */
   cpuMs: number | null;
   /** Bytes; `null` if it is not known. */
@@ -60,13 +72,22 @@ export interface Run {
 /** How a command ended, with the states of the ledger. */
 export type EndState = 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'refused' | 'lost';
 
-export interface ChangeCounts {
-  created: number;
-  modified: number;
-  deleted: number;
-  renamed: number;
+/** A file or directory that was changed. */
+export interface Changed {
+  kind: 'created' | 'modified' | 'deleted' | 'renamed';
+  /** The absolute path: after the run, of a deleted file before it. */
+  path: string;
+  /** The path before a rename. */
+  from?: string;
+  /** `null` for a rename. */
+  type: string | null;
+  /** The size after the run, bytes. */
+  bytes: number | null;
+  /** The size before the run, bytes. */
+  bytesBefore: number | null;
 }
 
+/** How a run ended. */
 export interface Ended {
   key: string;
   state: EndState;
@@ -74,7 +95,31 @@ export interface Ended {
   signal: string | null;
   /** Unix time in ms. */
   endedAt: number;
+  /** What has ended it; `null` if it exited by itself. */
+  cause: string | null;
+  /** The time limit, ms. If `cause` is the silence, the longest silence. */
+  limitMs: number | null;
+  durationMs: number | null;
+  usage: BashUsage | null;
+  outputPath: string | null;
+  taskId: string | null;
+  /** The first denials, each once. */
+  denials: Denial[];
+  /** The number of all attempts. */
+  denied: number;
+  /** The numbers of all changes; `null` without a receipt. */
   receipt: ChangeCounts | null;
+  receiptState: Receipt['state'] | null;
+  /** Why the receipt is not complete, in a sentence. */
+  receiptWhy: string | null;
+  attribution: Receipt['attribution'] | null;
+  /** The first changes; `null` without a receipt. */
+  changes: Changed[] | null;
+  /** Large ignored directories that changed and are not listed file by file. */
+  directories: string[];
+  git: GitChange[];
+  /** The extent of an undo; `null` if the run cannot be undone. */
+  undo: { covers: 'all' | 'part'; notCovered: string[]; bytes: number } | null;
 }
 
 /** How much of its changes an undo would take back. */

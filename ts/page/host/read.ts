@@ -2,9 +2,6 @@ import type {
   Actor,
   Ask,
   Change,
-  ChangeCounts,
-  Ended,
-  EndState,
   HostHello,
   HostMessage,
   Output,
@@ -13,12 +10,8 @@ import type {
   Screen,
   UndoCover,
 } from './protocol.ts';
-
-type Fields = Record<string, unknown>;
-
-/** Characters of a text that has no bound of its own. */
-const TEXT = 10_000;
-const LIST = 1_000;
+import { readEnd } from './read-end.ts';
+import { type Fields, fields, LIST, list, number, numberOrNull, oneOf, text, textOrNull, texts } from './values.ts';
 
 /**
  * Reads a line of a host. A field of another type has its empty value, so that a page never shows what it did not
@@ -45,38 +38,6 @@ export function readMessage(line: string): HostMessage | null {
   return null;
 }
 
-function fields(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-function text(value: unknown, most = TEXT): string {
-  return typeof value === 'string' ? value.slice(0, most) : '';
-}
-
-function number(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, TEXT) : null;
-}
-
-function list<T>(value: unknown, read: (item: Fields) => T, most = LIST): T[] {
-  return Array.isArray(value) ? value.slice(0, most).map((item) => read(fields(item))) : [];
-}
-
-function texts(value: unknown, most: number): string[] {
-  return Array.isArray(value) ? value.slice(0, most).map((item) => text(item)) : [];
-}
-
-function oneOf<T extends string>(value: unknown, words: readonly T[], otherwise: T): T {
-  return words.includes(value as T) ? (value as T) : otherwise;
-}
-
 function hello({ protocol, pid, program, cwd, startedAt, version }: Fields): HostHello {
   return {
     protocol: number(protocol),
@@ -98,7 +59,6 @@ function failure(value: unknown): { code: string; message: string } {
 }
 
 const KINDS: RunKind[] = ['command', 'task', 'session', 'terminal'];
-const ENDS: EndState[] = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'refused', 'lost'];
 
 function actor(value: unknown): Actor | null {
   if (typeof value !== 'object' || value === null) return null;
@@ -125,6 +85,11 @@ function run(given: Fields): Run {
       text: text(waiting.text, 1_000),
     },
     lastLine: text(given.lastLine, 1_000),
+    limitMs: numberOrNull(given.limitMs),
+    idleMs: numberOrNull(given.idleMs),
+    confinement: textOrNull(given.confinement),
+    size: sizeOf(given.size),
+    processes: numberOrNull(given.processes),
     cpuMs: numberOrNull(given.cpuMs),
     memory: numberOrNull(given.memory),
     pid: numberOrNull(given.pid),
@@ -135,24 +100,9 @@ function run(given: Fields): Run {
   };
 }
 
-function ended(given: Fields): Ended {
-  return {
-    key: text(given.key),
-    state: oneOf(given.state, ENDS, 'lost'),
-    exitCode: numberOrNull(given.exitCode),
-    signal: textOrNull(given.signal),
-    endedAt: number(given.endedAt),
-    receipt: given.receipt ? counts(fields(given.receipt)) : null,
-  };
-}
-
-function counts({ created, modified, deleted, renamed }: Fields): ChangeCounts {
-  return {
-    created: number(created),
-    modified: number(modified),
-    deleted: number(deleted),
-    renamed: number(renamed),
-  };
+function sizeOf(value: unknown): Run['size'] {
+  const [columns, rows] = Array.isArray(value) ? value : [];
+  return typeof columns === 'number' && typeof rows === 'number' ? [columns, rows] : null;
 }
 
 function ask(given: Fields): Ask {
@@ -172,7 +122,7 @@ function ask(given: Fields): Ask {
 function change({ runs, ended: ends, asks, answered }: Fields): Change {
   return {
     runs: list(runs, run),
-    ended: list(ends, ended),
+    ended: list(ends, readEnd),
     asks: list(asks, ask),
     answered: texts(answered, LIST),
   };

@@ -1,44 +1,78 @@
-import { h, show, text } from './dom.ts';
+import { h, show } from './dom.ts';
+import { clock } from './format.ts';
 import type { Connection } from './server.ts';
 
 /** Time in ms that a connection may take before it is worth a word. */
 const PATIENCE_MS = 1_000;
 
-const WORDS: Record<Connection, string> = {
-  connecting: '',
-  open: '',
-  broken: 'The connection to agent-bash is broken. What you see may be old. Trying again …',
-  'signed-out': '',
-};
-
-/** Says that the page is not connected. */
+/** What is true of the whole page: it is not connected, or it is read-only. */
 export class Banner {
-  readonly element = h('p', { class: 'banner', role: 'status' });
+  readonly element = h('div');
+  readonly #broken = h('p', { class: 'banner banner-red', role: 'alert' });
+  readonly #readOnly = h('p', { class: 'banner banner-plain' });
   #timer = 0;
 
   constructor() {
-    show(this.element, false);
+    const how = h('code', {}, 'agent-bash ui --control');
+    this.#readOnly.append(
+      'This page is read-only: it shows everything and changes nothing. To stop, answer and approve here, start it with ',
+      how,
+    );
+    this.element.append(this.#readOnly, this.#broken);
+    show(this.#broken, false);
+    show(this.#readOnly, false);
   }
 
-  set(connection: Connection): void {
+  /** `lost` is called when the page shows what may be old. */
+  set(connection: Connection, lost: (isLost: boolean) => void): void {
     if (connection === 'connecting') return;
     clearTimeout(this.#timer);
-    const say = () => {
-      text(this.element, WORDS[connection]);
-      show(this.element, WORDS[connection] !== '');
-    };
-    if (connection === 'broken') this.#timer = setTimeout(say, PATIENCE_MS);
-    else say();
+    if (connection === 'broken') {
+      const since = Date.now();
+      this.#timer ||= window.setTimeout(() => this.#say(since, lost), PATIENCE_MS);
+      return;
+    }
+    this.#timer = 0;
+    show(this.#broken, false);
+    lost(false);
+  }
+
+  readOnly(isReadOnly: boolean): void {
+    show(this.#readOnly, isReadOnly);
+  }
+
+  #say(since: number, lost: (isLost: boolean) => void): void {
+    const ended = h('code', {}, 'agent-bash ui');
+    const words = h(
+      'span',
+      {},
+      'What you see is from then. If ',
+      ended,
+      ' has ended, start it again and open the address that it prints.',
+    );
+    if (this.#broken.hidden)
+      this.#broken.replaceChildren(h('b', {}, `Not connected since ${clock(since)}.`), ' ', words);
+    show(this.#broken, true);
+    lost(true);
   }
 }
 
-/** What a tab shows that is not signed in. */
+/** Makes the content of a tab that is not signed in. */
 export function signedOut(): HTMLElement {
   return h(
     'main',
-    { class: 'signed-out' },
-    h('h1', {}, 'This tab is not signed in'),
-    h('p', {}, 'A link to this page works once. Open the link that the program shows now:'),
-    h('ul', {}, h('li', {}, h('code', {}, 'agent-bash ui'), ' prints one when it starts, and another on Enter.')),
+    { class: 'fill' },
+    h(
+      'div',
+      { class: 'nothing' },
+      h('h1', {}, 'This tab is not signed in'),
+      h(
+        'p',
+        {},
+        'A link to this page works once, for one tab. Open a new one: ',
+        h('code', {}, 'agent-bash ui'),
+        ' prints one when it starts, and another when you press Enter there.',
+      ),
+    ),
   );
 }

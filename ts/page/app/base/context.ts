@@ -1,4 +1,4 @@
-import { h, text } from './dom.ts';
+import { button, h, show, text } from './dom.ts';
 import type { Server } from './server.ts';
 import type { Store } from './store.ts';
 
@@ -6,40 +6,43 @@ import type { Store } from './store.ts';
 export interface Context {
   server: Server;
   store: Store;
-  /** Opens a run of the present view, or closes the one that is open. */
+  /** Opens a run or a question of the present view, or closes the one that is open. */
   choose(id: string | null): void;
+  /** Opens a run among those of now. */
+  chooseNow(id: string): void;
+  /** Stops a run, or asks first if much would be lost. */
+  stop(id: string): void;
   /** Shows everything anew before the next frame. */
   changed(): void;
   messages: Messages;
 }
 
-/** Time in ms for which a message stays. */
-const STAYS_MS = 10_000;
-
-/** Short messages about what a person did. */
+/** The last result of an action of a person. It stays until the person closes it. */
 export class Messages {
-  readonly element = h('div', { class: 'messages' });
+  readonly element: HTMLElement;
   readonly #said = h('p', { role: 'status' });
   readonly #failed = h('p', { role: 'alert' });
-  #timer = 0;
+  readonly #close = button('Close', () => this.#show('', ''), { class: 'btn' });
 
   constructor() {
-    this.element.append(this.#said, this.#failed);
+    this.element = h('div', { class: 'toast' }, this.#said, this.#failed, this.#close);
+    this.#show('', '');
   }
 
   /** Says what was done. */
   say(words: string): void {
-    this.#show(this.#said, words);
+    this.#show(words, '');
   }
 
   /** Says what could not be done. */
   fail(what: string, error: unknown): void {
-    this.#show(this.#failed, `${what}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#show('', `${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
 
-  #show(element: HTMLElement, words: string): void {
-    for (const one of [this.#said, this.#failed]) text(one, one === element ? words : '');
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#show(this.#said, ''), STAYS_MS);
+  #show(said: string, failed: string): void {
+    text(this.#said, said);
+    text(this.#failed, failed);
+    this.element.classList.toggle('empty', said + failed === '');
+    show(this.#close, said + failed !== '');
   }
 }

@@ -14,7 +14,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
   for (const name in attributes) attribute(element, name, attributes[name]);
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...present(children));
   return element;
 }
 
@@ -38,17 +38,33 @@ export function show(element: HTMLElement, isShown: boolean): void {
   if (element.hidden === isShown) element.hidden = !isShown;
 }
 
-/** Makes a button. `name` is its accessible name, if that is not its text. */
-export function button(label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement {
-  const made = h('button', { type: 'button', ...attributes }, label);
+const keys = new WeakMap<Element, string>();
+
+/** Replaces the content of an element if `key` is another than at the last call. */
+export function fill(element: Element, key: string, make: () => Child[]): void {
+  if (keys.get(element) === key) return;
+  keys.set(element, key);
+  element.replaceChildren(...present(make()));
+}
+
+/**
+ * Makes a button. `about` is a part of its name that is heard and not seen: the command, if the button says what
+ * happens to it.
+ */
+export function button(
+  label: Child,
+  onClick: () => void,
+  attributes: Attributes = {},
+  about?: Child,
+): HTMLButtonElement {
+  const made = h('button', { type: 'button', ...attributes }, label, about && hidden(about));
   made.addEventListener('click', onClick);
   return made;
 }
 
-/** Makes a labelled field. Returns both. */
-export function field<Input extends HTMLInputElement | HTMLSelectElement>(label: string, input: Input) {
-  const element = h('label', { class: 'field' }, h('span', { class: 'label' }, label), input);
-  return { element, input };
+/** Makes text that is heard and not seen. */
+export function hidden(...children: Child[]): HTMLElement {
+  return h('span', { class: 'vh' }, ...children);
 }
 
 type Movable = ParentNode & { moveBefore?(node: Node, before: Node | null): void };
@@ -71,7 +87,7 @@ function move(parent: Movable & Element, element: Element, before: Element | nul
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-/** Calls `paint` once before the next frame, or soon if the tab is hidden. */
+/** Returns a function that calls `paint` once before the next frame, or soon if the tab is hidden. */
 export function painter(paint: () => void): () => void {
   let waits = false;
   const run = () => {
@@ -84,4 +100,8 @@ export function painter(paint: () => void): () => void {
     if (document.hidden) setTimeout(run, 250);
     else requestAnimationFrame(run);
   };
+}
+
+function present(children: Child[]): (Node | string)[] {
+  return children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false);
 }

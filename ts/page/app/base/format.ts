@@ -3,9 +3,9 @@ import { visible } from '../../../core/visible.ts';
 /** Characters of a command in a name that a screen reader says. */
 const NAME = 300;
 
-/** Returns a command on one line, with invisible characters written out. */
-export function oneLine(command: string): string {
-  return visible(command).replace(/\s+/g, ' ').trim();
+/** Returns a text on one line, with invisible characters written out. */
+export function oneLine(words: string): string {
+  return visible(words).replace(/\s+/g, ' ').trim();
 }
 
 /** Returns a command as a part of a name: `Stop npm test`. */
@@ -14,27 +14,42 @@ export function nameOf(command: string): string {
   return line.length > NAME ? `${line.slice(0, NAME)}…` : line;
 }
 
-/** Formats a time span in its largest unit: `3 s`, `12 min`, `5 h`, `2 days`. */
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Formats the age of something that goes on: `48 s`, `12 min 03 s`, `2 h 14 min`, `3 days`. */
 export function age(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 48 * 3_600) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
+  const whole = Math.max(0, ms);
+  if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s`;
+  if (whole < HOUR) {
+    const seconds = Math.floor((whole % MINUTE) / 1_000);
+    return `${Math.floor(whole / MINUTE)} min ${String(seconds).padStart(2, '0')} s`;
+  }
+  if (whole < 48 * HOUR) {
+    return `${Math.floor(whole / HOUR)} h ${String(Math.floor((whole % HOUR) / MINUTE)).padStart(2, '0')} min`;
+  }
+  return `${Math.floor(whole / (24 * HOUR))} days`;
 }
 
-/** Formats the duration of a run: `850 ms`, `1.2 s`, `2 min 5 s`, `1 h 2 min`. */
+/** Formats how long ago something was: `14 s ago`, `3 min ago`. */
+export function ago(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s ago`;
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ago`;
+  if (whole < 48 * HOUR) return `${Math.floor(whole / HOUR)} h ago`;
+  return `${Math.floor(whole / (24 * HOUR))} days ago`;
+}
+
+/** Formats the duration of a run: `14 ms`, `1.2 s`, `2 min 05 s`, `8 h 24 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 60_000) return `${Math.floor(ms / 100) / 10} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
+  return age(ms).replace(' 00 s', '').replace(' 00 min', '');
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Formats a size: `12 MB`. */
+/** Formats a size: `412 MB`, `1.9 GB`. */
 export function size(bytes: number): string {
   let unit = 0;
   let value = bytes;
@@ -45,22 +60,32 @@ export function size(bytes: number): string {
   return `${value < 9.95 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** Shortens a path of the home directory: `~/shop`. */
+/** Formats a use of the processor: `96 %`, `3.8 cores`. */
+export function percent(cores: number): string {
+  return `${Math.round(100 * cores)} %`;
+}
+
+/** Shortens a path of the home directory: `~/src/shop`. */
 export function shortPath(path: string, home: string): string {
   const clean = visible(path);
   if (home === '' || home === '/') return clean;
   return clean === home ? '~' : clean.startsWith(`${home}/`) ? `~${clean.slice(home.length)}` : clean;
 }
 
-/** Formats a moment: the time of today, else with its date. */
-export function moment(at: number, now = Date.now()): string {
-  const [date, today] = [new Date(at), new Date(now)];
-  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  if (date.toDateString() === today.toDateString()) return time;
-  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}, ${time}`;
+/** Formats the time of a moment: `19:41:07`. */
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString('en-GB');
 }
 
-/** A count with its noun: `1 file`, `3 files`. */
+/** Formats the day of a moment: `Today`, `Yesterday`, `Tuesday, 24 November`. */
+export function day(at: number, now = Date.now()): string {
+  const date = new Date(at).toDateString();
+  if (date === new Date(now).toDateString()) return 'Today';
+  if (date === new Date(now - 24 * HOUR).toDateString()) return 'Yesterday';
+  return new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long' });
+}
+
+/** Formats a count with its noun: `1 file`, `1,204 files`. */
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }

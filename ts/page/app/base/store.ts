@@ -1,17 +1,18 @@
 import type { PageAsk, PageChange, PageEnded, PageEvents, PageHost, PageRun, PageState, Welcome } from '../../wire.ts';
+import { oneLine } from './format.ts';
 
 /** Time in ms for which a run that has ended stays in the view of what runs. */
-const STAYS_MS = 60_000;
+const STAYS_MS = 5 * 60_000;
 /** Time in ms after which a process without news is idle. */
 const IDLE_MS = 3_000;
 /** Runs that have ended and stay, at most. */
-const STAY = 60;
+const STAY = 100;
 
 /** A run with its end and its use of the processor. */
 export interface LiveRun {
   run: PageRun;
   end: PageEnded | null;
-  /** Part of one processor, 0 … ; `null` if it is not known yet. */
+  /** The number of processors that it uses; `null` if it is not known yet. */
   cpu: number | null;
   sample: { cpuMs: number; at: number } | null;
 }
@@ -21,8 +22,8 @@ export class Store {
   readonly runs = new Map<string, LiveRun>();
   readonly asks = new Map<string, PageAsk>();
   hosts: PageHost[] = [];
-  /** The program of each host, also of those that have ended. */
-  readonly programs = new Map<string, string>();
+  /** Each host that was seen, also those that have ended. */
+  readonly known = new Map<string, PageHost>();
   welcome: Welcome = { stream: '', control: false, version: '', home: '' };
   /** Whether the first state was received. */
   isFilled = false;
@@ -36,15 +37,25 @@ export class Store {
     else this.#change(data as PageChange, now);
   }
 
-  /** The agent that a run belongs to, or the program that runs it. */
-  agentOf({ actor, host }: PageRun): string {
-    return actor?.agent ?? (host === null ? '' : (this.programs.get(host) ?? ''));
+  /** Returns the agent that a run belongs to, or the program that runs it. */
+  agentOf({ actor, host }: Pick<PageRun, 'actor'> & { host: string | null }): string {
+    return actor?.agent ?? (host === null ? '' : oneLine(this.known.get(host)?.program ?? ''));
+  }
+
+  /** Returns the runs that go on. */
+  get live(): LiveRun[] {
+    return [...this.runs.values()].filter(({ end }) => !end);
+  }
+
+  /** Returns the runs that wait for a person, the eldest first. */
+  get waiting(): LiveRun[] {
+    return this.live.filter(({ run }) => run.waiting !== null);
   }
 
   /** Removes runs that ended a while ago, and notes which are idle. Returns whether anything changed. */
   tick(now = Date.now()): boolean {
     let changed = false;
-    const ended = [...this.runs.values()].filter(({ end }) => end !== null);
+    const ended = [...this.runs.values()].filter(({ end }) => end !== null).sort(byEnd);
     for (const [index, { run, end }] of ended.entries()) {
       const isOld = now - (end?.endedAt ?? 0) > STAYS_MS || index < ended.length - STAY;
       if (isOld && run.id !== this.chosen) changed = this.runs.delete(run.id) || changed;
@@ -72,16 +83,12 @@ export class Store {
     for (const run of runs) this.runs.set(run.id, liveOf(run, this.runs.get(run.id), now));
     for (const end of ended) {
       const live = this.runs.get(end.id);
-      if (!live) continue;
-      live.end = end;
-      // Those that ended last are the last, whenever they began.
-      this.runs.delete(end.id);
-      this.runs.set(end.id, live);
+      if (live) live.end = end;
     }
     for (const ask of asks) this.asks.set(ask.id, ask);
     for (const id of answered) this.asks.delete(id);
     if (hosts) this.hosts = hosts;
-    for (const { id, program } of hosts ?? []) this.programs.set(id, program);
+    for (const host of hosts ?? []) this.known.set(host.id, host);
   }
 }
 
@@ -93,4 +100,8 @@ function liveOf(run: PageRun, before: LiveRun | undefined, now: number): LiveRun
   if (cpuMs === sample.cpuMs) return { run, end: null, cpu: before.cpu, sample };
   const cpu = (cpuMs - sample.cpuMs) / Math.max(500, now - sample.at);
   return { run, end: null, cpu: Math.max(0, cpu), sample: { cpuMs, at: now } };
+}
+
+function byEnd(one: LiveRun, other: LiveRun): number {
+  return (one.end?.endedAt ?? 0) - (other.end?.endedAt ?? 0);
 }

@@ -24,7 +24,14 @@ export class Tabs {
     const id = name.toLowerCase();
     const tab = h(
       'button',
-      { type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, 'aria-label': name },
+      {
+        type: 'button',
+        class: 'tab',
+        role: 'tab',
+        id: `tab-${id}`,
+        'aria-controls': `panel-${id}`,
+        'aria-label': name,
+      },
       name,
       badge,
     );

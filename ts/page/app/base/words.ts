@@ -1,43 +1,47 @@
-import type { ChangeCounts, EndState } from '../../host/protocol.ts';
+import type { ChangeCounts, LedgerEntry } from 'agent-bash';
+import type { Mark } from './icon.ts';
 
-/** How a state is to be read: it goes on, needs a person, is all right, has failed, or is not known. */
-export type Tone = 'open' | 'needs' | 'good' | 'bad' | 'unknown';
+/** How a state is to be read: it goes on, needs a person, is over, or has failed. */
+export type Tone = 'live' | 'ask' | 'done' | 'bad';
 
-/** A state in a word, for people. */
+/** A state for people. */
 export interface Stated {
   word: string;
   tone: Tone;
+  mark: Mark;
 }
 
-interface End {
-  state: EndState | 'running';
-  exitCode: number | null;
-  signal: string | null;
-}
+type End = Pick<LedgerEntry, 'state' | 'exitCode' | 'signal'> & { limitMs?: number | null };
 
-/** Says how a run has ended, or that it runs. */
+/** Returns in words how a run has ended, or that it goes on. */
 export function statedEnd({ state, exitCode, signal }: End): Stated {
   switch (state) {
     case 'running':
-      return { word: 'running', tone: 'open' };
+      return { word: 'running', tone: 'live', mark: 'run' };
     case 'backgrounded':
-      return { word: 'in the background', tone: 'open' };
+      return { word: 'in the background', tone: 'live', mark: 'task' };
     case 'exited':
-      return exitCode === 0 ? { word: 'done', tone: 'good' } : { word: `failed, exit ${exitCode}`, tone: 'bad' };
+      if (exitCode === 0) return { word: 'done', tone: 'done', mark: 'ok' };
+      return { word: `exit code ${exitCode}`, tone: 'bad', mark: 'fail' };
     case 'signaled':
-      return { word: signal === null ? 'stopped' : `stopped by ${signal}`, tone: 'bad' };
+      return { word: signal === null ? 'killed' : `killed, ${signal}`, tone: 'bad', mark: 'stop' };
     case 'timed-out':
-      return { word: 'timed out', tone: 'bad' };
+      return { word: 'timed out', tone: 'bad', mark: 'time' };
     case 'aborted':
-      return { word: 'aborted', tone: 'bad' };
+      return { word: 'stopped', tone: 'done', mark: 'stop' };
     case 'refused':
-      return { word: 'refused', tone: 'bad' };
+      return { word: 'refused', tone: 'bad', mark: 'refuse' };
     case 'lost':
-      return { word: 'lost: its end is not known', tone: 'unknown' };
+      return { word: 'lost', tone: 'bad', mark: 'lost' };
   }
 }
 
-/** Sums up a receipt: `2 created, 1 deleted`; empty if nothing changed. */
+/** Returns the text with a capital first letter. */
+export function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Returns a receipt in words: `4 created, 1 deleted`; empty if nothing changed. */
 export function changedWords({ created, modified, deleted, renamed }: ChangeCounts): string {
   const parts: [number, string][] = [
     [created, 'created'],
@@ -46,7 +50,7 @@ export function changedWords({ created, modified, deleted, renamed }: ChangeCoun
     [renamed, 'renamed'],
   ];
   return parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${count.toLocaleString('en')} ${word}`)
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => `${number.toLocaleString('en')} ${word}`)
     .join(', ');
 }

@@ -1,19 +1,17 @@
 import { hexOf } from '../../../render/palette.ts';
 
 /**
- * Adds the 256 colours of output to the page. On a light page a colour is dark enough to be read, and on a dark one it
- * is light enough, unless the command has chosen the background, too.
+ * Adds the colours 16 … 255 of output to the page; the first 16 are in the style sheet. On a light page a colour is
+ * dark enough to be read, and on a dark one it is light enough, unless the command has chosen the background, too.
  */
 export function addColours(): void {
-  const rules = ['.s-fg-page{color:var(--page)}', '.s-bg-text{background:var(--text)}'];
+  const rules: string[] = [];
   for (let index = 0; index < 256; index++) {
     const colour = hexOf(index);
     const shade = (bound: string) => `oklch(from ${colour} ${bound} c h)`;
-    rules.push(
-      `.s-fg-${index}{color:light-dark(${shade('min(l,.52)')},${shade('max(l,.72)')})}`,
-      `.s-fg-${index}[class*=s-bg-]{color:${colour}}`,
-      `.s-bg-${index}{background:${colour}}`,
-    );
+    if (index > 15) rules.push(`.s-fg-${index}{color:light-dark(${shade('min(l,.5)')},${shade('max(l,.76)')})}`);
+    if (index > 15) rules.push(`.screen .s-fg-${index}{color:${shade('max(l,.7)')}}`);
+    rules.push(`.s-bg-${index}{background:${colour}}`, `.s-fg-${index}[class*=s-bg-]{color:${colour}}`);
   }
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(rules.join('\n'));

@@ -11,9 +11,14 @@ export function nodesOf(runs: readonly Run[]): Node[] {
   });
 }
 
-/** Makes the element of a line. */
-export function lineElement(runs: readonly Run[], isRemark: boolean): HTMLElement {
-  const line = h('div', { class: isRemark ? 'line remark' : 'line' });
-  line.append(...nodesOf(runs));
-  return line;
+/** Makes the element of a line with its number. */
+export function lineElement(runs: readonly Run[], label: string): HTMLElement {
+  const text = h('span');
+  text.append(...nodesOf(runs));
+  return h('div', { class: 'l', 'data-n': label }, text);
+}
+
+/** Makes a remark of the page between the lines. */
+export function remarkElement(...words: (string | Node)[]): HTMLElement {
+  return h('p', { class: 'cut' }, ...words);
 }

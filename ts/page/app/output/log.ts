@@ -1,8 +1,8 @@
 import type { PageOutput, PageScreen } from '../../wire.ts';
 import { h, show } from '../base/dom.ts';
 import { count, size } from '../base/format.ts';
-import { lineElement } from './draw.ts';
-import { LINES, Paper } from './paper.ts';
+import { lineElement, remarkElement } from './draw.ts';
+import { LINES, Paper, type PaperLine } from './paper.ts';
 import { screenElement } from './screen.ts';
 import type { Search } from './search.ts';
 
@@ -14,23 +14,26 @@ const SPOKEN = { characters: 600, ms: 2_000 };
 /** The output of the chosen run: a log that follows until a person scrolls, or the screen of a terminal. */
 export class LogView {
   readonly element = h('div', { class: 'log', role: 'log', 'aria-label': 'Output', tabindex: 0 });
-  readonly #notice = h('div', { class: 'line remark' });
+  readonly #notice = h('p', { class: 'cut' });
   readonly #list = h('div', { class: 'lines' });
   readonly #screen = h('div', { class: 'screen' });
+  readonly #note = h('p', { class: 'term-note' });
+  readonly #end = h('p', { class: 'end' });
   /** Called when it follows no longer, follows again, or has new lines below. */
   onFollow: (following: boolean, newLines: number) => void = () => {};
   search: Search | null = null;
   #paper = new Paper();
-  #first = 0;
-  #next = 0;
+  #first = 1;
+  #next = 1;
   #open: HTMLElement | null = null;
   #following = true;
   #spoken = { characters: 0, since: 0 };
 
   constructor() {
-    this.element.append(this.#notice, this.#list, this.#screen);
+    this.element.append(this.#notice, this.#list, this.#screen, this.#note, this.#end);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => this.#toEnd()).observe(this.element);
+    this.clear();
   }
 
   /** The lines that are shown. */
@@ -38,39 +41,58 @@ export class LogView {
     return [...this.#list.children] as HTMLElement[];
   }
 
+  /** Whether it shows the screen of a terminal. */
+  get isScreen(): boolean {
+    return this.#screen.childElementCount > 0;
+  }
+
   /** Empties it for another run. */
-  clear(notice: string): void {
+  clear(): void {
     this.#paper = new Paper();
     this.#list.replaceChildren();
     this.#screen.replaceChildren();
-    this.#first = 0;
-    this.#next = 0;
+    this.#first = 1;
+    this.#next = 1;
     this.#open = null;
+    this.element.classList.remove('terminal');
+    this.note('');
+    this.ended([]);
     this.follow(true);
-    this.#say(notice);
+    this.#say('');
     this.search?.refresh();
   }
 
   /** Says something in the place of output that there is not. */
   notice(words: string): void {
-    if (this.#paper.isEmpty && this.#screen.childElementCount === 0) this.#say(words);
-    else {
-      this.#paper.remark(words);
-      this.paint();
-    }
+    if (this.#paper.isEmpty && !this.isScreen) this.#say(words);
+  }
+
+  /** Says something below the output. */
+  note(words: string): void {
+    if (this.#note.textContent !== words) this.#note.textContent = words;
+    show(this.#note, words !== '');
+  }
+
+  /** Says how the run has ended; nothing while it goes on. */
+  ended(words: (string | Node)[]): void {
+    this.#end.replaceChildren(...words);
+    show(this.#end, words.length > 0);
+    this.#toEnd();
   }
 
   output({ text, gap, start, end }: PageOutput): void {
-    if (start) this.clear('');
-    this.#paper.add(text, gap, (bytes) => `— ${size(bytes)} are left out here —`);
+    if (start) this.clear();
+    this.#paper.add(text, gap);
     if (this.#paper.isEmpty) this.#say(end ? 'It wrote nothing.' : 'No output yet.');
   }
 
   screen(screen: PageScreen): void {
     this.#say('');
     this.#list.replaceChildren();
+    this.element.classList.add('terminal');
     this.#silence(true);
     screenElement(this.#screen, screen);
+    this.onFollow(true, 0);
   }
 
   /** Shows what was added since the last call. */
@@ -82,15 +104,15 @@ export class LogView {
     const room = this.#following || this.#next >= first ? 2 * LINES - this.#list.childElementCount : 0;
     const added = lines.filter(({ number }) => number >= this.#next).slice(0, Math.max(0, room));
     if (added.length > 0 || this.#following) this.#open?.remove();
-    for (const { drawn, isRemark, number } of added) {
-      const line = lineElement(drawn, isRemark);
-      this.#list.append(line);
-      this.search?.added(line);
-      this.#next = number + 1;
+    for (const line of added) {
+      const element = elementOf(line);
+      this.#list.append(element);
+      this.search?.added(element);
+      this.#next = line.number + 1;
     }
     this.#paintOpen();
     this.#speak(added.length);
-    if (!this.#paper.isEmpty) this.#head(first);
+    if (!this.#paper.isEmpty) this.#say(first > 1 ? `${count(first - 1, 'earlier line')} not shown` : '');
     this.search?.update();
     this.#toEnd();
     this.onFollow(this.#following, this.#paper.next - this.#next);
@@ -109,7 +131,7 @@ export class LogView {
   #paintOpen(): void {
     const drawn = this.#next === this.#paper.next ? this.#paper.open : null;
     this.#open?.remove();
-    this.#open = drawn && lineElement(drawn, false);
+    this.#open = drawn && lineElement(drawn, this.#paper.label);
     if (this.#open) this.#list.append(this.#open);
   }
 
@@ -122,15 +144,6 @@ export class LogView {
       for (let number = this.#first; number < first; number++) this.#list.firstElementChild?.remove();
     }
     this.#first = first;
-  }
-
-  #head(first: number): void {
-    const missing = this.#paper.missing;
-    const parts = [
-      first > 0 ? `${count(first, 'earlier line')} not shown` : '',
-      missing > 0 ? `${size(missing)} left out` : '',
-    ].filter(Boolean);
-    this.#say(parts.length > 0 ? `… ${parts.join(', ')}` : '');
   }
 
   #say(words: string): void {
@@ -156,12 +169,20 @@ export class LogView {
 
   #scrolled(): void {
     const { scrollHeight, scrollTop, clientHeight } = this.element;
-    const following =
-      scrollHeight - scrollTop - clientHeight < NEAR && this.#next >= (this.#paper.lines[0]?.number ?? 0);
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    const following = isAtEnd && this.#next >= (this.#paper.lines[0]?.number ?? 0);
     if (following !== this.#following) this.follow(following);
   }
 
   #toEnd(): void {
     if (this.#following) this.element.scrollTop = this.element.scrollHeight;
   }
+}
+
+function elementOf(line: PaperLine): HTMLElement {
+  if ('drawn' in line) return lineElement(line.drawn, line.label);
+  return remarkElement(
+    h('b', {}, `Gap: ${size(line.gap)} did not reach this page.`),
+    ' The whole output is in its log.',
+  );
 }

@@ -1,24 +1,18 @@
-import { PLAIN } from '../../../render/style.ts';
 import { type Drawn, Ink } from './ink.ts';
 
 /** Lines that are kept and shown. */
 export const LINES = 2_000;
 
-/** A line of the output, or a remark of the page. */
-export interface PaperLine {
-  /** Counts from the first line of the output. */
-  number: number;
-  drawn: Drawn;
-  isRemark: boolean;
-}
+/** A line of the output, or the bytes that are missing before the next line. `number` counts both. */
+export type PaperLine = { number: number } & ({ drawn: Drawn; label: string } | { gap: number });
 
 /** The last lines of an output: bounded, however much a command writes. */
 export class Paper {
   #ink = new Ink();
   /** The last lines, the oldest first. */
   lines: PaperLine[] = [];
-  /** The number that the next line gets. */
-  next = 0;
+  /** The number that the next line gets, from 1. */
+  next = 1;
   /** Bytes that this page never received. */
   missing = 0;
 
@@ -27,29 +21,37 @@ export class Paper {
     return this.#ink.open;
   }
 
-  get isEmpty(): boolean {
-    return this.next === 0 && this.open === null;
+  /** The number of the next line in the whole output. Behind a gap it is not known. */
+  get label(): string {
+    return this.missing > 0 ? '' : this.next.toLocaleString('en');
   }
 
-  add(text: string, gap: number, gapWords: (bytes: number) => string): void {
+  get isEmpty(): boolean {
+    return this.next === 1 && this.open === null && this.missing === 0;
+  }
+
+  add(text: string, gap: number): void {
     if (gap > 0) {
-      this.#push(this.#ink.end(), false);
+      this.#push(this.#ink.end());
       // What comes next is in no known style.
       this.#ink = new Ink();
       this.missing += gap;
-      if (this.next > 0) this.remark(gapWords(gap));
+      this.#keep({ number: this.next++, gap });
     }
-    this.#push(this.#ink.write(text), false);
+    this.#push(this.#ink.write(text));
   }
 
-  remark(words: string): void {
-    this.#push([[{ text: words, style: PLAIN, ours: true }]], true);
-  }
-
-  #push(drawn: Drawn[], isRemark: boolean): void {
+  #push(drawn: Drawn[]): void {
     const skipped = Math.max(0, drawn.length - LINES);
     this.next += skipped;
-    for (const line of drawn.slice(skipped)) this.lines.push({ number: this.next++, drawn: line, isRemark });
+    for (const line of drawn.slice(skipped)) {
+      const { label } = this;
+      this.#keep({ number: this.next++, drawn: line, label });
+    }
+  }
+
+  #keep(line: PaperLine): void {
+    this.lines.push(line);
     if (this.lines.length > LINES) this.lines.splice(0, this.lines.length - LINES);
   }
 }

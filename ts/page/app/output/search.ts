@@ -1,4 +1,4 @@
-import { button, h, text } from '../base/dom.ts';
+import { button, h, show, text } from '../base/dom.ts';
 
 /** The name of the highlight, as the style sheet has it. */
 const FOUND = 'found';
@@ -8,9 +8,15 @@ const PLACES = 5_000;
 /** The search in an output. It marks the lines that contain a text, and goes from one to the next. */
 export class Search {
   readonly element: HTMLElement;
-  readonly #field = h('input', { type: 'text', inputmode: 'search', enterkeyhint: 'search', autocomplete: 'off' });
-  readonly #label = h('span', { class: 'label' }, 'Search');
+  readonly #field = h('input', {
+    type: 'search',
+    class: 'field',
+    'aria-label': 'Search',
+    placeholder: 'Search',
+    autocomplete: 'off',
+  });
   readonly #status = h('span', { class: 'count', role: 'status' });
+  readonly #steps: HTMLElement;
   readonly #lines: () => Iterable<HTMLElement>;
   readonly #leave: () => void;
   readonly #highlight = typeof Highlight === 'function' ? new Highlight() : null;
@@ -21,16 +27,13 @@ export class Search {
   constructor(lines: () => Iterable<HTMLElement>, leave: () => void) {
     this.#lines = lines;
     this.#leave = leave;
-    const label = h('label', { class: 'field' }, this.#label, this.#field);
-    this.element = h(
-      'form',
-      { role: 'search', class: 'search' },
-      label,
-      button('↑', () => this.#go(-1), { class: 'quiet', 'aria-label': 'Previous match' }),
-      button('↓', () => this.#go(1), { class: 'quiet', 'aria-label': 'Next match' }),
-      this.#status,
+    this.#steps = h(
+      'span',
+      { class: 'steps' },
+      button('Previous', () => this.#go(-1), { class: 'btn btn-bare' }),
+      button('Next', () => this.#go(1), { class: 'btn btn-bare' }),
     );
-    this.#field.placeholder = 'Find in output';
+    this.element = h('form', { role: 'search', class: 'find' }, this.#field, this.#status, this.#steps);
     this.#field.addEventListener('input', () => this.refresh());
     this.element.addEventListener('submit', (event) => event.preventDefault());
     this.#field.addEventListener('keydown', (event) => {
@@ -47,7 +50,11 @@ export class Search {
 
   /** Names the field otherwise where another has the name. */
   set label(words: string) {
-    text(this.#label, words);
+    this.#field.ariaLabel = words;
+  }
+
+  focus(): void {
+    this.#field.focus();
   }
 
   clear(): void {
@@ -86,6 +93,7 @@ export class Search {
     const words =
       total === 0 ? 'no match' : at > 0 ? `${at} of ${total}` : `${total} ${total === 1 ? 'line' : 'lines'}`;
     text(this.#status, this.#query === '' ? '' : words);
+    show(this.#steps, total > 0);
   }
 
   #go(step: number): void {

@@ -1,0 +1,60 @@
+import { visible } from '../../../core/visible.ts';
+import type { PageAsk } from '../../wire.ts';
+import { commandNodes } from '../base/command.ts';
+import type { Context } from '../base/context.ts';
+import { h } from '../base/dom.ts';
+import { Decision } from '../now/decision.ts';
+import { COVERS, numberOf, otherReasons } from '../now/stakes.ts';
+
+/** A question about a command, whole: what would run, what is at stake, and what an undo takes back. */
+export class Case {
+  readonly element: HTMLElement;
+  readonly #decision: Decision | null;
+  readonly #ask: PageAsk;
+
+  constructor(context: Context, ask: PageAsk) {
+    this.#ask = ask;
+    const { store } = context;
+    const agent = store.agentOf(ask) || 'A program';
+    const parts = ask.findings.length;
+    const hard = parts === 0 ? '' : parts === 1 ? ' Look at the marked part.' : ` Look at the ${parts} marked parts.`;
+    const block = h('p', { class: 'block' });
+    block.append(...commandNodes(ask, ask.findings));
+    const body = h(
+      'div',
+      { class: 'case' },
+      h('p', {}, `${visible(agent)} wants to run this.${hard}`),
+      block,
+      ...stakes(ask),
+    );
+    this.#decision = store.welcome.control ? new Decision(context, ask, 'Reason, optional; the agent reads it') : null;
+    const note = h('p', {}, 'It may be asked in the program of the agent, too. The first answer counts.');
+    const decide = this.#decision && h('div', { class: 'decide' }, this.#decision.element, note);
+    this.element = h('div', { class: 'whole' }, h('div', { class: 'scroll' }, body), decide);
+  }
+
+  /** Sets the focus on the answer: on Deny for a command that cannot be taken back. */
+  focus(): void {
+    const { undo } = this.#ask;
+    (undo === 'full' ? this.#decision?.approve : this.#decision?.deny)?.focus();
+  }
+}
+
+function stakes(ask: PageAsk): Node[] {
+  const items = ask.findings.map(({ message, suggestion }, index) =>
+    h(
+      'li',
+      {},
+      numberOf(index),
+      h('b', {}, visible(message)),
+      h('span'),
+      suggestion !== '' && h('span', { class: 'rule' }, 'Instead: ', h('code', {}, visible(suggestion))),
+    ),
+  );
+  const others = otherReasons(ask).map((reason) =>
+    h('li', {}, h('span', { class: 'no none' }, '·'), h('b', {}, visible(reason))),
+  );
+  const title = h('h3', {}, 'What is at stake');
+  const undo = ask.undo ? [h('h3', {}, 'Undo'), h('p', { class: `cover ${ask.undo}` }, COVERS[ask.undo])] : [];
+  return [title, h('ol', { class: 'stakes' }, ...items, ...others), ...undo];
+}

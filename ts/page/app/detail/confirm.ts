@@ -1,0 +1,56 @@
+import { button, h } from '../base/dom.ts';
+
+/** A question before something that ends or changes much, in the place where it was asked for. */
+export interface Question {
+  title: string;
+  text: string;
+  items: Node[];
+  /** The verb of the button that does it. */
+  verb: string;
+  /** The command, as a part of the button's name. */
+  about: string;
+  /** The words of the button that does not. */
+  keep: string;
+  isRed: boolean;
+}
+
+/** Asks a person in place. The answer that changes nothing has the focus. */
+export class Confirm {
+  readonly element = h('div', {
+    class: 'confirm',
+    role: 'alertdialog',
+    'aria-labelledby': 'confirm-title',
+    hidden: true,
+  });
+  #before: Element | null = null;
+
+  get isOpen(): boolean {
+    return !this.element.hidden;
+  }
+
+  ask({ title, text, items, verb, about, keep, isRed }: Question, act: () => void): void {
+    this.#before = document.activeElement;
+    const done = () => {
+      this.close();
+      act();
+    };
+    const go = button(verb, done, { class: isRed ? 'btn btn-red-full' : 'btn btn-ink' }, ` ${about}`);
+    const stay = button(keep, () => this.close(), { class: 'btn' });
+    const words = h('p', { id: 'confirm-title' }, h('b', {}, title), ` ${text}`);
+    this.element.replaceChildren(words, h('ul', {}, ...items), h('p', { class: 'act' }, go, stay));
+    this.element.hidden = false;
+    this.element.onkeydown = (event) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      this.close();
+    };
+    stay.focus();
+  }
+
+  close(): void {
+    if (this.element.hidden) return;
+    this.element.hidden = true;
+    this.element.replaceChildren();
+    if (this.#before instanceof HTMLElement && this.#before.isConnected) this.#before.focus();
+  }
+}

@@ -1,0 +1,309 @@
+import type { HistoryEntry, PageAsk, PageDetails, PageEvents, PageUndo } from '../../wire.ts';
+import { commandNodes } from '../base/command.ts';
+import type { Context } from '../base/context.ts';
+import { arrange, attribute, button, fill, h, show, text } from '../base/dom.ts';
+import { age, ago, clock, duration, nameOf } from '../base/format.ts';
+import { icon } from '../base/icon.ts';
+import type { LiveRun } from '../base/store.ts';
+import { capital, type Stated, statedEnd } from '../base/words.ts';
+import { statedRun, stateOf } from '../now/row.ts';
+import { stakesList } from '../now/stakes.ts';
+import { OutputPane } from '../output/pane.ts';
+import { Case } from './case.ts';
+import { changesPart } from './changes.ts';
+import { Confirm } from './confirm.ts';
+import { deniedPart } from './denied.ts';
+import { type Fact, factList, factsOfEntry, factsOfRun } from './facts.ts';
+import { undoItems, undoText } from './undo.ts';
+
+/** Age from which a person is asked before a run is stopped, ms. */
+const LONG_MS = 5 * 60_000;
+
+/** The thing that is open: a run of now, a question, or a run of the ledger. */
+export interface Subject {
+  id: string;
+  live: LiveRun | null;
+  ask: PageAsk | null;
+  entry: HistoryEntry | null;
+}
+
+/** The chosen run or question, with all about it. */
+export class Detail {
+  readonly element: HTMLElement;
+  readonly pane: OutputPane;
+  readonly #context: Context;
+  readonly #badge = h('span', { class: 'badge' });
+  readonly #since = h('span', { class: 'since' });
+  readonly #actions = h('span', { class: 'actions' });
+  readonly #command = h('p', { class: 'head-cmd' });
+  readonly #facts = h('dl', { class: 'facts' });
+  readonly #findings = h('div');
+  readonly #confirm = new Confirm();
+  readonly #parts = h('div');
+  readonly #body: HTMLElement;
+  readonly #empty = h('p', { class: 'choose' }, 'Choose a command to see its output.');
+  #subject: Subject | null = null;
+  #case: { id: string; case: Case } | null = null;
+  #details: PageDetails = { findings: [], entry: null };
+  /** What the details were read for: the run and its state. */
+  #read = '';
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.pane = new OutputPane(context);
+    const back = button('Back', () => context.choose(null), { class: 'btn btn-bare back' });
+    const copy = button('Copy command', () => void this.#copy(), { class: 'btn btn-bare copy' });
+    const row = h(
+      'div',
+      { class: 'head-row' },
+      back,
+      this.#badge,
+      this.#since,
+      h('span', { class: 'sp' }),
+      copy,
+      this.#actions,
+    );
+    const parts = [row, this.#command, this.#facts, this.#findings, this.#confirm.element];
+    this.#body = h('div', { class: 'body' }, h('header', { class: 'head' }, ...parts), this.#parts);
+    this.element = h('article', { class: 'detail' }, this.#body, this.#empty);
+    this.element.addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape' && this.#subject) context.choose(null);
+    });
+    this.update(null);
+  }
+
+  /** The name of the open thing. */
+  get id(): string | null {
+    return this.#subject?.id ?? null;
+  }
+
+  /** Shows the thing that is open, as it is now. */
+  update(subject: Subject | null): void {
+    const isOther = subject?.id !== this.#subject?.id;
+    this.#subject = subject;
+    show(this.#body, subject !== null);
+    show(this.#empty, subject === null);
+    if (isOther) this.#reset(subject);
+    if (!subject) return;
+    void this.#readDetails(subject);
+    this.#updateHead(subject);
+    this.#updateBody(subject);
+    this.tick(Date.now());
+  }
+
+  tick(now: number): void {
+    const { live = null, ask = null, entry = null } = this.#subject ?? {};
+    const end = live?.end;
+    const took = end ? (end.durationMs ?? end.endedAt - live.run.startedAt) : (entry?.durationMs ?? null);
+    const tookWords = took === null ? '' : `, took ${duration(took)}`;
+    if (end) text(this.#since, `${ago(now - end.endedAt)}${tookWords}`);
+    else if (live) text(this.#since, age(now - live.run.startedAt));
+    else if (ask) text(this.#since, age(now - ask.askedAt));
+    else if (entry) text(this.#since, entry.endedAt === null ? '' : `${ago(now - entry.endedAt)}${tookWords}`);
+  }
+
+  /** Sets the focus where a person goes on. */
+  focus(): void {
+    if (this.#case) this.#case.case.focus();
+    else this.pane.focus();
+  }
+
+  /** Sets the focus on the answer to a question. */
+  focusAnswer(): void {
+    this.#case?.case.focus();
+  }
+
+  /** Stops the open run, or asks first if much would be lost. */
+  stop(): void {
+    const live = this.#subject?.live;
+    if (!live || live.end) return;
+    const { run } = live;
+    const isTask = run.kind === 'task';
+    if (!isTask && run.kind !== 'terminal' && Date.now() - run.startedAt < LONG_MS) return void this.#stop(live);
+    const number =
+      run.processes === null ? 'Its processes' : run.processes === 1 ? 'Its process' : `Its ${run.processes} processes`;
+    const ports = run.ports.map(({ port }) => ` Port ${port} closes.`).join('');
+    const question = {
+      title: isTask ? 'Stop this task?' : 'Stop this command?',
+      text: `${number} get SIGTERM, and SIGKILL if that is not enough.${ports}`,
+      items: [],
+      verb: 'Stop',
+      about: nameOf(run.command),
+      keep: 'Keep it running',
+      isRed: true,
+    };
+    this.#confirm.ask(question, () => void this.#stop(live));
+  }
+
+  /** Asks before the open run is undone, with what an undo would do now. */
+  async undo(): Promise<void> {
+    const runId = this.#undoable();
+    if (runId === null) return;
+    const { server, store, messages } = this.#context;
+    try {
+      const forecast = await server.get<PageUndo>('forecast', { run: runId });
+      if (this.#undoable() !== runId) return;
+      const question = {
+        title: 'Undo this run?',
+        text: undoText(forecast),
+        items: undoItems(forecast, store.welcome.home),
+        verb: 'Undo',
+        about: nameOf(this.#commandOf()),
+        keep: 'Keep',
+        isRed: false,
+      };
+      this.#confirm.ask(question, () => void this.#undo(runId));
+    } catch (error) {
+      messages.fail('This run cannot be undone', error);
+    }
+  }
+
+  output(data: PageEvents['output']): void {
+    this.pane.output(data);
+  }
+
+  #reset(subject: Subject | null): void {
+    this.#confirm.close();
+    this.#case = subject?.ask ? { id: subject.id, case: new Case(this.#context, subject.ask) } : null;
+    this.#details = { findings: [], entry: null };
+    this.#read = '';
+    this.pane.show(subject?.ask ? null : (subject?.id ?? null));
+  }
+
+  #commandOf(): string {
+    const { live, ask, entry } = this.#subject ?? {};
+    return (live?.run ?? ask ?? entry)?.command ?? '';
+  }
+
+  /** Returns the run id of the open run if it can be undone. */
+  #undoable(): string | null {
+    const { live, entry } = this.#subject ?? {};
+    if (live) return live.end && (live.end.undo ?? this.#details.entry?.undo) ? live.run.runId : null;
+    return entry?.undo ? entry.runId : null;
+  }
+
+  #updateHead(subject: Subject): void {
+    const { live, ask, entry } = subject;
+    const shown = live?.run ?? ask ?? entry;
+    if (!shown) return;
+    const { word, tone, mark } = statedOf(subject);
+    const { store } = this.#context;
+    const { home } = store.welcome;
+    attribute(this.element, 'aria-label', nameOf(shown.command));
+    this.#badge.className = `badge badge-${tone}`;
+    fill(this.#badge, `${mark} ${word}`, () => [icon(mark), capital(word)]);
+    const findings = this.#details.findings;
+    show(this.#command, ask === null);
+    fill(this.#command, JSON.stringify([shown.command, findings]), () => commandNodes(shown, findings));
+    fill(this.#findings, JSON.stringify(findings), () => [findings.length > 0 && stakesList(findings)]);
+    const facts: Fact[] = live ? factsOfRun(live, store.agentOf(live.run), home) : [];
+    const known = entry ?? this.#details.entry;
+    if (known && (entry || live?.end)) facts.push(...factsOfEntry(known, live === null, known.project.name, home));
+    if (ask) facts.push(['Project', ask.project.name], ['Agent', store.agentOf(ask)], ['Directory', ask.cwd]);
+    const key = JSON.stringify(facts.map(([name, value]) => [name, value instanceof Node ? value.textContent : value]));
+    fill(this.#facts, key, () => factList(facts));
+    this.#updateActions(live);
+  }
+
+  #updateActions(live: LiveRun | null): void {
+    const { control } = this.#context.store.welcome;
+    const action = !control || this.#confirm.isOpen ? '' : live && !live.end ? 'stop' : this.#undoable() ? 'undo' : '';
+    const name = ` ${nameOf(this.#commandOf())}`;
+    fill(this.#actions, action + name, () => [
+      action === 'stop' && button('Stop', () => this.stop(), { class: 'btn btn-red' }, name),
+      action === 'undo' && button('Undo', () => void this.undo(), { class: 'btn' }, name),
+    ]);
+  }
+
+  #updateBody({ live, entry }: Subject): void {
+    const { home } = this.#context.store.welcome;
+    if (this.#case) {
+      this.#body.className = 'body';
+      arrange(this.#parts, [this.#case.case.element]);
+      this.#parts.className = 'rest';
+      return;
+    }
+    const end = live?.end ?? null;
+    const key = end ? `${live?.run.id} ${end.endedAt}` : '';
+    if (this.#parts.dataset.key !== key || this.pane.element.parentElement !== this.#parts) {
+      this.#parts.dataset.key = key;
+      const parts =
+        live && end ? [deniedPart(end), changesPart(live.run, end, home)].filter((part) => part !== null) : [];
+      this.#body.classList.toggle('long', parts.length > 0);
+      this.#parts.className = 'rest';
+      arrange(this.#parts, [...parts, this.pane.element]);
+    }
+    if (live) this.pane.update(live.run, end !== null);
+    this.pane.ended(endNodes(live, entry));
+  }
+
+  async #readDetails({ live, ask, entry }: Subject): Promise<void> {
+    const runId = live?.run.runId ?? entry?.runId ?? '';
+    const key = `${runId} ${live ? stateOf(live) : ''}`;
+    if (ask || runId === '' || key === this.#read) return;
+    this.#read = key;
+    const details = await this.#context.server.get<PageDetails>('run', { run: runId }).catch(() => null);
+    if (!details || this.#read !== key) return;
+    this.#details = details;
+    this.#context.changed();
+  }
+
+  async #copy(): Promise<void> {
+    const { messages } = this.#context;
+    try {
+      await navigator.clipboard.writeText(this.#commandOf());
+      messages.say('The command was copied, without its secrets.');
+    } catch (error) {
+      messages.fail('The command was not copied', error);
+    }
+  }
+
+  async #stop({ run }: LiveRun): Promise<void> {
+    const { server, messages } = this.#context;
+    try {
+      await server.post('stop', { run: run.id });
+      messages.say(`Stopped: ${nameOf(run.command)}`);
+    } catch (error) {
+      messages.fail('This was not stopped', error);
+    }
+  }
+
+  async #undo(runId: string): Promise<void> {
+    const { server, messages } = this.#context;
+    const name = nameOf(this.#commandOf());
+    try {
+      const { restored, removed, conflicts } = await server.post<PageUndo>('undo', { run: runId });
+      const stays = conflicts.length > 0 ? `, ${conflicts.length} left as they are` : '';
+      messages.say(`Undone: ${name} (${restored.length} restored, ${removed.length} removed${stays})`);
+      const live = this.#subject?.live;
+      if (live?.end) live.end = { ...live.end, undo: null };
+      this.#read = '';
+      this.#context.changed();
+    } catch (error) {
+      messages.fail('It was not undone', error);
+    }
+  }
+}
+
+function statedOf({ live, ask, entry }: Subject): Stated {
+  if (live) return statedRun(live);
+  if (ask) return { word: 'asks for approval', tone: 'ask', mark: 'ask' };
+  return statedEnd(entry as HistoryEntry);
+}
+
+/** Returns in words how a run has ended, below its output. */
+function endNodes(live: LiveRun | null, entry: HistoryEntry | null): (string | Node)[] {
+  const end = live?.end ?? entry;
+  if (!end || end.endedAt === null) return [];
+  const { word, tone } = statedEnd(end);
+  const startedAt = live?.run.startedAt ?? entry?.startedAt ?? 0;
+  if (end.state === 'lost') {
+    const gone = h('span', { class: 'bad' }, 'Lost.');
+    return [
+      gone,
+      ` Its helper was killed, at ${clock(end.endedAt)} or before. Its end was not seen; the output may stop short.`,
+    ];
+  }
+  const after = `after ${duration(end.durationMs ?? end.endedAt - startedAt)}`;
+  return [tone === 'bad' ? h('span', { class: 'bad' }, capital(word)) : capital(word), ` ${after}`];
+}

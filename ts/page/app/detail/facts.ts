@@ -1,0 +1,67 @@
+import type { LedgerEntry } from 'agent-bash';
+import { visible } from '../../../core/visible.ts';
+import { h } from '../base/dom.ts';
+import { clock, day, duration, percent, shortPath, size } from '../base/format.ts';
+import type { LiveRun } from '../base/store.ts';
+import { portLink } from '../ports/link.ts';
+
+/** A fact: its name and its value; `''` is left out. */
+export type Fact = [name: string, value: string | Node];
+
+/** Makes a list of facts. */
+export function factList(facts: readonly Fact[]): HTMLElement[] {
+  return facts
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)));
+}
+
+/** Returns the facts of a run of now. */
+export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: string): Fact[] {
+  const ports = end ? [] : run.ports.map((port): Fact => ['Port', portLink(port)]);
+  const usage: Fact[] = end
+    ? []
+    : [
+        ['CPU', cpu === null ? '' : percent(cpu)],
+        ['Memory', run.memory ? size(run.memory) : ''],
+        ['Processes', run.processes === null ? '' : String(run.processes)],
+      ];
+  return [
+    ...ports,
+    ['Project', visible(run.project.name)],
+    ['Agent', visible(agent)],
+    ['Started', clock(run.startedAt)],
+    ['Directory', run.cwd === run.project.path ? '' : shortPath(run.cwd, home)],
+    ['Limit', run.limitMs === null ? 'none' : duration(run.limitMs)],
+    ...usage,
+    ['Confined', run.confinement ?? 'no'],
+    ...(run.size ? ([['Terminal', run.size.join(' × ')]] satisfies Fact[]) : []),
+  ];
+}
+
+/** Returns the facts of a run of the ledger. `isAlone`: no facts of a run of now stand before them. */
+export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: string, home: string): Fact[] {
+  const { usage, actor } = entry;
+  const first: Fact[] = [
+    ['Project', visible(project)],
+    ['Agent', visible(actor?.agent ?? entry.host.program)],
+    ['Started', `${day(entry.startedAt)}, ${clock(entry.startedAt)}`],
+    ['Directory', shortPath(entry.cwd, home)],
+    ['Confined', entry.confinement ?? 'no'],
+  ];
+  return [
+    ...(isAlone ? first : []),
+    ['CPU time', usage ? duration(usage.userMs + usage.systemMs) : ''],
+    ['Memory', usage ? size(usage.maxRssBytes) : ''],
+    ['Session', visible(actor?.session ?? '')],
+    ['User', visible(actor?.user ?? '')],
+    [
+      'Decided',
+      entry.decidedBy === null
+        ? ''
+        : entry.decidedBy === 'page'
+          ? 'by a person, on a page'
+          : 'by a person, in the host',
+    ],
+    ['Secrets', entry.redacted ? 'taken out of the command' : ''],
+  ];
+}

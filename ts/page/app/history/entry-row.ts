@@ -1,0 +1,45 @@
+import { visible } from '../../../core/visible.ts';
+import type { HistoryEntry } from '../../wire.ts';
+import { shortCommand } from '../base/command.ts';
+import { button, type Child, h, hidden } from '../base/dom.ts';
+import { clock, duration, nameOf } from '../base/format.ts';
+import { icon } from '../base/icon.ts';
+import { changedWords, statedEnd } from '../base/words.ts';
+
+/** Makes the row of a run. */
+export function entryRow(entry: HistoryEntry, open: () => void): HTMLElement {
+  const { word, tone, mark } = statedEnd(entry);
+  const command = button(null, open, { class: 'open cmd', title: nameOf(entry.command) });
+  command.append(...shortCommand(entry));
+  const decided = entry.decidedBy === null ? '' : entry.state === 'refused' ? ', denied' : ', approved';
+  const cells: [string, Child][] = [
+    ['t', h('time', { datetime: new Date(entry.startedAt).toISOString() }, clock(entry.startedAt))],
+    ['s', h('span', { class: `state ${tone}` }, icon(mark), word + decided)],
+    ['c', command],
+    ['p', visible(entry.project.name)],
+    ['who', visible(entry.actor?.agent ?? entry.host.program)],
+    ['chg', changes(entry)],
+    ['r', entry.durationMs === null ? '' : duration(entry.durationMs)],
+  ];
+  const row = h('tr', { 'data-run': entry.runId, 'data-state': entry.state });
+  row.append(...cells.map(([name, cell]) => h('td', { class: name }, cell)));
+  return row;
+}
+
+const SIGNS = [
+  ['created', '+', 'plus'],
+  ['modified', '~', 'tilde'],
+  ['deleted', '−', 'minus'],
+  ['renamed', '→', 'arrow'],
+] as const;
+
+/** Returns the changes of a run in signs. A screen reader hears them in words. */
+function changes({ receipt }: HistoryEntry): HTMLElement | string {
+  if (!receipt) return '';
+  const words = changedWords(receipt);
+  if (words === '') return receipt.state === 'known' ? '' : 'unknown';
+  const signs = SIGNS.filter(([kind]) => receipt[kind] > 0).map(([kind, sign, name]) =>
+    h('span', { class: name }, `${sign}${receipt[kind].toLocaleString('en')} `),
+  );
+  return h('span', {}, h('span', { 'aria-hidden': 'true' }, ...signs), hidden(words));
+}

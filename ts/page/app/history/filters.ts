@@ -1,0 +1,116 @@
+import { visible } from '../../../core/visible.ts';
+import type { PageHistory } from '../../wire.ts';
+import { fill, h, text } from '../base/dom.ts';
+import { count } from '../base/format.ts';
+
+const HOUR = 3_600_000;
+const TIMES: [label: string, ms: number][] = [
+  ['Last 24 hours', 24 * HOUR],
+  ['Last hour', HOUR],
+  ['Last 7 days', 7 * 24 * HOUR],
+  ['Everything kept: 90 days', 0],
+];
+/** Time in ms without a key before the filters are applied. */
+const SETTLES_MS = 250;
+
+/** The filters of the history. */
+export class Filters {
+  readonly element: HTMLFormElement;
+  readonly #text = input('Search', 'Search commands', 'field grow', 'search');
+  readonly #project = h('select', { class: 'field', 'aria-label': 'Project' });
+  readonly #agent = h('select', { class: 'field', 'aria-label': 'Agent' });
+  readonly #since = h('select', { class: 'field', 'aria-label': 'Since' });
+  readonly #changed = input('Changed', 'Changed path', 'field mid', 'text');
+  readonly #failed = h('input', { type: 'checkbox' });
+  readonly #count = h('span', { class: 'count', role: 'status' });
+  #timer = 0;
+
+  /** `changed` is called when a person has changed them and stopped typing. */
+  constructor(changed: () => void) {
+    this.#since.append(...TIMES.map(([label], index) => option(label, String(index))));
+    this.options({ projects: [], agents: [] });
+    const failed = h('label', { class: 'check' }, this.#failed, 'Failed only');
+    const fields = [this.#text, this.#project, this.#agent, this.#since, this.#changed, failed, this.#count];
+    this.element = h('form', { class: 'filters' }, ...fields);
+    this.element.addEventListener('submit', (event) => event.preventDefault());
+    this.element.addEventListener('input', () => {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(changed, SETTLES_MS);
+    });
+  }
+
+  /** Whether any is set but the time. */
+  get isSet(): boolean {
+    const { since: _, ...others } = this.query;
+    return Object.keys(others).length > 0;
+  }
+
+  /** The parameters that they stand for. */
+  get query(): Record<string, string> {
+    const query: Record<string, string> = {};
+    const set = (name: string, value: string) => {
+      if (value !== '') query[name] = value;
+    };
+    set('text', this.#text.value);
+    set('cwd', this.#project.value);
+    set('agent', this.#agent.value);
+    set('changed', this.#changed.value.trim());
+    const [, ms = 0] = TIMES[Number(this.#since.value)] ?? [];
+    if (ms > 0) query.since = String(Date.now() - ms);
+    if (this.#failed.checked) query.failed = 'true';
+    return query;
+  }
+
+  /** Offers these projects and agents, and the one that is chosen. */
+  options({ projects, agents }: Pick<PageHistory, 'projects' | 'agents'>): void {
+    const chosen = this.#project.value;
+    const known = projects.map(({ path, name }): [string, string] => [path, visible(name)]);
+    offer(this.#project, 'All projects', known, chosen, visible(chosen.split('/').at(-1) ?? ''));
+    const agent = this.#agent.value;
+    offer(
+      this.#agent,
+      'All agents',
+      agents.map((name): [string, string] => [name, visible(name)]),
+      agent,
+      visible(agent),
+    );
+  }
+
+  /** Says how many runs fit. */
+  found({ runs, more }: PageHistory): void {
+    text(this.#count, more ? `more than ${count(runs, 'run')}` : count(runs, 'run'));
+  }
+
+  focus(): void {
+    this.#text.focus();
+  }
+}
+
+function offer(
+  select: HTMLSelectElement,
+  all: string,
+  options: [string, string][],
+  chosen: string,
+  words: string,
+): void {
+  const known =
+    chosen === '' || options.some(([value]) => value === chosen) ? options : [[chosen, words] as const, ...options];
+  fill(select, JSON.stringify(known), () => [option(all, ''), ...known.map(([value, label]) => option(label, value))]);
+  select.value = chosen;
+}
+
+function input(name: string, placeholder: string, kind: string, type: string): HTMLInputElement {
+  return h('input', {
+    type,
+    class: kind,
+    placeholder,
+    'aria-label': name,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    autocapitalize: 'off',
+  });
+}
+
+function option(label: string, value: string): HTMLOptionElement {
+  return h('option', { value }, label);
+}

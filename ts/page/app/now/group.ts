@@ -1,0 +1,113 @@
+import { visible } from '../../../core/visible.ts';
+import type { Context } from '../base/context.ts';
+import { arrange, button, h, show, text } from '../base/dom.ts';
+import { shortPath } from '../base/format.ts';
+import { icon } from '../base/icon.ts';
+import type { LiveRun, Store } from '../base/store.ts';
+import type { RunRow } from './row.ts';
+
+/** Rows of a group that are shown before a person asks for all. */
+const SHOWN = 15;
+/** Time in ms for which a run that went well stays in its place. */
+const STAYS_MS = 10_000;
+
+/** The runs of one agent in one project. */
+export interface Group {
+  key: string;
+  name: string;
+  path: string;
+  agent: string;
+  /** The name of the host; `null` if it has ended. */
+  host: string | null;
+  runs: LiveRun[];
+}
+
+/** Returns the runs in groups, each in the order in which they began. */
+export function groupsOf(live: Iterable<LiveRun>, store: Store): Group[] {
+  const groups = new Map<string, Group>();
+  for (const one of live) {
+    const { project, host } = one.run;
+    const agent = store.agentOf(one.run);
+    const key = `${project.path}\n${agent}\n${host}`;
+    const group = groups.get(key) ?? { key, name: project.name, path: project.path, agent, host, runs: [] };
+    group.runs.push(one);
+    groups.set(key, group);
+  }
+  for (const { runs } of groups.values()) runs.sort((one, other) => one.run.startedAt - other.run.startedAt);
+  return [...groups.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+/** A group in the list. */
+export class GroupView {
+  readonly element: HTMLElement;
+  readonly #context: Context;
+  readonly #list = h('ul');
+  readonly #ended = h('ul');
+  readonly #who = h('span', { class: 'who' });
+  readonly #gone = h('p', { class: 'group-note' });
+  readonly #all: HTMLButtonElement;
+  readonly #more: HTMLButtonElement;
+  #isWhole = false;
+  #isUnfolded = false;
+  /** The runs that are folded. They change only while no person is at the list, so that rows keep their place. */
+  #folded = new Set<string>();
+
+  constructor(context: Context, { name, path }: Group) {
+    this.#context = context;
+    const { home } = context.store.welcome;
+    const toggle = (change: () => void) => () => {
+      change();
+      context.changed();
+    };
+    this.#all = button(
+      null,
+      toggle(() => (this.#isWhole = !this.#isWhole)),
+      { class: 'more' },
+    );
+    this.#more = button(
+      null,
+      toggle(() => (this.#isUnfolded = !this.#isUnfolded)),
+      { class: 'more' },
+    );
+    const where = h('span', { class: 'where', title: visible(path) }, shortPath(path, home));
+    const head = h('header', { class: 'group-head' }, h('h3', {}, visible(name)), where, this.#who);
+    this.#gone.append(
+      icon('lost'),
+      h('span', {}, h('b', {}, 'The host has ended.'), ' Its task goes on and can be stopped here.'),
+    );
+    const parts = [head, this.#gone, this.#list, this.#all, this.#more, this.#ended];
+    this.element = h('section', { class: 'group', 'aria-label': visible(name) }, ...parts);
+  }
+
+  update({ runs, agent, host }: Group, rowOf: (live: LiveRun) => RunRow, isStill: boolean): void {
+    const { store } = this.#context;
+    const pid = host === null ? undefined : store.known.get(host)?.pid;
+    text(this.#who, [visible(agent), pid === undefined ? 'host gone' : `pid ${pid}`].filter(Boolean).join(' · '));
+    show(this.#gone, host === null && runs.some(({ end }) => !end));
+    if (!isStill) this.#folded = new Set(runs.filter((one) => isOver(one) && one.run.id !== store.chosen).map(idOf));
+    const folded = runs.filter((one) => this.#folded.has(idOf(one)));
+    const open = runs.filter((one) => !this.#folded.has(idOf(one)));
+    const shown = this.#isWhole ? open : open.slice(0, SHOWN);
+    arrange(
+      this.#list,
+      shown.map((one) => rowOf(one).element),
+    );
+    show(this.#list, open.length > 0);
+    text(this.#all, this.#isWhole ? `Show ${SHOWN}` : `Show all ${open.length}`);
+    show(this.#all, open.length > SHOWN);
+    text(this.#more, `${folded.length} that ended in the last 5 minutes`);
+    show(this.#more, folded.length > 0);
+    this.#more.setAttribute('aria-expanded', String(this.#isUnfolded));
+    arrange(this.#ended, this.#isUnfolded ? folded.map((one) => rowOf(one).element) : []);
+  }
+}
+
+function idOf({ run }: LiveRun): string {
+  return run.id;
+}
+
+/** Returns whether a run went well, a while ago. What failed stays in its place. */
+function isOver({ end }: LiveRun): boolean {
+  if (!end || Date.now() - end.endedAt < STAYS_MS) return false;
+  return (end.state === 'exited' && end.exitCode === 0) || end.state === 'backgrounded' || end.state === 'aborted';
+}

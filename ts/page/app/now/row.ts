@@ -1,0 +1,121 @@
+import type { PageRun } from '../../wire.ts';
+import { shortCommand } from '../base/command.ts';
+import type { Context } from '../base/context.ts';
+import { attribute, button, fill, h, show, text } from '../base/dom.ts';
+import { age, ago, nameOf, oneLine, percent, size } from '../base/format.ts';
+import { icon } from '../base/icon.ts';
+import type { LiveRun } from '../base/store.ts';
+import { changedWords, type Stated, statedEnd } from '../base/words.ts';
+import { portLink } from '../ports/link.ts';
+
+/** Use of the processor and of memory from which a number stands out. */
+const HOT = { cores: 0.9, bytes: 1e9 };
+/** Time in ms without a new line after which a run is called quiet. */
+const QUIET_MS = 30_000;
+
+/** Returns the state of a run for people. */
+export function statedRun({ run, end }: LiveRun): Stated {
+  if (end) return statedEnd({ ...end, limitMs: run.limitMs });
+  if (run.waiting?.why === 'prompt') return { word: 'asks', tone: 'ask', mark: 'ask' };
+  if (run.waiting?.why === 'input') return { word: 'waits for input', tone: 'ask', mark: 'quiet' };
+  if (run.waiting) return { word: 'stopped by a signal', tone: 'ask', mark: 'quiet' };
+  return run.kind === 'task'
+    ? { word: 'task', tone: 'live', mark: 'task' }
+    : { word: 'running', tone: 'live', mark: 'run' };
+}
+
+/** Returns the state of a run for programs: a word of the ledger. */
+export function stateOf({ run, end }: LiveRun): string {
+  return end?.state ?? (run.kind === 'task' ? 'backgrounded' : 'running');
+}
+
+/** A run in the list. It stays the same element for as long as it is listed. */
+export class RunRow {
+  readonly element: HTMLElement;
+  readonly open: HTMLButtonElement;
+  readonly #context: Context;
+  readonly #mark = h('span', { class: 'mark' });
+  readonly #line = h('p', { class: 'line' });
+  readonly #cpu = h('span', { class: 'cpu' });
+  readonly #memory = h('span', { class: 'mem' });
+  readonly #time = h('time');
+  readonly #stop: HTMLElement;
+  #live: LiveRun;
+  /** The last line and when it came. */
+  #last = { line: '', at: Date.now() };
+
+  constructor(context: Context, live: LiveRun) {
+    this.#context = context;
+    this.#live = live;
+    const { id, command } = live.run;
+    this.open = button(null, () => context.choose(id), { class: 'open cmd' });
+    const stop = button('Stop', () => context.stop(id), { class: 'btn btn-red' }, ` ${nameOf(command)}`);
+    this.#stop = h('p', { class: 'act-row' }, stop);
+    const numbers = h('p', { class: 'nums' }, this.#cpu, this.#memory, this.#time);
+    this.element = h('li', { class: 'run' }, this.#mark, this.open, this.#line, numbers, this.#stop);
+    this.update(live);
+  }
+
+  /** Shows the run as it is now. */
+  update(live: LiveRun): void {
+    this.#live = live;
+    const { run, end } = live;
+    const { store } = this.#context;
+    const isChosen = store.chosen === run.id;
+    const { mark, tone } = statedRun(live);
+    fill(this.open, run.command, () => shortCommand(run));
+    this.open.title = nameOf(run.command);
+    fill(this.#mark, mark, () => [icon(mark)]);
+    attribute(this.open, 'aria-current', isChosen && 'true');
+    attribute(this.element, 'data-run', run.runId || run.id);
+    attribute(this.element, 'data-state', stateOf(live));
+    attribute(this.element, 'data-waits', end ? null : run.waiting?.why);
+    attribute(this.element, 'data-tone', tone);
+    for (const [name, is] of Object.entries({ chosen: isChosen, ended: end !== null })) {
+      this.element.classList.toggle(name, is);
+    }
+    // A run that waits has its buttons in its card, and the chosen one beside its output.
+    show(this.#stop, store.welcome.control && !end && !run.waiting && !isChosen);
+    if (run.lastLine !== this.#last.line) this.#last = { line: run.lastLine, at: Date.now() };
+    this.tick();
+  }
+
+  /** Shows what changes with time alone. */
+  tick(now = Date.now()): void {
+    const { run, end, cpu } = this.#live;
+    text(this.#time, end ? ago(now - end.endedAt) : age(now - run.startedAt));
+    text(this.#cpu, end || cpu === null ? '–' : percent(cpu));
+    text(this.#memory, end || !run.memory ? '–' : size(run.memory));
+    this.#cpu.classList.toggle('hot', !end && (cpu ?? 0) >= HOT.cores);
+    this.#memory.classList.toggle('hot', !end && (run.memory ?? 0) >= HOT.bytes);
+    const said = this.#said(now);
+    const ports = end ? [] : run.ports;
+    const words = end ? '' : oneLine(run.lastLine);
+    fill(this.#line, JSON.stringify([said, words, ports]), () => [
+      ...ports.map(portLink),
+      ports.length > 0 && ' ',
+      said && h('em', {}, said, words && ' · '),
+      words,
+    ]);
+  }
+
+  #said(now: number): string {
+    const { run, end } = this.#live;
+    if (end) return endWords(run, end);
+    if (run.waiting && run.waiting.why !== 'prompt') return statedRun(this.#live).word;
+    const quiet = now - this.#last.at;
+    return !run.waiting && run.kind === 'command' && quiet > QUIET_MS ? `quiet ${age(quiet)}` : '';
+  }
+}
+
+/** Returns in words how a run ended and what it changed. */
+function endWords(run: PageRun, end: NonNullable<LiveRun['end']>): string {
+  const parts = [
+    end.state === 'lost'
+      ? 'lost: its helper was killed, and its end was not seen'
+      : statedEnd({ ...end, limitMs: run.limitMs }).word,
+    end.denied > 0 ? `${end.denied} denied` : '',
+    end.receipt ? changedWords(end.receipt) : '',
+  ];
+  return parts.filter(Boolean).join(' · ');
+}

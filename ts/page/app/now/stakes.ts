@@ -1,0 +1,30 @@
+import { visible } from '../../../core/visible.ts';
+import type { PageAsk, PageFinding } from '../../wire.ts';
+import { h } from '../base/dom.ts';
+
+/** What an undo would take back, in words. */
+export const COVERS = {
+  full: 'An undo takes all of it back.',
+  part: 'An undo takes a part of it back.',
+  none: 'No undo.',
+} as const;
+
+/** Returns the reasons of a question that no marked part gives. */
+export function otherReasons({ reasons, findings }: PageAsk): string[] {
+  const known = new Set(findings.map(({ message }) => message));
+  return reasons.filter((reason) => !known.has(reason));
+}
+
+/** Makes the number of a marked part. */
+export function numberOf(index: number): HTMLElement {
+  return h('span', { class: 'no' }, String(index + 1));
+}
+
+/** Makes the list of what is at stake, short. */
+export function stakesList(findings: readonly PageFinding[], others: readonly string[] = []): HTMLElement {
+  const items = findings.map(({ message }, index) => h('li', {}, numberOf(index), h('span', {}, visible(message))));
+  const rest = others.map((reason) =>
+    h('li', {}, h('span', { class: 'no none' }, '·'), h('span', {}, visible(reason))),
+  );
+  return h('ul', { class: 'why' }, ...items, ...rest);
+}

@@ -1,0 +1,318 @@
+import type { PageEvents } from '../wire.ts';
+import { Banner, signedOut } from './base/banner.ts';
+import { type Context, Messages } from './base/context.ts';
+import { arrange, button, fill, h, painter, show, text } from './base/dom.ts';
+import { size } from './base/format.ts';
+import { icon } from './base/icon.ts';
+import { isTyped, KeyList } from './base/keys.ts';
+import type { Connection, Server } from './base/server.ts';
+import { Store } from './base/store.ts';
+import { Tabs } from './base/tabs.ts';
+import { Detail, type Subject } from './detail/detail.ts';
+import { HistoryView } from './history/history.ts';
+import { NowView } from './now/now.ts';
+import { PortsView, servedBy } from './ports/ports.ts';
+
+type View = 'Now' | 'History' | 'Ports';
+
+/** The whole page. */
+export class Page {
+  readonly #server: Server;
+  readonly #store = new Store();
+  readonly #context: Context;
+  readonly #paint = painter(() => this.#update());
+  readonly #root: HTMLElement;
+  readonly #banner = new Banner();
+  readonly #needs = h('span', { class: 'n n-ask', 'aria-hidden': 'true' });
+  readonly #open = h('span', { class: 'n', 'aria-hidden': 'true' });
+  readonly #totals = h('p', { class: 'totals' });
+  readonly #keys = new KeyList();
+  readonly #tabs: Tabs;
+  readonly #now: NowView;
+  readonly #history: HistoryView;
+  readonly #ports: PortsView;
+  readonly #detail: Detail;
+  /** The open run or question of each view. */
+  readonly #chosen: Record<View, string | null> = { Now: null, History: null, Ports: null };
+  #followed: string | null = null;
+  #isLost = false;
+  /** Whether a run has ended since the last update. */
+  #ended = false;
+
+  constructor(root: HTMLElement, server: Server) {
+    this.#root = root;
+    this.#server = server;
+    this.#context = {
+      server,
+      store: this.#store,
+      messages: new Messages(),
+      choose: (id) => this.#choose(id),
+      chooseNow: (id) => this.#chooseNow(id),
+      stop: (id) => this.#stop(id),
+      changed: this.#paint,
+    };
+    this.#now = new NowView(this.#context);
+    this.#history = new HistoryView(this.#context);
+    this.#ports = new PortsView(this.#context);
+    this.#detail = new Detail(this.#context);
+    this.#tabs = new Tabs(() => this.#switched());
+    server.onEvent = (name, data) => this.#event(name, data);
+    server.onConnection = (connection) => this.#connection(connection);
+    document.addEventListener('keydown', (event) => this.#key(event));
+    setInterval(() => this.#tick(), 1_000);
+  }
+
+  /** Shows the page, empty at first. */
+  start(): void {
+    const panels = [
+      this.#tabs.add('Now', this.#needs),
+      this.#tabs.add('History', null),
+      this.#tabs.add('Ports', this.#open),
+    ];
+    const keys = button('?', () => this.#keys.open(), { class: 'btn btn-bare keys-button', 'aria-label': 'Keys' });
+    const head = h(
+      'header',
+      { class: 'top' },
+      h('h1', { class: 'brand' }, 'agent-bash'),
+      this.#tabs.list,
+      this.#totals,
+      keys,
+    );
+    const main = h('main', {}, ...panels);
+    this.#root.replaceChildren(head, this.#banner.element, main, this.#context.messages.element, this.#keys.element);
+    this.#tabs.select('Now');
+  }
+
+  get #view(): View {
+    return this.#tabs.selected as View;
+  }
+
+  #event<Name extends keyof PageEvents>(name: Name, data: PageEvents[Name]): void {
+    if (name === 'output') this.#detail.pane.output(data as PageEvents['output']);
+    else if (name === 'screen') this.#detail.pane.screen(data as PageEvents['screen']);
+    else if (name === 'no-output') this.#detail.pane.none(data as PageEvents['no-output']);
+    else {
+      this.#store.apply(name as 'welcome' | 'state' | 'change', data as PageEvents['change']);
+      // The server knows nothing of another stream's run.
+      if (name === 'welcome') void this.#follow(this.#followed);
+      if (name === 'change' && (data as PageEvents['change']).ended.length > 0) this.#ended = true;
+    }
+    this.#paint();
+  }
+
+  #connection(connection: Connection): void {
+    if (connection === 'signed-out') this.#root.replaceChildren(signedOut());
+    this.#banner.set(connection, (isLost) => {
+      this.#isLost = isLost;
+      this.#root.classList.toggle('stale', isLost);
+      this.#paint();
+    });
+  }
+
+  #switched(): void {
+    if (this.#view === 'History') void this.#history.load();
+    this.#detail.pane.search.label = this.#view === 'History' ? 'Search output' : 'Search';
+    this.#openSubject(this.#chosen[this.#view]);
+  }
+
+  #chooseNow(id: string): void {
+    this.#chosen.Now = id;
+    this.#tabs.select('Now');
+    this.#detail.focus();
+  }
+
+  /** Opens a run or a question, or closes the one that is open and sets the focus back on its row. */
+  #choose(id: string | null): void {
+    const view = this.#view;
+    const before = this.#chosen[view];
+    this.#chosen[view] = id;
+    this.#openSubject(id);
+    this.#update();
+    if (id !== null) {
+      // A narrow page shows the one that is open alone.
+      if (this.#store.asks.has(id) || this.#isNarrow) this.#detail.focus();
+    } else if (before !== null) view === 'Now' ? this.#now.focus(before) : this.#history.focus(before);
+  }
+
+  get #isNarrow(): boolean {
+    return matchMedia('(max-width: 60rem)').matches;
+  }
+
+  #openSubject(id: string | null): void {
+    this.#store.chosen = id;
+    void this.#follow(id !== null && this.#store.asks.has(id) ? null : id);
+    this.#paint();
+  }
+
+  #stop(id: string): void {
+    if (this.#store.chosen !== id) this.#choose(id);
+    this.#detail.stop();
+  }
+
+  async #follow(run: string | null): Promise<void> {
+    if (this.#followed === null && run === null) return;
+    this.#followed = run;
+    const { stream } = this.#store.welcome;
+    if (stream === '') return;
+    await this.#server.post('follow', { stream, run }).catch((error) => {
+      if (run !== null && run === this.#followed) {
+        this.#detail.pane.none({ run, why: `Its output cannot be followed: ${error.message}.` });
+      }
+    });
+  }
+
+  #tick(): void {
+    this.#store.tick();
+    const now = Date.now();
+    if (this.#view === 'Now') this.#now.tick(now);
+    if (this.#view === 'Ports') this.#ports.tick(now);
+    this.#detail.tick(now);
+    this.#paint();
+  }
+
+  #update(): void {
+    this.#updateHead();
+    const view = this.#view;
+    if (view === 'Now') this.#now.update();
+    else if (view === 'Ports') this.#ports.update();
+    else {
+      if (this.#ended) this.#history.refresh();
+      this.#history.update();
+    }
+    this.#ended = false;
+    this.#detail.update(this.#subject());
+    this.#arrange();
+  }
+
+  /** Returns the thing that is open in the present view. */
+  #subject(): Subject | null {
+    const id = this.#chosen[this.#view];
+    if (id === null) return null;
+    const { runs, asks } = this.#store;
+    const live = runs.get(id) ?? [...runs.values()].find(({ run }) => run.runId === id) ?? null;
+    const ask = asks.get(id) ?? null;
+    const entry = this.#view === 'History' ? this.#history.entry(id) : null;
+    return live || ask || entry ? { id, live, ask, entry } : this.#gone(id);
+  }
+
+  /** A question that was answered, or a run that is not listed any more. */
+  #gone(id: string): null {
+    if (this.#detail.id === id) {
+      this.#chosen[this.#view] = null;
+      this.#openSubject(null);
+      if (this.#view === 'Now') this.#context.messages.say('This question was answered, or its command is gone.');
+    }
+    return null;
+  }
+
+  /** Only the view that is shown is in the document: each run is there once. */
+  #arrange(): void {
+    const open = this.#chosen[this.#view] !== null;
+    const shown: Record<View, Element[]> = {
+      Now: [this.#now.element, this.#detail.element],
+      History: open ? [this.#history.element, this.#detail.element] : [this.#history.element],
+      Ports: [this.#ports.element],
+    };
+    for (const name of ['Now', 'History', 'Ports'] as const) {
+      const panel = document.getElementById(`panel-${name.toLowerCase()}`);
+      if (!panel) continue;
+      panel.classList.toggle('opened', open && name === this.#view);
+      arrange(panel, name === this.#view ? shown[name] : []);
+    }
+  }
+
+  #updateHead(): void {
+    const { live, asks, waiting, welcome, isFilled } = this.#store;
+    const needs = asks.size + waiting.length;
+    const ports = servedBy(live).length;
+    text(this.#needs, String(needs));
+    show(this.#needs, needs > 0);
+    text(this.#open, String(ports));
+    show(this.#open, ports > 0);
+    document.title = `${needs > 0 ? `(${needs}) ` : ''}agent-bash`;
+    if (!isFilled) return;
+    this.#banner.readOnly(!welcome.control);
+    const parts = this.#numbers();
+    const key = JSON.stringify([parts, welcome.control, this.#isLost]);
+    fill(this.#totals, key, () => [
+      ...parts.map(([number, word]) => h('span', { class: 'opt' }, h('b', {}, number), word && ` ${word}`)),
+      !welcome.control && h('span', { class: 'mode' }, 'read-only'),
+      h(
+        'span',
+        { class: this.#isLost ? 'link off' : 'link' },
+        icon(this.#isLost ? 'stop' : 'run'),
+        this.#isLost ? 'Not connected' : 'Live',
+      ),
+    ]);
+  }
+
+  /** Returns the numbers of all that runs. */
+  #numbers(): [number: string, word: string][] {
+    const { live } = this.#store;
+    if (live.length === 0) return [];
+    const agents = new Set(live.map(({ run }) => `${run.host} ${this.#store.agentOf(run)}`)).size;
+    const cores = live.reduce((sum, { cpu }) => sum + (cpu ?? 0), 0);
+    const memory = live.reduce((sum, { run }) => sum + (run.memory ?? 0), 0);
+    return [
+      [String(agents), agents === 1 ? 'agent' : 'agents'],
+      [String(live.length), 'running'],
+      [cores.toFixed(1), 'cores'],
+      [size(memory), ''],
+    ];
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (isTyped(event) || this.#keys.element.open) return;
+    const act = this.#actOf(event.key);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  #actOf(key: string): (() => void) | null {
+    switch (key) {
+      case 'j':
+      case 'ArrowDown':
+        return this.#mover(1, key);
+      case 'k':
+      case 'ArrowUp':
+        return this.#mover(-1, key);
+      case '/':
+        return () => (this.#view === 'History' ? this.#history.filters : this.#detail.pane.search).focus();
+      case 's':
+        return () => this.#detail.stop();
+      case 'u':
+        return () => void this.#detail.undo();
+      case 'a':
+      case 'd':
+        return () => this.#answer();
+      case '?':
+        return () => this.#keys.open();
+      default:
+        return null;
+    }
+  }
+
+  /** Moves the focus among the commands. Arrows belong to the output while it has the focus. */
+  #mover(step: number, key: string): (() => void) | null {
+    const { activeElement } = document;
+    const isElsewhere = activeElement?.closest('.log, [role=tablist], .tablewrap:focus');
+    if (key.startsWith('Arrow') && isElsewhere) return null;
+    const opens = [...this.#root.querySelectorAll<HTMLElement>('.list .open, .grid .open')];
+    if (opens.length === 0) return null;
+    const chosen = opens.findIndex((open) => open.getAttribute('aria-current') === 'true');
+    const at = opens.includes(activeElement as HTMLElement) ? opens.indexOf(activeElement as HTMLElement) : chosen;
+    const next = opens[Math.min(opens.length - 1, Math.max(0, at + step))];
+    return () => next?.focus();
+  }
+
+  /** Goes to the answer of the open question, or of the first. */
+  #answer(): void {
+    const [first] = this.#store.asks.keys();
+    const { chosen, asks } = this.#store;
+    const id = chosen !== null && asks.has(chosen) ? chosen : first;
+    if (id === undefined) return;
+    if (this.#view !== 'Now' || chosen !== id) this.#chooseNow(id);
+    this.#detail.focusAnswer();
+  }
+}

@@ -1,0 +1,41 @@
+// Values of a message, read one by one. A value of another type has its empty value.
+
+/** An object of a message whose fields are not checked yet. */
+export type Fields = Record<string, unknown>;
+
+/** Characters of a text that has no bound of its own. */
+const TEXT = 10_000;
+/** Items of a list that has no bound of its own. */
+export const LIST = 1_000;
+
+export function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+export function text(value: unknown, most = TEXT): string {
+  return typeof value === 'string' ? value.slice(0, most) : '';
+}
+
+export function number(value: unknown, otherwise = 0): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}
+
+export function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, TEXT) : null;
+}
+
+export function list<T>(value: unknown, read: (item: Fields) => T, most = LIST): T[] {
+  return Array.isArray(value) ? value.slice(0, most).map((item) => read(fields(item))) : [];
+}
+
+export function texts(value: unknown, most: number): string[] {
+  return Array.isArray(value) ? value.slice(0, most).map((item) => text(item)) : [];
+}
+
+export function oneOf<const T extends string>(value: unknown, words: readonly T[], otherwise: NoInfer<T>): T {
+  return words.includes(value as T) ? (value as T) : otherwise;
+}
