@@ -39,6 +39,13 @@ export class History {
     };
   }
 
+  /** Returns the newest runs since a moment, the oldest first. */
+  async newest(since: number, limit: number): Promise<HistoryEntry[]> {
+    const entries: LedgerEntry[] = [];
+    for await (const entry of readLedger({ since, limit })) entries.unshift(entry);
+    return this.#shown(entries);
+  }
+
   /** Returns one run; `null` if the ledger does not have it. */
   async entry(runId: string): Promise<LedgerEntry | null> {
     for await (const entry of readLedger({ runId, limit: 1 })) return entry;

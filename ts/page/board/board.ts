@@ -64,6 +64,21 @@ export class Board {
     return [...this.#runs.values()].find((run) => run.runId === runId && this.#isShown(run));
   }
 
+  /** Returns whether a run is shown, or was a short time ago. */
+  hasRun(runId: string): boolean {
+    const runs = [...this.#runs.values(), ...[...this.#ended.values()].map(({ run }) => run)];
+    return runs.some((run) => run.runId === runId);
+  }
+
+  /** A run that has ended before it could be shown. */
+  past(run: PageRun, end: PageEnded): void {
+    const change = empty();
+    this.#ended.set(run.id, { run, end });
+    change.runs.push(run);
+    change.ended.push(end);
+    this.#emit(change);
+  }
+
   ask(id: string): PageAsk | undefined {
     return this.#asks.get(id);
   }

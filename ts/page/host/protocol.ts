@@ -3,20 +3,12 @@
  * `__test__/host/messages.json` has an example of each.
  */
 
-import type { BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';
+import type { Actor, BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';
 
 /** The version that this page speaks. */
 export const PROTOCOL = 1;
 /** Bytes of a line that a host sends at most. */
 export const LINE_BYTES = 256 * 1024;
-
-/** Who asked for a command. */
-export interface Actor {
-  agent?: string;
-  session?: string;
-  toolCallId?: string;
-  user?: string;
-}
 
 /** A host, as it names itself. */
 export interface HostHello {

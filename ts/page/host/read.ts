@@ -1,15 +1,5 @@
-import type {
-  Actor,
-  Ask,
-  Change,
-  HostHello,
-  HostMessage,
-  Output,
-  Run,
-  RunKind,
-  Screen,
-  UndoCover,
-} from './protocol.ts';
+import type { Actor } from 'agent-bash';
+import type { Ask, Change, HostHello, HostMessage, Output, Run, RunKind, Screen, UndoCover } from './protocol.ts';
 import { readEnd } from './read-end.ts';
 import { type Fields, fields, LIST, list, number, numberOrNull, oneOf, text, textOrNull, texts } from './values.ts';
 

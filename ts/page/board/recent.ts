@@ -1,0 +1,96 @@
+import type { History } from '../history.ts';
+import { bareEnd } from '../host/read-end.ts';
+import type { HistoryEntry, PageRun } from '../wire.ts';
+import type { Board } from './board.ts';
+
+/** Time in ms for which a run that has ended is shown among those of now. */
+const RECENT_MS = 5 * 60_000;
+const MOST = 50;
+/** Time in ms in which a new host reports its runs. */
+const FIRST_MS = 300;
+
+/** Shows runs that ended a short time ago, before this page was connected with their host. */
+export class Recent {
+  readonly #board: Board;
+  readonly #history: History;
+  #timer: NodeJS.Timeout | null = null;
+  #unlisten: (() => void) | null = null;
+
+  constructor(board: Board, history: History) {
+    this.#board = board;
+    this.#history = history;
+  }
+
+  start(): void {
+    this.#unlisten ??= this.#board.listen(({ hosts }) => {
+      if (hosts) this.#soon();
+    });
+    this.#soon();
+  }
+
+  stop(): void {
+    this.#unlisten?.();
+    this.#unlisten = null;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      // A ledger that cannot be read has no runs for this view. History says why.
+      this.#read().catch(() => {});
+    }, FIRST_MS);
+  }
+
+  async #read(): Promise<void> {
+    const since = Date.now() - RECENT_MS;
+    for (const entry of await this.#history.newest(since, MOST)) {
+      if (!this.#unlisten) return;
+      const { state, endedAt, runId } = entry;
+      if (state === 'running' || state === 'backgrounded' || endedAt === null || this.#board.hasRun(runId)) continue;
+      const { exitCode, signal, receipt, durationMs, usage, outputPath, taskId } = entry;
+      const known = { exitCode, signal, receipt, durationMs, usage, outputPath, taskId };
+      this.#board.past(runOf(entry), {
+        id: runId,
+        ...bareEnd(state, endedAt),
+        ...known,
+        receiptState: receipt?.state ?? null,
+      });
+    }
+  }
+}
+
+function runOf({
+  runId,
+  command,
+  tokens,
+  project,
+  cwd,
+  actor,
+  startedAt,
+  confinement,
+  undo,
+  ...entry
+}: HistoryEntry): PageRun {
+  return {
+    ...{ runId, command, tokens, project, cwd, actor, startedAt, confinement },
+    id: runId,
+    host: String(entry.host.pid),
+    kind: 'command',
+    state: 'running',
+    waiting: null,
+    lastLine: '',
+    limitMs: null,
+    idleMs: null,
+    size: null,
+    processes: null,
+    cpuMs: null,
+    memory: null,
+    pid: null,
+    taskId: null,
+    ports: [],
+    undo: undo !== null,
+    stdin: false,
+  };
+}
