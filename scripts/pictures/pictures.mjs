@@ -99,6 +99,7 @@ async function pictures(directory) {
     await wait(4_000);
     for (const [name, show] of Object.entries(SCENES)) {
       await show(page);
+      await page.mouse.move(0, 0);
       for (const scheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme: scheme });
         await wait(150);

@@ -89,6 +89,7 @@ const BILLING = {
     null,
     2,
   )}\n`,
+  '.npmrc': 'fetch-retries=0\n',
   'dist/main.js': '// built\n',
   'check.py': `import itertools, sys, time
 names = ['splits_a_cent_once', 'keeps_the_journal_balanced', 'posts_nothing_twice', 'rounds_half_to_even', 'reads_a_torn_file']

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { Actions } from './actions.ts';
 import { Aftermath } from './board/aftermath.ts';
 import { Board } from './board/board.ts';
+import { Owners } from './board/owners.ts';
 import { Recent } from './board/recent.ts';
 import { OrphanedTasks } from './board/tasks.ts';
 import { History } from './history.ts';
@@ -28,7 +29,7 @@ export async function servePage(control: boolean, port: number, path: string | n
   // A task of a host that has ended goes on, and is shown before it would seem lost.
   hosts.ending = () => tasks.scan();
   hosts.lost = (runs) => aftermath.of(runs);
-  const parts = [hosts, tasks, new Recent(board, history)];
+  const parts = [hosts, tasks, new Recent(board, history), new Owners(board, history)];
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const streams = new Streams(
     placesOf(board, hosts, tasks, history),

@@ -1,3 +1,4 @@
+import type { Actor } from 'agent-bash';
 import { commandOf, findingsOf } from '../command.ts';
 import type { Ask, Change, Run } from '../host/protocol.ts';
 import { bareEnd } from '../host/read-end.ts';
@@ -30,6 +31,8 @@ export class Board {
   readonly #ended = new Map<string, { run: PageRun; end: PageEnded }>();
   /** The names of each task, the one that is shown first. */
   readonly #tasks = new Map<string, string[]>();
+  /** Who asked for a run, where its host does not tell. */
+  readonly #actors = new Map<string, Actor>();
   readonly #projects = new Projects();
   readonly #listeners = new Set<Listener>();
 
@@ -89,7 +92,7 @@ export class Board {
 
   /** Forgets everything: nothing watches it. */
   clear(): void {
-    for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks]) map.clear();
+    for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks, this.#actors]) map.clear();
   }
 
   /** Whether a host reports this task. */
@@ -133,6 +136,14 @@ export class Board {
     this.#emit(change);
   }
 
+  /** It became known who asked for a run. */
+  owned(runId: string, actor: Actor): void {
+    this.#actors.set(runId, actor);
+    const change = empty();
+    for (const run of this.#runs.values()) if (run.runId === runId) this.#put(run, change);
+    this.#emit(change);
+  }
+
   /** A run has ended, or its end became known. */
   end(end: PageEnded): void {
     const change = empty();
@@ -163,7 +174,8 @@ export class Board {
     return taskId === null || this.#tasks.get(taskId)?.[0] === id;
   }
 
-  #put(run: PageRun, change: PageChange): void {
+  #put(given: PageRun, change: PageChange): void {
+    const run = { ...given, actor: given.actor ?? this.#actors.get(given.runId) ?? null };
     this.#runs.set(run.id, run);
     // A host that came back reports runs that seemed lost.
     this.#ended.delete(run.id);

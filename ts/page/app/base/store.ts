@@ -24,8 +24,6 @@ export class Store {
   hosts: PageHost[] = [];
   /** Each host that was seen, also those that have ended. */
   readonly known = new Map<string, PageHost>();
-  /** The agents of each host. */
-  readonly #agents = new Map<string, Set<string>>();
   welcome: Welcome = { stream: '', control: false, version: '', home: '' };
   /** Whether the first state was received. */
   isFilled = false;
@@ -43,9 +41,14 @@ export class Store {
   agentOf({ actor, host }: Pick<PageRun, 'actor' | 'host'>): string {
     if (actor?.agent) return oneLine(actor.agent);
     if (host === null) return '';
-    // Tasks do not tell who asked for them. In a host with one agent it is that one.
-    const [agent, ...others] = this.#agents.get(host) ?? [];
-    return agent !== undefined && others.length === 0 ? agent : oneLine(this.known.get(host)?.program ?? '');
+    return oneLine(this.known.get(host)?.program ?? '');
+  }
+
+  /** Returns the pid of the host that started a run; `null` if that has ended. */
+  starterOf({ runId, host }: Pick<PageRun, 'runId' | 'host'>): number | null {
+    // The tasks of a directory are reported by every host that has opened it.
+    const pid = Number.parseInt(runId, 10) || (host === null ? null : (this.known.get(host)?.pid ?? null));
+    return this.hosts.some((one) => one.pid === pid) ? pid : null;
   }
 
   /** Returns the runs that go on. */
@@ -92,15 +95,9 @@ export class Store {
       if (live) live.end = end;
     }
     for (const ask of asks) this.asks.set(ask.id, ask);
-    for (const { host, actor } of [...runs, ...asks]) if (host !== null && actor?.agent) this.#named(host, actor.agent);
     for (const id of answered) this.asks.delete(id);
     if (hosts) this.hosts = hosts;
     for (const host of hosts ?? []) this.known.set(host.id, host);
-  }
-
-  #named(host: string, agent: string): void {
-    const agents = this.#agents.get(host) ?? new Set();
-    this.#agents.set(host, agents.add(oneLine(agent)));
   }
 }
 

@@ -27,7 +27,7 @@ export function undoItems({ conflicts, notCovered }: PageUndo, home: string): No
   if (rest > 0) stays.push(h('li', {}, `And ${count(rest, 'more path')} that changed since.`));
   const left = notCovered
     .slice(0, SHOWN)
-    .map((words) => h('li', { class: 'warn' }, 'Not taken back: ', visible(words)));
+    .map((words) => h('li', { class: 'warn' }, `Not taken back: ${visible(words)}.`));
   const others = notCovered.length - left.length;
   if (others > 0) left.push(h('li', { class: 'warn' }, `And ${count(others, 'more effect')}.`));
   return [...stays, ...left];

@@ -17,8 +17,8 @@ export interface Group {
   name: string;
   path: string;
   agent: string;
-  /** The name of the host; `null` if it has ended. */
-  host: string | null;
+  /** The pid of the host; `null` if it has ended. */
+  pid: number | null;
   runs: LiveRun[];
 }
 
@@ -26,10 +26,11 @@ export interface Group {
 export function groupsOf(live: Iterable<LiveRun>, store: Store): Group[] {
   const groups = new Map<string, Group>();
   for (const one of live) {
-    const { project, host } = one.run;
+    const { project } = one.run;
     const agent = store.agentOf(one.run);
-    const key = `${project.path}\n${agent}\n${host}`;
-    const group = groups.get(key) ?? { key, name: project.name, path: project.path, agent, host, runs: [] };
+    const pid = store.starterOf(one.run);
+    const key = `${project.path}\n${agent}\n${pid}`;
+    const group = groups.get(key) ?? { key, name: project.name, path: project.path, agent, pid, runs: [] };
     group.runs.push(one);
     groups.set(key, group);
   }
@@ -79,11 +80,10 @@ export class GroupView {
     this.element = h('section', { class: 'group', 'aria-label': visible(name) }, ...parts);
   }
 
-  update({ runs, agent, host }: Group, rowOf: (live: LiveRun) => RunRow, isStill: boolean): void {
+  update({ runs, agent, pid }: Group, rowOf: (live: LiveRun) => RunRow, isStill: boolean): void {
     const { store } = this.#context;
-    const pid = host === null ? undefined : store.known.get(host)?.pid;
-    text(this.#who, [visible(agent), pid === undefined ? 'host gone' : `pid ${pid}`].filter(Boolean).join(' · '));
-    show(this.#gone, host === null && runs.some(({ end }) => !end));
+    text(this.#who, [visible(agent), pid === null ? 'host gone' : `pid ${pid}`].filter(Boolean).join(' · '));
+    show(this.#gone, pid === null && runs.some(({ end }) => !end));
     if (!isStill) this.#folded = new Set(runs.filter((one) => isOver(one) && one.run.id !== store.chosen).map(idOf));
     const folded = runs.filter((one) => this.#folded.has(idOf(one)));
     const open = runs.filter((one) => !this.#folded.has(idOf(one)));

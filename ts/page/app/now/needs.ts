@@ -106,7 +106,10 @@ class WaitCard implements Card {
   }
 
   update({ run }: LiveRun): void {
-    text(this.#asks, oneLine(run.waiting?.text ?? ''));
+    const { why, text: words = '' } = run.waiting ?? {};
+    // The title says the first words already.
+    text(this.#asks, oneLine(words).replace(/^waiting for input that nobody gives: /, ''));
+    this.#asks.classList.toggle('note', why !== 'prompt');
     show(this.#asks, this.#asks.textContent !== '');
     this.#form?.update(run);
   }

@@ -1,0 +1,38 @@
+import type { History } from '../history.ts';
+import type { PageRun } from '../wire.ts';
+import type { Board } from './board.ts';
+
+/** Runs whose agent was looked up and is remembered. */
+const KNOWN = 1_000;
+
+/** Finds who asked for a task. Hosts do not tell it, and the ledger does. */
+export class Owners {
+  readonly #board: Board;
+  readonly #history: History;
+  readonly #asked = new Set<string>();
+  #unlisten: (() => void) | null = null;
+
+  constructor(board: Board, history: History) {
+    this.#board = board;
+    this.#history = history;
+  }
+
+  start(): void {
+    this.#unlisten ??= this.#board.listen(({ runs }) => {
+      for (const run of runs) if (run.taskId !== null && run.actor === null && run.runId !== '') void this.#ask(run);
+    });
+  }
+
+  stop(): void {
+    this.#unlisten?.();
+    this.#unlisten = null;
+    this.#asked.clear();
+  }
+
+  async #ask({ runId }: PageRun): Promise<void> {
+    if (this.#asked.has(runId) || this.#asked.size >= KNOWN) return;
+    this.#asked.add(runId);
+    const entry = await this.#history.entry(runId).catch(() => null);
+    if (entry?.actor && this.#unlisten) this.#board.owned(runId, entry.actor);
+  }
+}
