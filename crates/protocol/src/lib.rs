@@ -16,7 +16,7 @@ mod state;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
-pub use conclusion::{ABORTED, Conclusion, SIGNALED, Status, TIMED_OUT};
+pub use conclusion::{ABORTED, Conclusion, EndedBy, SIGNALED, Status, TIMED_OUT};
 pub use drain::Drain;
 pub use exceeded::{ExceededLimit, LimitKind};
 pub use messages::*;

@@ -1,7 +1,7 @@
 //! The exit of a shell in a result: its conclusion, and what the caller has to know about it.
 
 use super::completion::{ExitUnknown, ShellExit};
-use protocol::{ABORTED, Cause, Conclusion, Status, TIMED_OUT};
+use protocol::{ABORTED, Cause, Conclusion, EndedBy, Status, TIMED_OUT};
 
 const STILL_THERE: &str = "the command did not end after SIGKILL; its processes may still be there";
 const HELPER_KILLED: &str = "a helper process of agent-bash was killed; the command was ended with it";
@@ -18,6 +18,17 @@ pub fn conclude(exit: &ShellExit, started: bool) -> (Conclusion, Option<String>)
         Cause::Itself | Cause::Limit | Cause::Abort | Cause::Host => None,
     };
     (Conclusion::of(ended.cause, ended.end), note)
+}
+
+/// Names what has ended a command. `silent`: its limit was the one on silence.
+pub fn ended_by(exit: &ShellExit, silent: bool) -> Option<EndedBy> {
+    let cause = match exit {
+        Ok(ended) => ended.cause,
+        Err(ExitUnknown::AliveAfterLimit) => Cause::Limit,
+        Err(ExitUnknown::AliveAfterAbort) => Cause::Abort,
+        Err(ExitUnknown::ShimKilled) => Cause::Supervisor,
+    };
+    EndedBy::of(cause, silent)
 }
 
 fn still_there() -> String {
