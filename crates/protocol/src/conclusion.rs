@@ -1,8 +1,5 @@
 //! The exit-code contract: from the exit of a shell and its cause to status, exit code and signal.
 
-use serde::{Deserialize, Serialize};
-
-use crate::exceeded::LimitKind;
 use crate::messages::Cause;
 use sys::Exit;
 
@@ -26,50 +23,6 @@ pub enum Status {
     Aborted,
     /// The command goes on in the background.
     Backgrounded,
-}
-
-/// What has ended a command, unless it exited by itself or by a signal of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EndedBy {
-    /// The time limit.
-    Timeout,
-    /// The limit on silence.
-    Silence,
-    /// The limit on CPU time.
-    Cpu,
-    /// The limit on memory.
-    Memory,
-    /// The limit on processes.
-    Processes,
-    /// An abort.
-    Abort,
-    /// A person, on the page.
-    Page,
-    /// The end of its host.
-    Host,
-    /// The end of a helper process.
-    Helper,
-}
-
-impl EndedBy {
-    /// Names a cause. `silent`: the limit was the one on silence.
-    #[must_use]
-    pub fn of(cause: Cause, silent: bool) -> Option<Self> {
-        Some(match cause {
-            Cause::Itself => return None,
-            Cause::Limit if silent => Self::Silence,
-            Cause::Limit => Self::Timeout,
-            Cause::Abort => Self::Abort,
-            Cause::Host => Self::Host,
-            Cause::Supervisor => Self::Helper,
-            Cause::LimitExceeded(exceeded) => match exceeded.limit {
-                LimitKind::Cpu => Self::Cpu,
-                LimitKind::Memory => Self::Memory,
-                LimitKind::Processes => Self::Processes,
-            },
-        })
-    }
 }
 
 /// The end of a command in the terms of the contract.

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Whereabouts};
-use crate::conclusion::EndedBy;
+use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
 use capture::Sanitize;
 use confine::Confinement;

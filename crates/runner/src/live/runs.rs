@@ -247,6 +247,41 @@ mod tests {
     }
 
     #[test]
+    fn what_a_run_held_at_its_end_can_be_followed_for_a_moment_while_someone_watches() {
+        let runs = own();
+        let last = || {
+            let last = Tap::new(Arc::default());
+            last.begin_behind(7);
+            last.push(Stream::Stdout, b"last");
+            last
+        };
+        let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
+        let unseen = runs.show(facts(false));
+        let key = unseen.run().key();
+        unseen.end(|| Ending::bare(State::Exited));
+        assert!(runs.find_recent(&key).is_none(), "nobody watched");
+        let watching = runs.watch();
+        let shown = runs.show(facts(false));
+        let (run, key) = (Arc::clone(shown.run()), shown.run().key());
+        run.on_driven();
+        let late = Tap::new(Arc::default());
+        run.follow(Arc::clone(&late));
+        run.keep_last(last());
+        shown.end(|| Ending::bare(State::Exited));
+        assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "its order came too late");
+        for _ in 0..2 {
+            let tap = Tap::new(Arc::default());
+            runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
+            assert_eq!(text(&tap), (7, Some(b"last".to_vec()), true));
+        }
+        (0..RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+        assert!(runs.find_recent(&key).is_none(), "others came later");
+        drop(runs.show(facts(false)));
+        drop(watching);
+        assert!(runs.lists().recent.is_empty());
+    }
+
+    #[test]
     fn a_command_is_shown_without_its_secrets() {
         let runs = own();
         let shown = runs.show(facts(false));

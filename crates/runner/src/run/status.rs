@@ -28,7 +28,7 @@ pub fn ended_by(exit: &ShellExit, silent: bool) -> Option<EndedBy> {
         Err(ExitUnknown::AliveAfterAbort) => Cause::Abort,
         Err(ExitUnknown::ShimKilled) => Cause::Supervisor,
     };
-    EndedBy::of(cause, silent)
+    cause.ended_by(silent)
 }
 
 fn still_there() -> String {
@@ -106,6 +106,33 @@ mod tests {
         ] {
             let expected = (Conclusion { status, exit_code, signal }, note.map(str::to_owned));
             assert_eq!(conclude(&Err(unknown), started), expected, "{unknown:?} {started}");
+        }
+    }
+
+    #[test]
+    fn each_end_has_its_cause() {
+        let ended = |cause| {
+            let (end, usage, record) = (Exit::Signal(9), Usage::default(), Recorded::Off);
+            let duration = Duration::ZERO;
+            Ok(Ended { end, usage, duration, cause, alive: false, last: false, record, unwritten: None })
+        };
+        let exceeded = |limit| Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 });
+        for (exit, silent, expected) in [
+            (ended(Cause::Itself), false, None),
+            (ended(Cause::Limit), false, Some(EndedBy::Timeout)),
+            (ended(Cause::Limit), true, Some(EndedBy::Silence)),
+            (ended(Cause::Abort), false, Some(EndedBy::Abort)),
+            (ended(Cause::Host), false, Some(EndedBy::Host)),
+            (ended(Cause::Supervisor), false, Some(EndedBy::Helper)),
+            (ended(exceeded(LimitKind::Cpu)), false, Some(EndedBy::Cpu)),
+            (ended(exceeded(LimitKind::Memory)), false, Some(EndedBy::Memory)),
+            (ended(exceeded(LimitKind::Processes)), false, Some(EndedBy::Processes)),
+            (Err(ExitUnknown::AliveAfterLimit), false, Some(EndedBy::Timeout)),
+            (Err(ExitUnknown::AliveAfterLimit), true, Some(EndedBy::Silence)),
+            (Err(ExitUnknown::AliveAfterAbort), false, Some(EndedBy::Abort)),
+            (Err(ExitUnknown::ShimKilled), false, Some(EndedBy::Helper)),
+        ] {
+            assert_eq!(ended_by(&exit, silent), expected, "{exit:?}");
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::tree;
 use protocol::Drain;
 use protocol::note_of_silence;
 use protocol::task::{Log, Store, TaskSpec, new_id, now_ms};
-use protocol::{Cause, EndedBy, FromShim, TaskInput, Transfer};
+use protocol::{Cause, FromShim, TaskInput, Transfer};
 use sys::{LaunchError, LaunchStep};
 
 /// Longest part of an adopted process's command line that is kept, characters.
@@ -141,7 +141,7 @@ impl Shim {
                 server.note(note_of_silence(most));
             }
             let cause = running.ending.as_ref().map_or(Cause::Itself, |ending| ending.cause);
-            server.conclude(EndedBy::of(cause, silence.is_some()), running.used());
+            server.conclude(cause.ended_by(silence.is_some()), running.used());
             self.entries.end_task(&running, silence);
             if is_host_gone {
                 server.discard();
