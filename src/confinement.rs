@@ -3,7 +3,7 @@
 use napi_derive::napi;
 use serde::Serialize;
 
-use confine::{DenialKind, Grant};
+use confine::Grant;
 
 /// The outcome of a confinement: plain data.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -113,15 +113,8 @@ impl From<confine::Missing> for ConfineMissing {
 
 impl From<confine::Denial> for Denial {
     fn from(denial: confine::Denial) -> Self {
-        let kind = match denial.kind {
-            DenialKind::Write => "write",
-            DenialKind::Read => "read",
-            DenialKind::Network => "network",
-            DenialKind::Process => "process",
-            DenialKind::Syscall => "syscall",
-        };
         Self {
-            kind: kind.to_owned(),
+            kind: denial.kind.name().to_owned(),
             target: denial.target,
             program: denial.program,
             count: number(denial.count),
@@ -147,7 +140,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use confine::{Denials, Missing, Part, Profile, Way};
+    use confine::{DenialKind, Denials, Missing, Part, Profile, Way};
 
     #[test]
     fn a_confinement_crosses_as_the_contract_has_it() {

@@ -6,7 +6,6 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use receipt::recording;
-use receipt::{Attribution, Completeness, Kind};
 
 /// The changes made while a command ran: the net effect.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -148,21 +147,12 @@ fn number(value: u64) -> f64 {
 
 impl From<receipt::Receipt> for Receipt {
     fn from(receipt: receipt::Receipt) -> Self {
-        let state = match receipt.state {
-            Completeness::Known => "known",
-            Completeness::Partial => "partial",
-            Completeness::Unknown => "unknown",
-        };
-        let attribution = match receipt.attribution {
-            Attribution::Command => "command",
-            Attribution::Window => "window",
-        };
         let changes = |list: Vec<receipt::Change>| list.into_iter().map(Change::from).collect();
         let ports = |list: Vec<receipt::Port>| list.into_iter().map(Port::from).collect();
         Self {
-            state: state.to_owned(),
+            state: receipt.state.name().to_owned(),
             why: receipt.why,
-            attribution: attribution.to_owned(),
+            attribution: receipt.attribution.name().to_owned(),
             created: changes(receipt.created),
             modified: changes(receipt.modified),
             deleted: changes(receipt.deleted),
@@ -182,17 +172,11 @@ impl From<receipt::Receipt> for Receipt {
 
 impl From<receipt::Change> for Change {
     fn from(change: receipt::Change) -> Self {
-        let kind = match change.kind {
-            Kind::File => "file",
-            Kind::Directory => "directory",
-            Kind::Link => "link",
-            Kind::Other => "other",
-        };
         Self {
             path: text(&change.path),
             bytes: change.bytes.map(number),
             bytes_before: change.bytes_before.map(number),
-            kind: kind.to_owned(),
+            kind: change.kind.name().to_owned(),
         }
     }
 }
@@ -241,7 +225,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use receipt::GitState;
+    use receipt::{Attribution, Completeness, GitState, Kind};
 
     #[test]
     fn a_receipt_crosses_as_the_contract_has_it() {

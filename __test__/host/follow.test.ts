@@ -97,7 +97,7 @@ test('a task is followed by its log, and stopped', async () => {
   await until(() => /^one\n(more\n){3}/.test(client.text(key)), 'the log');
   expect((await client.request({ do: 'input', run: key, text: 'x' })).error).toMatchObject({ code: 'invalid' });
   expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
-  expect(await client.end(key)).toMatchObject({ state: 'signaled', signal: expect.any(String) });
+  expect(await client.end(key)).toMatchObject({ state: 'aborted', signal: expect.any(String) });
   await until(() => client.outputs(key).at(-1)?.end, 'the end');
   expect(gapsOf(client.outputs(key))).toBe(0);
 });
@@ -115,7 +115,7 @@ test('a task is stopped by the registry that can stop it', async () => {
   const client = await hosts.client(host, true);
   const key = await follows(client);
   expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
-  expect(await client.end(key)).toMatchObject({ state: 'signaled' });
+  expect(await client.end(key)).toMatchObject({ state: 'aborted' });
 });
 
 test('the screen of a silent terminal is sent again when its size changes', async () => {

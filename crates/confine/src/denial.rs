@@ -20,6 +20,19 @@ pub enum DenialKind {
     Syscall,
 }
 
+impl DenialKind {
+    /// Returns the public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Network => "network",
+            Self::Process => "process",
+            Self::Syscall => "syscall",
+        }
+    }
+}
+
 /// The smallest change of the options that would allow a denied operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Grant {

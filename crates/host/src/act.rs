@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::message::{Code, Failure};
+use protocol::task::is_id;
 use runner::live::{InputError, TaskSource, asks, runs};
 
 /// Gives input of a person to a run.
@@ -49,6 +50,12 @@ pub fn source_of(key: &str) -> Option<Arc<dyn TaskSource>> {
     // Another registry of the same directory may know the task without being able to end it.
     let runs_here = |source: &Arc<dyn TaskSource>| source.running(true).iter().any(|task| task.id == key);
     runs().task_sources().into_iter().find(runs_here)
+}
+
+/// Returns the registry from which the log of a task can be read, whether it runs or not.
+pub fn readable_from(key: &str) -> Option<Arc<dyn TaskSource>> {
+    let has = |source: &Arc<dyn TaskSource>| is_id(key) && source.readable(key).is_some();
+    source_of(key).or_else(|| runs().task_sources().into_iter().find(has))
 }
 
 /// Returns the failure for a key without a run.

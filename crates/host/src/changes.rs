@@ -5,14 +5,14 @@ use std::mem;
 use std::sync::Arc;
 
 use super::message::{Change, Message};
-use super::publish::Snapshot;
-use runner::live::{Ask, Ended, Run};
+use super::publish::{Gone, Snapshot};
+use runner::live::{Ask, Run};
 
 /// Bytes of one message, as far as they are estimated.
 const MESSAGE: usize = 200 * 1024;
 /// Most bytes that a character of a text takes in JSON.
 const WIDEST: usize = 6;
-/// Bytes of all else of a run, a question or an end.
+/// Bytes of all else of a run or a question.
 const REST: usize = 1024;
 
 /// What a client knows.
@@ -50,7 +50,7 @@ impl Known {
             if !self.runs.contains_key(&gone.end.key) {
                 parts.run(&gone.run);
             }
-            parts.end(&gone.end);
+            parts.end(gone);
         }
         now.asks.iter().filter(|ask| !self.asks.contains(&ask.key)).for_each(|ask| parts.ask(ask));
         let waits: HashSet<&str> = now.asks.iter().map(|ask| ask.key.as_str()).collect();
@@ -83,9 +83,9 @@ impl Parts {
         self.current.asks.push(Arc::clone(ask));
     }
 
-    fn end(&mut self, end: &Ended) {
-        self.make_room(0);
-        self.current.ended.push(end.clone());
+    fn end(&mut self, gone: &Gone) {
+        self.make_room(gone.bytes);
+        self.current.ended.push(Arc::clone(&gone.end));
     }
 
     fn answered(&mut self, key: &str) {
@@ -122,7 +122,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::message::HOST_LINE;
-    use super::super::publish::Gone;
     use super::*;
     use runner::live::{Ending, Kind, State};
 
@@ -138,6 +137,11 @@ mod tests {
             state: State::Running,
             waiting: None,
             last_line: last_line.into(),
+            limit_ms: None,
+            idle_ms: None,
+            confinement: None,
+            size: None,
+            processes: None,
             cpu_ms: 0,
             memory: 0,
             pid: None,
@@ -155,8 +159,8 @@ mod tests {
     }
 
     fn gone(number: u64, key: &str) -> Arc<Gone> {
-        let end = Ending::without_exit(ledger::State::Exited).of(key.into());
-        Arc::new(Gone { number, run: run(key, ""), end })
+        let end = Ending::bare(ledger::State::Exited).of(key.into());
+        Arc::new(Gone::new(number, run(key, ""), end))
     }
 
     /// What a page would show.
@@ -186,7 +190,7 @@ mod tests {
             self.runs.extend(change.runs.iter().map(|run| (run.key.clone(), run.last_line.clone())));
             for ended in change.ended {
                 self.runs.remove(&ended.key).expect("a run that was told");
-                self.ended.push(ended.key);
+                self.ended.push(ended.key.clone());
             }
             self.asks.extend(change.asks.iter().map(|ask| ask.key.clone()));
             self.asks.retain(|key| !change.answered.contains(key));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::act::source_of;
+use super::act::readable_from;
 use super::message::{Message, Output};
 use super::running::Running;
 use super::screen::Screens;
@@ -33,10 +33,11 @@ enum Shown {
 }
 
 impl Follow {
-    /// Follows the run with this key, and notifies its client by `wake`. `None` if there is no such run.
+    /// Follows the run with this key, which goes on or has ended a moment ago. Notifies its client by `wake`. `None` if
+    /// there is no such run.
     pub fn begin(key: &str, wake: &Arc<Notify>) -> Option<Self> {
         let tap = Tap::new(Arc::clone(wake));
-        let run = runs().find(key);
+        let run = runs().find(key).or_else(|| runs().find_recent(key));
         let shown = match &run {
             Some(run) => {
                 run.follow(Arc::clone(&tap));
@@ -46,7 +47,7 @@ impl Follow {
                 }
             }
             None => {
-                let source = Arc::downgrade(&source_of(key)?);
+                let source = Arc::downgrade(&readable_from(key)?);
                 let reads = follow_log(source, key.to_owned(), Arc::downgrade(&tap));
                 Shown::Log(Box::new(Reader::new()), Running::spawn(reads))
             }

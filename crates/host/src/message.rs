@@ -170,7 +170,7 @@ pub struct Change {
     /// Runs that are new or differ.
     pub runs: Vec<Arc<Run>>,
     /// Runs that have ended. One that is also in `runs` has come and gone.
-    pub ended: Vec<Ended>,
+    pub ended: Vec<Arc<Ended>>,
     /// Questions that are new.
     pub asks: Vec<Arc<Ask>>,
     /// Questions that were answered or withdrawn.

@@ -1,12 +1,17 @@
 //! The examples of the messages, which are the contract with the page.
 
+use std::path::PathBuf;
+
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use confine::{DenialKind, Denials, Grant};
 use ledger::{Actor, State as EndState};
-use receipt::Counts;
-use runner::live::{Kind, Port, State, UndoCover, Waiting, Why};
+use protocol::EndedBy;
+use receipt::recording::Coverage;
+use receipt::{Attribution, Completeness, Counts, GitState, Receipt};
+use runner::live::{Changed, Denied, Ending, Kind, Port, State, UndoCover, Used, Waiting, Why};
 
 fn examples(side: &str) -> serde_json::Map<String, Value> {
     let all: Value = serde_json::from_str(include_str!("../../../__test__/host/messages.json")).expect("JSON");
@@ -30,6 +35,11 @@ fn run() -> Run {
         state: State::Waiting,
         waiting: Some(Waiting::new(Why::Prompt, "Continue? [y/N]")),
         last_line: "Continue? [y/N]".into(),
+        limit_ms: Some(120_000),
+        idle_ms: Some(30_000),
+        confinement: Some("workspace"),
+        size: Some([80, 24]),
+        processes: Some(5),
         cpu_ms: 1250,
         memory: 73_400_320,
         pid: Some(4720),
@@ -65,6 +75,11 @@ fn change() -> Change {
         state: State::Running,
         waiting: None,
         last_line: "ready in 310 ms".into(),
+        limit_ms: Some(86_400_000),
+        idle_ms: None,
+        confinement: None,
+        size: None,
+        processes: None,
         cpu_ms: 40,
         memory: 1_048_576,
         pid: Some(4731),
@@ -74,15 +89,75 @@ fn change() -> Change {
         stdin: false,
         ..run()
     };
-    let ended = Ended {
-        key: "c7".into(),
-        state: EndState::Exited,
-        exit_code: Some(1),
-        signal: None,
-        ended_at: 1_763_960_475_000,
-        receipt: Some(Counts { created: 2, modified: 1, deleted: 0, renamed: 0 }),
-    };
-    Change { runs: vec![Arc::new(task)], ended: vec![ended], asks: Vec::new(), answered: vec!["a1".into()] }
+    let ended_at = 1_763_960_475_000;
+    let ends = [("c7", ending()), ("c8", Ending::bare(EndState::Refused))];
+    let ended = ends.map(|(key, end)| Arc::new(Ended { key: key.into(), ended_at, end })).into();
+    Change { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
+}
+
+fn ending() -> Ending {
+    Ending {
+        exit_code: Some(124),
+        signal: Some("SIGTERM".into()),
+        cause: Some(EndedBy::Timeout),
+        limit_ms: Some(120_000),
+        duration_ms: Some(120_001.5),
+        usage: Some(Used { user_ms: 1250.25, system_ms: 80.0, max_rss_bytes: 73_400_320 }),
+        output_path: Some("/tmp/agent-bash/4711-1a2b-7.stdout.log".into()),
+        task_id: Some("t0123456789ab".into()),
+        denied: Denied::from(&denials()),
+        changed: Changed::of(Some(&receipt()), Some(&coverage())),
+        ..Ending::bare(EndState::TimedOut)
+    }
+}
+
+fn denials() -> Denials {
+    let mut denials = Denials::default();
+    for _ in 0..2 {
+        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(Grant::Write("/etc/hosts".into())));
+    }
+    let host = "registry.example:443";
+    denials.add(DenialKind::Network, host, "npm", Some(Grant::Host(host.into())));
+    denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(Grant::Expose(3000)));
+    denials.add(DenialKind::Syscall, "mount", "mount", None);
+    denials
+}
+
+fn receipt() -> Receipt {
+    let at = |name: &str| PathBuf::from("/home/joe/shop").join(name);
+    let change = |name, bytes, bytes_before, kind| receipt::Change { path: at(name), bytes, bytes_before, kind };
+    let mut receipt = Receipt::new(Attribution::Command);
+    let why = "processes that the command left running may go on changing files: 4722 (npm run dev)";
+    receipt.lower(Completeness::Partial, why);
+    receipt.created = vec![change("dist", None, None, receipt::Kind::Directory)];
+    receipt.modified = vec![change("a.js", Some(120), Some(80), receipt::Kind::File)];
+    receipt.deleted = vec![change("b.js", None, Some(7), receipt::Kind::File)];
+    receipt.renamed = vec![receipt::Rename { from: at("c.js"), to: at("d.js") }];
+    receipt.counts = Counts { created: 1, modified: 1, deleted: 1, renamed: 1 };
+    receipt.directories = vec![at("node_modules")];
+    receipt.git = vec![receipt::GitChange {
+        repository: "/home/joe/shop".into(),
+        head: [Some("1a2b3c4".into()), Some("1a2b3c4".into())],
+        branch: [Some("main".into()), Some("main".into())],
+        index: true,
+        stash: false,
+        state: Some(GitState::Merge),
+    }];
+    receipt
+}
+
+fn coverage() -> Coverage {
+    Coverage { all: false, not_covered: vec!["a push".into()], bytes: 4096 }
+}
+
+/// Makes numbers equal that only differ in their form: JavaScript knows one kind.
+fn in_floats(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = number.as_f64().into(),
+        Value::Array(list) => list.iter_mut().for_each(in_floats),
+        Value::Object(map) => map.values_mut().for_each(in_floats),
+        _ => {}
+    }
 }
 
 #[test]
@@ -120,10 +195,41 @@ fn each_message_of_a_host_is_its_example() {
     ] {
         let line = message.line();
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1, "{name}");
-        let sent: Value = serde_json::from_slice(&line).expect("JSON");
-        assert_eq!(Some(sent), examples.remove(name), "{name}");
+        let mut sent: Value = serde_json::from_slice(&line).expect("JSON");
+        let mut example = examples.remove(name).expect(name);
+        [&mut sent, &mut example].into_iter().for_each(in_floats);
+        assert_eq!(sent, example, "{name}");
     }
     assert!(examples.is_empty(), "{examples:?}");
+}
+
+#[test]
+fn the_largest_end_fits_into_a_line() {
+    let text = |at: usize| format!("/{at}{}", "\u{1}".repeat(200));
+    let mut denials = Denials::default();
+    let mut receipt = receipt();
+    for at in 0..99 {
+        denials.add(DenialKind::Write, &text(at), "tee", Some(Grant::Write(text(at))));
+        let change = receipt::Change { path: text(at).into(), ..receipt.created[0].clone() };
+        receipt.created.push(change.clone());
+        receipt.modified.push(change.clone());
+        receipt.deleted.push(change);
+        receipt.renamed.push(receipt::Rename { from: text(at).into(), to: text(at).into() });
+        receipt.directories.push(text(at).into());
+        receipt.git.push(receipt::GitChange { repository: text(at).into(), ..receipt.git[0].clone() });
+    }
+    receipt.why = Some(text(0));
+    let undo = Coverage { not_covered: (0..99).map(text).collect(), ..coverage() };
+    let end = Ending {
+        output_path: Some("\u{1}".repeat(4_095)),
+        denied: Denied::from(&denials),
+        changed: Changed::of(Some(&receipt), Some(&undo)),
+        ..ending()
+    };
+    let ended = vec![Arc::new(Ended { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];
+    let line = Message::Change(Change { ended, ..Change::default() }).line();
+    assert!(line.len() <= HOST_LINE, "{}", line.len());
+    assert!(line.len() > HOST_LINE / 2, "{}", line.len());
 }
 
 #[test]

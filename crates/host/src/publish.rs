@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
-use runner::live::{self, Ask, Ended, LiveRun, Run, TaskSource, Usage, runs};
+use runner::live::{self, Ask, Ended, LiveRun, Run, TaskChanges, TaskSource, Usage, runs};
 
 /// Shortest time between two looks, and between two batches for a client: 30 in a second.
 pub const BATCH: Duration = Duration::from_millis(34);
@@ -17,8 +17,8 @@ pub const BATCH: Duration = Duration::from_millis(34);
 const SAMPLE: Duration = Duration::from_secs(1);
 /// Least ratio of the time between two samples to the time that one took.
 const SHARE: u32 = 10;
-/// Ends that are kept for slow clients.
-const ENDS: usize = 512;
+/// Ends that are kept for slow clients, and their bytes in JSON.
+const ENDS: (usize, usize) = (512, 8 * 1024 * 1024);
 
 /// A run that has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,17 @@ pub struct Gone {
     /// The run before its end.
     pub run: Arc<Run>,
     /// Its end.
-    pub end: Ended,
+    pub end: Arc<Ended>,
+    /// Bytes of the end in JSON.
+    pub bytes: usize,
+}
+
+impl Gone {
+    /// Returns a run with its end.
+    pub fn new(number: u64, run: Arc<Run>, end: Ended) -> Self {
+        let bytes = serde_json::to_vec(&end).map_or(0, |json| json.len());
+        Self { number, run, end: Arc::new(end), bytes }
+    }
 }
 
 /// All that lives in this process at one moment.
@@ -126,6 +136,8 @@ struct Look {
     /// Where each running task was found.
     sources: HashMap<String, Arc<dyn TaskSource>>,
     gone: VecDeque<Arc<Gone>>,
+    /// Their bytes.
+    gone_bytes: usize,
     ends: u64,
 }
 
@@ -192,17 +204,33 @@ impl Look {
             }
         }
         for (id, source) in before {
-            if let Some(shape) = self.shapes.get(&id).cloned().filter(|_| !shapes.contains_key(&id)) {
-                self.add_end(shape, live::ended_task(&id, source.task(&id)));
-            }
+            let Some(shape) = self.shapes.get(&id).cloned().filter(|_| !shapes.contains_key(&id)) else { continue };
+            let record = match source.changes(&id) {
+                // Its end is told with what it has changed.
+                TaskChanges::Pending => {
+                    list.push(Arc::clone(&shape));
+                    shapes.insert(id.clone(), shape);
+                    self.sources.insert(id, source);
+                    continue;
+                }
+                TaskChanges::Known(record) => Some(record),
+                TaskChanges::Unrecorded => None,
+            };
+            let end = live::ended_task(&id, source.task(&id), &source.log_path(&id), record.as_deref());
+            self.add_end(shape, end);
         }
     }
 
     fn add_end(&mut self, run: Arc<Run>, end: Ended) {
         self.ends += 1;
-        self.gone.push_back(Arc::new(Gone { number: self.ends, run, end }));
-        if self.gone.len() > ENDS {
-            self.gone.pop_front();
+        let gone = Gone::new(self.ends, run, end);
+        self.gone_bytes += gone.bytes;
+        self.gone.push_back(Arc::new(gone));
+        let (most, bytes) = ENDS;
+        while (self.gone.len() > most || self.gone_bytes > bytes)
+            && let Some(first) = self.gone.pop_front()
+        {
+            self.gone_bytes -= first.bytes;
         }
     }
 

@@ -6,6 +6,7 @@
 mod blocked;
 mod conclusion;
 pub mod drain;
+mod ended_by;
 mod exceeded;
 mod messages;
 mod opening;
@@ -18,6 +19,7 @@ pub mod task;
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
 pub use conclusion::{ABORTED, Conclusion, SIGNALED, Status, TIMED_OUT};
 pub use drain::Drain;
+pub use ended_by::EndedBy;
 pub use exceeded::{ExceededLimit, LimitKind};
 pub use messages::*;
 pub use opening::Opening;

@@ -21,6 +21,18 @@ pub enum Completeness {
     Unknown,
 }
 
+impl Completeness {
+    /// Returns the name that results use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Partial => "partial",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// The origin of the changes in a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Attribution {
@@ -28,6 +40,17 @@ pub enum Attribution {
     Command,
     /// Any process that made changes while the command ran.
     Window,
+}
+
+impl Attribution {
+    /// Returns the name that results use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Command => "command",
+            Self::Window => "window",
+        }
+    }
 }
 
 /// The kind of a file.
@@ -41,6 +64,19 @@ pub enum Kind {
     Link,
     /// A device, a socket or a named pipe.
     Other,
+}
+
+impl Kind {
+    /// Returns the name that results use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// A file that was created, modified or deleted.

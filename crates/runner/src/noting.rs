@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use crate::supervise::Helpers;
 use ledger::{Changes, Pending, Writer};
-use receipt::{Completeness, Receipt};
+use receipt::Receipt;
 
 /// Writes a record on a thread of its own. A reader in this process waits for it.
 pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
@@ -22,13 +22,8 @@ pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> 
 /// Returns the changes of a receipt, for a note.
 pub fn changes(receipt: &Receipt) -> Changes<'static> {
     let counts = receipt.counts;
-    let state = match receipt.state {
-        Completeness::Known => "known",
-        Completeness::Partial => "partial",
-        Completeness::Unknown => "unknown",
-    };
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
-    ledger::changes(state, [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
+    ledger::changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
 }
 
 /// Returns the note on a ledger that cannot be written, once per process: the reason hardly changes.

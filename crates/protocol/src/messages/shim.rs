@@ -11,10 +11,10 @@ use super::frames::{Frame, Message, Receive};
 use super::task::FromTask;
 use super::task::ToTask;
 use crate::BlockedProcess;
-use crate::ExceededLimit;
 use crate::Opening;
 use crate::plan::{Plan, Record, Recorded, ShellKind};
 use crate::task::TaskSpec;
+use crate::{EndedBy, ExceededLimit, LimitKind};
 use confine::Denials;
 use sys::{Exit, FileId, LaunchError, Signal, Usage};
 
@@ -206,6 +206,26 @@ pub enum Cause {
     Supervisor,
     /// The tree exceeded a limit over the whole tree.
     LimitExceeded(ExceededLimit),
+}
+
+impl Cause {
+    /// Names what has ended the command. `silent`: the limit was the one on silence.
+    #[must_use]
+    pub fn ended_by(self, silent: bool) -> Option<EndedBy> {
+        Some(match self {
+            Self::Itself => return None,
+            Self::Limit if silent => EndedBy::Silence,
+            Self::Limit => EndedBy::Timeout,
+            Self::Abort => EndedBy::Abort,
+            Self::Host => EndedBy::Host,
+            Self::Supervisor => EndedBy::Helper,
+            Self::LimitExceeded(exceeded) => match exceeded.limit {
+                LimitKind::Cpu => EndedBy::Cpu,
+                LimitKind::Memory => EndedBy::Memory,
+                LimitKind::Processes => EndedBy::Processes,
+            },
+        })
+    }
 }
 
 /// A process that a command left running.

@@ -6,9 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Whereabouts};
+use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
 use capture::Sanitize;
 use confine::Confinement;
+use sys::Usage;
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +153,18 @@ pub struct Task {
     /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<TaskRecord>,
+    /// The time limit from the start of its command, ms. `None`: an earlier version has written the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ms: Option<u64>,
+    /// The longest silence that is allowed, ms. `None`: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_ms: Option<u64>,
+    /// What has ended the task. `None`: it exited by itself or by a signal, or still runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<EndedBy>,
+    /// The resources that it has used, known at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
     /// Errors with the task's files, and the limit that it exceeded.
     pub notes: Vec<String>,
 }
@@ -214,6 +228,10 @@ impl Task {
             world: None,
             confinement: order.confinement.clone(),
             record: None,
+            limit_ms: Some(order.limit_ms),
+            idle_ms: order.idle_ms,
+            ended_by: None,
+            usage: None,
             notes: Vec::new(),
         }
     }

@@ -8,12 +8,13 @@
 //! | `tap`, `reader` | the output of a run on its way to one watcher |
 //! | `asks` | questions about commands that have not started |
 //! | `usage` | processor time, memory and ports of a run |
-//! | `shape` | all of it in the shapes of the host's socket |
+//! | `shape`, `ended` | all of it in the shapes of the host's socket |
 //!
 //! Without a watcher a run costs its registration, and nothing else: no output is copied, nothing is sampled, and
 //! nothing is kept of what has ended.
 
 mod asks;
+mod ended;
 mod log;
 mod order;
 mod reader;
@@ -25,14 +26,14 @@ mod tasks;
 mod usage;
 
 pub use asks::{Answer, AskError, Asks, Control, Question, Waits, asks};
+pub use ended::{Change, Changed, Denial, Denied, Done, Ended, Ending, GitChange, GrantShape, UndoExtent, Used};
 pub use log::follow_log;
 pub use order::{InputError, Order};
 pub use reader::{Reader, Text};
+pub(crate) use run::millis;
 pub use run::{Facts, LiveRun};
 pub use runs::{EndedRun, Runs, Shown, Watching, runs};
-pub use shape::{
-    Ask, Ended, Ending, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory, without_secrets,
-};
+pub use shape::{Ask, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory, without_secrets};
 pub use tap::Tap;
-pub use tasks::{TaskSource, ended_task, last_of, run_of_task};
+pub use tasks::{TaskChanges, TaskSource, ended_task, last_of, run_of_task};
 pub use usage::{Usage, sample};

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use super::order::{InputError, Order, Orders};
 use super::shape::{Kind, Run, State, Waiting, Why, cut, shown_actor, shown_command, shown_directory};
@@ -32,6 +33,12 @@ pub struct Facts {
     pub actor: Option<Actor>,
     /// Unix time, ms.
     pub started_at: u64,
+    /// Its time limit from the start.
+    pub limit: Option<Duration>,
+    /// The longest silence that is allowed.
+    pub idle_limit: Option<Duration>,
+    /// The profile of its confinement.
+    pub confinement: Option<&'static str>,
     /// Whether it is recorded for an undo.
     pub undo: bool,
     /// Whether its standard input stays open for more.
@@ -82,6 +89,8 @@ struct Taps {
     /// The command is driven, and takes orders.
     begun: bool,
     ended: bool,
+    /// What was held at the end, for those who come right after it.
+    last: Option<Arc<Tap>>,
     taps: Vec<Arc<Tap>>,
     /// Taps on their way to the command, for what is held.
     sent: Vec<Arc<Tap>>,
@@ -194,6 +203,7 @@ impl LiveRun {
 
     fn add(&self, taps: &mut Taps, tap: Arc<Tap>) {
         if taps.ended {
+            taps.last.iter().for_each(|last| tap.copy(last));
             return tap.end();
         }
         taps.sent.retain(|sent| !Arc::ptr_eq(sent, &tap));
@@ -222,14 +232,20 @@ impl LiveRun {
         self.input.unwritten.store(bytes, Ordering::Relaxed);
     }
 
+    /// Keeps what is held at the end.
+    pub fn keep_last(&self, last: Arc<Tap>) {
+        self.taps().last = Some(last);
+    }
+
     pub(super) fn end(&self) {
-        let taps = {
+        let (taps, sent, last) = {
             let mut taps = self.taps();
             taps.ended = true;
-            let sent = std::mem::take(&mut taps.sent);
-            std::mem::take(&mut taps.taps).into_iter().chain(sent).collect::<Vec<_>>()
+            (std::mem::take(&mut taps.taps), std::mem::take(&mut taps.sent), taps.last.clone())
         };
-        taps.iter().for_each(|tap| tap.end());
+        // Their order came too late.
+        sent.iter().for_each(|tap| last.iter().for_each(|last| tap.copy(last)));
+        taps.iter().chain(&sent).for_each(|tap| tap.end());
     }
 
     // ---- from a watcher
@@ -299,8 +315,10 @@ impl LiveRun {
 
     /// Returns its description.
     pub fn shape(&self, usage: Option<&Usage>) -> Run {
-        let Facts { run_id, kind, command, cwd, actor, started_at, undo, is_fed, terminal } = &self.facts;
+        let Facts { run_id, kind, command, cwd, actor, started_at, limit, idle_limit, .. } = &self.facts;
+        let Facts { confinement, undo, is_fed, terminal, .. } = &self.facts;
         let Seen { run_id: renamed, last_line, waiting } = self.seen().clone();
+        let processes = usage.map(|usage| usage.processes);
         let usage = usage.cloned().unwrap_or_default();
         Run {
             key: self.key(),
@@ -313,6 +331,11 @@ impl LiveRun {
             state: if waiting.is_some() { State::Waiting } else { State::Running },
             waiting,
             last_line,
+            limit_ms: limit.map(millis),
+            idle_ms: idle_limit.map(millis),
+            confinement: *confinement,
+            size: terminal.as_ref().map(|terminal| terminal.size()).map(|size| [size.cols, size.rows]),
+            processes,
             cpu_ms: usage.cpu_ms,
             memory: usage.memory,
             pid: self.pid(),
@@ -322,6 +345,11 @@ impl LiveRun {
             stdin: *is_fed || terminal.is_some(),
         }
     }
+}
+
+/// Returns a time in whole ms.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,18 +1,22 @@
 //! All commands of this process that have not ended, and whether they are watched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::ended::{Ended, Ending};
 use super::run::{Facts, LiveRun};
-use super::shape::{Ended, Ending};
 use super::tasks::TaskSource;
 use ledger::State;
 
 /// Most ends that are kept for the watchers between two looks at them.
 const ENDS: usize = 1024;
+
+/// Most runs that have ended and can still be followed, and for how long.
+const RECENT: (usize, Duration) = (32, Duration::from_secs(10));
 
 /// A run with its end.
 pub type EndedRun = (Arc<LiveRun>, Ended);
@@ -32,6 +36,17 @@ struct Lists {
     running: HashMap<u64, Arc<LiveRun>>,
     /// Those that have ended since the last look, while there is a watcher.
     ended: Vec<EndedRun>,
+    /// The last that have ended while there was a watcher, the oldest first.
+    recent: VecDeque<(Instant, Arc<LiveRun>)>,
+}
+
+impl Lists {
+    fn forget(&mut self) {
+        let (most, time) = RECENT;
+        while self.recent.front().is_some_and(|(ended, _)| self.recent.len() > most || ended.elapsed() > time) {
+            self.recent.pop_front();
+        }
+    }
 }
 
 /// Returns the runs of this process.
@@ -55,7 +70,7 @@ impl Runs {
         let run = LiveRun::new(number, facts);
         self.lists().running.insert(number, Arc::clone(&run));
         self.on_change();
-        Shown { runs: self, run, ending: Ending::without_exit(State::Aborted) }
+        Shown { runs: self, run, has_ended: false }
     }
 
     /// Registers the tasks of a registry for as long as it lives.
@@ -76,10 +91,16 @@ impl Runs {
         self.lists().running.get(&number).cloned()
     }
 
+    /// Returns the run with this key that has ended a moment ago, while there was a watcher.
+    pub fn find_recent(&self, key: &str) -> Option<Arc<LiveRun>> {
+        self.lists().recent.iter().map(|(_, run)| run).find(|run| run.key() == key).cloned()
+    }
+
     /// Returns the runs that go on, the oldest first, and those that have ended since the last call.
     pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<EndedRun>) {
         let (mut running, ended) = {
             let mut lists = self.lists();
+            lists.forget();
             (lists.running.values().cloned().collect::<Vec<_>>(), std::mem::take(&mut lists.ended))
         };
         running.sort_unstable_by_key(|run| run.number());
@@ -109,13 +130,20 @@ impl Runs {
         Watching(self)
     }
 
-    fn end(&self, run: &Arc<LiveRun>, ending: Ending) {
+    /// Removes a run. Its end is only told, and only made, while someone watches.
+    fn end(&self, run: &Arc<LiveRun>, ending: impl Fn() -> Ending) {
         run.end();
+        let made = self.is_watched().then(&ending);
         let mut lists = self.lists();
         lists.running.remove(&run.number());
-        if self.is_watched() && lists.ended.len() < ENDS {
-            let ended = ending.of(run.key());
-            lists.ended.push((Arc::clone(run), ended));
+        // A watcher may have come meanwhile, and have seen the run.
+        if self.is_watched() {
+            if lists.ended.len() < ENDS {
+                let ended = made.unwrap_or_else(ending).of(run.key());
+                lists.ended.push((Arc::clone(run), ended));
+            }
+            lists.recent.push_back((Instant::now(), Arc::clone(run)));
+            lists.forget();
         }
         drop(lists);
         self.on_change();
@@ -128,7 +156,8 @@ pub struct Watching(&'static Runs);
 impl Drop for Watching {
     fn drop(&mut self) {
         if self.0.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.0.lists().ended = Vec::new();
+            let mut lists = self.0.lists();
+            (lists.ended, lists.recent) = (Vec::new(), VecDeque::new());
         }
     }
 }
@@ -137,7 +166,7 @@ impl Drop for Watching {
 pub struct Shown {
     runs: &'static Runs,
     run: Arc<LiveRun>,
-    ending: Ending,
+    has_ended: bool,
 }
 
 impl Shown {
@@ -147,15 +176,17 @@ impl Shown {
     }
 
     /// Ends the run like this. Without this call it counts as aborted.
-    pub fn end(mut self, ending: Ending) {
-        self.ending = ending;
+    pub fn end(mut self, ending: impl Fn() -> Ending) {
+        self.has_ended = true;
+        self.runs.end(&self.run, ending);
     }
 }
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        let ending = std::mem::replace(&mut self.ending, Ending::without_exit(State::Aborted));
-        self.runs.end(&self.run, ending);
+        if !self.has_ended {
+            self.runs.end(&self.run, || Ending::bare(State::Aborted));
+        }
     }
 }
 
@@ -180,6 +211,9 @@ mod tests {
             cwd: "/p".into(),
             actor: None,
             started_at: 1,
+            limit: None,
+            idle_limit: None,
+            confinement: None,
             undo: false,
             is_fed,
             terminal: None,
@@ -193,20 +227,58 @@ mod tests {
     #[test]
     fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
         let runs = own();
-        drop(runs.show(facts(false)));
+        runs.show(facts(false)).end(|| panic!("nobody watches"));
         assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
         let watching = runs.watch();
         let shown = runs.show(facts(false));
         let key = shown.run().key();
         assert!(runs.find(&key).is_some());
-        shown.end(Ending { exit_code: Some(3), ..Ending::without_exit(State::Exited) });
+        shown.end(|| Ending { exit_code: Some(3), ..Ending::bare(State::Exited) });
         assert!(runs.find(&key).is_none());
         let (running, ended) = runs.take();
         assert!(running.is_empty());
-        assert_eq!(ended.iter().map(|(_, end)| (end.key.clone(), end.exit_code)).collect::<Vec<_>>(), [(key, Some(3))]);
+        assert_eq!(
+            ended.iter().map(|(_, end)| (end.key.clone(), end.end.exit_code)).collect::<Vec<_>>(),
+            [(key, Some(3))]
+        );
         drop(runs.show(facts(false)));
         drop(watching);
         assert!(runs.take().1.is_empty());
+    }
+
+    #[test]
+    fn what_a_run_held_at_its_end_can_be_followed_for_a_moment_while_someone_watches() {
+        let runs = own();
+        let last = || {
+            let last = Tap::new(Arc::default());
+            last.begin_behind(7);
+            last.push(Stream::Stdout, b"last");
+            last
+        };
+        let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
+        let unseen = runs.show(facts(false));
+        let key = unseen.run().key();
+        unseen.end(|| Ending::bare(State::Exited));
+        assert!(runs.find_recent(&key).is_none(), "nobody watched");
+        let watching = runs.watch();
+        let shown = runs.show(facts(false));
+        let (run, key) = (Arc::clone(shown.run()), shown.run().key());
+        run.on_driven();
+        let late = Tap::new(Arc::default());
+        run.follow(Arc::clone(&late));
+        run.keep_last(last());
+        shown.end(|| Ending::bare(State::Exited));
+        assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "its order came too late");
+        for _ in 0..2 {
+            let tap = Tap::new(Arc::default());
+            runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
+            assert_eq!(text(&tap), (7, Some(b"last".to_vec()), true));
+        }
+        (0..RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+        assert!(runs.find_recent(&key).is_none(), "others came later");
+        drop(runs.show(facts(false)));
+        drop(watching);
+        assert!(runs.lists().recent.is_empty());
     }
 
     #[test]

@@ -1,10 +1,8 @@
-//! The shapes in which the host's socket describes what lives in this process.
+//! The shapes in which the host's socket describes what lives in this process. `ended.rs` has those of an end.
 
 use serde::{Deserialize, Serialize};
 
 use ledger::Actor;
-use protocol::task::now_ms;
-use receipt::Counts;
 
 /// What a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,6 +82,16 @@ pub struct Run {
     pub waiting: Option<Waiting>,
     /// The last line that is not blank, the unfinished one included.
     pub last_line: String,
+    /// The time limit from its start, ms. A command with a registry becomes a task at it. `None`: there is none.
+    pub limit_ms: Option<u64>,
+    /// The longest silence that is allowed, ms.
+    pub idle_ms: Option<u64>,
+    /// The profile of its confinement. `None`: it is not confined.
+    pub confinement: Option<&'static str>,
+    /// Columns and rows of its terminal.
+    pub size: Option<[u16; 2]>,
+    /// Processes that live. `None`: they were not counted yet.
+    pub processes: Option<u64>,
     /// Processor time of its processes, ms.
     pub cpu_ms: u64,
     /// Memory that its processes use, bytes.
@@ -98,50 +106,6 @@ pub struct Run {
     pub undo: bool,
     /// Whether it takes input of a person.
     pub stdin: bool,
-}
-
-/// A run that has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Ended {
-    #[expect(missing_docs, reason = "see Run::key")]
-    pub key: String,
-    #[expect(missing_docs, reason = "see its type")]
-    pub state: ledger::State,
-    /// The exit code, as in its result.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<String>,
-    /// Unix time, ms.
-    pub ended_at: u64,
-    /// The numbers of its changes, if it has a receipt.
-    pub receipt: Option<Counts>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
-    #[expect(missing_docs, reason = "see its type")]
-    pub state: ledger::State,
-    /// The exit code, as in its result.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<String>,
-    /// The numbers of its changes, if it has a receipt.
-    pub receipt: Option<Counts>,
-}
-
-impl Ending {
-    /// Returns an end without an exit.
-    pub fn without_exit(state: ledger::State) -> Self {
-        Self { state, exit_code: None, signal: None, receipt: None }
-    }
-
-    /// Returns the end of the run with this key, now.
-    pub fn of(self, key: String) -> Ended {
-        let Self { state, exit_code, signal, receipt } = self;
-        Ended { key, state, exit_code, signal, ended_at: now_ms(), receipt }
-    }
 }
 
 /// How far an undo would take a command back.

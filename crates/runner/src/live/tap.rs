@@ -80,6 +80,19 @@ impl Tap {
         self.held().chunks.front().is_some_and(|chunk| chunk.gap > 0)
     }
 
+    /// Adds what another tap holds.
+    pub fn copy(&self, other: &Self) {
+        let other = other.held();
+        let mut held = self.held();
+        held.before += other.before;
+        for Chunk { stream, gap, bytes } in &other.chunks {
+            held.gap += gap;
+            held.push(*stream, bytes);
+        }
+        drop(held);
+        self.wake.notify_one();
+    }
+
     /// Ends the output.
     pub fn end(&self) {
         self.held().ended = true;

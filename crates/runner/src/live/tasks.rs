@@ -1,11 +1,16 @@
 //! The tasks of a registry, as watchers see them.
 
 use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::ended::{Changed, Denied, Ended, Ending, Used};
 use super::run::{Facts, LINE};
-use super::shape::{Ended, Ending, Kind, Run, State, cut, shown_command, shown_directory};
+use super::shape::{Kind, Run, State, cut, shown_command, shown_directory};
 use super::usage::Usage;
+use protocol::EndedBy;
 use protocol::task::{Task, TaskState, now_ms};
+use receipt::recording::RunRecord;
 
 /// Bytes at the end of a log that are searched for its last line.
 const END: u64 = 4 * 1024;
@@ -18,12 +23,28 @@ pub trait TaskSource: Send + Sync {
     fn task(&self, id: &str) -> Option<Task>;
     /// Returns the state of a task, its log, and the end of its output there.
     fn readable(&self, id: &str) -> Option<(Task, File, u64)>;
+    /// Returns the path of its log.
+    fn log_path(&self, id: &str) -> PathBuf;
+    /// Returns what a task has changed that has ended.
+    fn changes(&self, id: &str) -> TaskChanges;
     /// Terminates a task with its whole tree.
     fn stop(&self, id: &str);
 }
 
+/// What a task has changed.
+#[derive(Debug, Clone)]
+pub enum TaskChanges {
+    /// It was not recorded.
+    Unrecorded,
+    /// The record is being read. Watchers hear of a change when it is.
+    Pending,
+    /// The record.
+    Known(Arc<RunRecord>),
+}
+
 /// Returns the description of a task that runs. `before`: an earlier one.
 pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, before: Option<&Run>) -> Run {
+    let processes = usage.map(|usage| usage.processes);
     let usage = usage.cloned().unwrap_or_default();
     let command = || shown_command(&Facts::beginning_of(&task.command));
     Run {
@@ -37,6 +58,11 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, 
         state: State::Running,
         waiting: None,
         last_line: last_line(source, &task.id).unwrap_or_default(),
+        limit_ms: task.limit_ms,
+        idle_ms: task.idle_ms,
+        confinement: task.confinement.as_ref().map(|confinement| confinement.profile.name()),
+        size: None,
+        processes,
         cpu_ms: usage.cpu_ms,
         memory: usage.memory,
         pid: Some(task.pid),
@@ -48,20 +74,38 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, 
 }
 
 /// Returns the end of a task that runs no more. `task` is `None` if its files are gone.
-pub fn ended_task(id: &str, task: Option<Task>) -> Ended {
-    let Some(task) = task else { return Ending::without_exit(ledger::State::Lost).of(id.to_owned()) };
-    let state = match task.state {
-        TaskState::Exited => ledger::State::Exited,
-        TaskState::Killed => ledger::State::Signaled,
-        TaskState::Lost | TaskState::Running => ledger::State::Lost,
-    };
-    Ended {
-        key: task.id,
+pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> Ended {
+    let Some(task) = task else { return Ending::bare(ledger::State::Lost).of(id.to_owned()) };
+    let ended_at = task.ended_at.unwrap_or_else(now_ms);
+    let state = state_of(&task);
+    let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
+    // Milliseconds are exact as a float for longer than any task runs.
+    #[expect(clippy::cast_precision_loss, reason = "see above")]
+    let duration_ms = Some(ended_at.saturating_sub(task.started_at) as f64).filter(|_| state != ledger::State::Lost);
+    let end = Ending {
         state,
         exit_code: task.exit_code,
         signal: task.signal,
-        ended_at: task.ended_at.unwrap_or_else(now_ms),
-        receipt: None,
+        cause: task.ended_by,
+        limit_ms: if task.ended_by == Some(EndedBy::Silence) { task.idle_ms } else { task.limit_ms },
+        duration_ms,
+        usage: task.usage.map(Used::from),
+        output_path: Some(log.to_string_lossy().into_owned()),
+        task_id: None,
+        denied: task.confinement.map(|confinement| Denied::from(&confinement.denials)).unwrap_or_default(),
+        changed: Changed::of(receipt, undo),
+    };
+    Ended { key: task.id, ended_at, end }
+}
+
+/// Returns how a task ended, in the words of the ledger.
+fn state_of(task: &Task) -> ledger::State {
+    match (task.state, task.ended_by) {
+        (TaskState::Exited, _) => ledger::State::Exited,
+        (TaskState::Killed, Some(EndedBy::Timeout | EndedBy::Silence)) => ledger::State::TimedOut,
+        (TaskState::Killed, Some(EndedBy::Abort | EndedBy::Page | EndedBy::Host)) => ledger::State::Aborted,
+        (TaskState::Killed, _) => ledger::State::Signaled,
+        (TaskState::Lost | TaskState::Running, _) => ledger::State::Lost,
     }
 }
 

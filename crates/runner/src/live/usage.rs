@@ -17,6 +17,8 @@ const PORTS: usize = 32;
 pub struct Usage {
     /// Processor time of its processes and of those that they have waited for, ms.
     pub cpu_ms: u64,
+    /// Processes that live.
+    pub processes: u64,
     /// Memory in use, bytes. Shared memory counts for each of its users.
     pub memory: u64,
     /// The ports that it serves, by number.
@@ -58,7 +60,7 @@ fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, Usage) {
         tree.push(pid);
         waiting.extend(sys::children(pid));
     }
-    usage.cpu_ms = cpu_us / 1000;
+    (usage.cpu_ms, usage.processes) = (cpu_us / 1000, tree.len() as u64);
     (tree, usage)
 }
 
@@ -113,7 +115,7 @@ mod tests {
             // Its parent is this very process, so the walk begins at the shell.
             assert!(!tree.contains(&getpid()));
             if tree.len() == 3 && usage.cpu_ms > 0 && usage.memory > 0 {
-                assert_eq!(left, PROCESSES - 3);
+                assert_eq!((left, usage.processes), (PROCESSES - 3, 3));
                 break;
             }
             assert!(Instant::now() < until, "{tree:?} {usage:?}");

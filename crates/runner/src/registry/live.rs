@@ -1,9 +1,10 @@
 //! The tasks of a registry for the people who watch.
 
 use std::fs::File;
+use std::path::PathBuf;
 
 use super::registry::Registry;
-use crate::live::TaskSource;
+use crate::live::{TaskChanges, TaskSource};
 use protocol::task::Task;
 
 impl TaskSource for Registry {
@@ -33,6 +34,14 @@ impl TaskSource for Registry {
             // Output may have come after its length was read.
             read()
         }
+    }
+
+    fn log_path(&self, id: &str) -> PathBuf {
+        self.store().log_path(id)
+    }
+
+    fn changes(&self, id: &str) -> TaskChanges {
+        self.changes_so_far(id)
     }
 
     fn stop(&self, id: &str) {

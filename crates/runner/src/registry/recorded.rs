@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::record::RecordState;
 use super::registry::{Inner, Registry};
+use crate::live::{TaskChanges, runs};
 use crate::noting::{append, changes};
 use ledger::Note;
 use protocol::plan::Recorded;
@@ -76,6 +77,7 @@ impl Registry {
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.record = RecordState::Done(Arc::new(record));
         entry.progress.send_modify(|progress| progress.news += 1);
+        runs().on_change();
         if std::mem::take(&mut entry.exit_waits) {
             inner.emit_exit(id);
         }
@@ -104,30 +106,35 @@ impl Registry {
     /// Returns the record of a task that has ended, once it is read. `None`: nothing was recorded.
     pub(super) async fn recorded(&self, id: &str) -> Option<Arc<RunRecord>> {
         loop {
-            let (mut progress, unread) = {
-                let mut inner = self.inner();
-                let entry = inner.entries.get_mut(id)?;
-                let unread = match &entry.record {
-                    RecordState::Done(record) => return Some(Arc::clone(record)),
-                    RecordState::Going(_) => return None,
-                    RecordState::Ending => None,
-                    // The host that began the record is gone, or is another process.
-                    RecordState::Off => match self.store.record::<RunRecord>(id) {
-                        // The record may be replaced later.
-                        Some(record) => return Some(Arc::new(record)),
-                        None => Some((entry.task.record.clone()?, entry.task.mark.clone())),
-                    },
-                };
-                if unread.is_some() {
-                    entry.record = RecordState::Ending;
-                }
-                (entry.progress.subscribe(), unread)
-            };
-            match unread {
-                Some((record, run)) => self.read_record(id, record, run),
-                None => progress.changed().await.ok()?,
+            let mut progress = self.inner().entries.get(id)?.progress.subscribe();
+            match self.changes_so_far(id) {
+                TaskChanges::Known(record) => return Some(record),
+                TaskChanges::Unrecorded => return None,
+                TaskChanges::Pending => progress.changed().await.ok()?,
             }
         }
+    }
+
+    /// Returns the record of a task that has ended, or begins to read it.
+    pub(super) fn changes_so_far(&self, id: &str) -> TaskChanges {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return TaskChanges::Unrecorded };
+        match &entry.record {
+            RecordState::Done(record) => return TaskChanges::Known(Arc::clone(record)),
+            RecordState::Going(_) => return TaskChanges::Unrecorded,
+            RecordState::Ending => return TaskChanges::Pending,
+            RecordState::Off => {}
+        }
+        // The host that began the record is gone, or is another process, and may replace the record later.
+        if let Some(record) = self.store.record::<RunRecord>(id) {
+            return TaskChanges::Known(Arc::new(record));
+        }
+        let Some(record) = entry.task.record.clone() else { return TaskChanges::Unrecorded };
+        let run = entry.task.mark.clone();
+        entry.record = RecordState::Ending;
+        drop(inner);
+        self.read_record(id, record, run);
+        TaskChanges::Pending
     }
 
     /// Reads the record of a task of which this process has no other facts.

@@ -255,7 +255,7 @@ impl Launch {
         let shown = shown::show(&mut self.request);
         let finished = self.attempts(&listener, &mut replies).await;
         if let Some(shown) = shown {
-            shown.end(shown::ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
+            shown.end(|| shown::ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
         }
         finished
     }

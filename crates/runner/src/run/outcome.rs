@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::{Completion, Produced};
-use super::status::conclude;
+use super::status::{conclude, ended_by};
 use super::view::Draft;
 use crate::noting::unwritten;
 use crate::request::Request;
@@ -12,7 +12,7 @@ use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
 use protocol::plan;
 use protocol::task::{Store, Task};
-use protocol::{ABORTED, Cause, Conclusion, Survivor};
+use protocol::{ABORTED, Cause, Conclusion, EndedBy, Survivor};
 use receipt::recording::{Coverage, RunRecord};
 use receipt::{Attribution, Receipt};
 use reduce::End;
@@ -52,6 +52,8 @@ pub struct Outcome {
     pub status: Status,
     /// The signal that ended the shell.
     pub signal: Option<String>,
+    /// What has ended the command. `None`: it exited by itself or by a signal of its own, or goes on.
+    pub ended_by: Option<EndedBy>,
     /// Pid of the shell. 0 if nothing was started.
     pub pid: i32,
     /// Time to the exit of the shell.
@@ -109,6 +111,7 @@ impl Outcome {
             exit_code: Some(ABORTED),
             status: Status::Aborted,
             signal: None,
+            ended_by: Some(EndedBy::Abort),
             pid: 0,
             duration: Duration::ZERO,
             limit: request.limit,
@@ -130,6 +133,7 @@ impl Outcome {
         Self {
             exit_code: None,
             status: Status::Backgrounded,
+            ended_by: None,
             pid: task.pid,
             background: in_registry(request, task),
             receipt: None,
@@ -146,6 +150,7 @@ impl Outcome {
             completion;
         let Produced { mut stdout, mut stderr, view } = output;
         let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
+        let ended_by = ended_by(&exit, silent.is_some());
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
@@ -174,6 +179,7 @@ impl Outcome {
             exit_code: Some(exit_code),
             status,
             signal: signal.map(sys::signal_name),
+            ended_by,
             pid,
             duration: exit.map_or(elapsed, |ended| ended.duration),
             limit: silent.map(|silent| silent.most).or(request.limit),
@@ -206,6 +212,7 @@ impl Outcome {
             stderr: stderr.text,
             exit_code: None,
             status: Status::Backgrounded,
+            ended_by: None,
             pid,
             duration: elapsed,
             limit: silent.map(|silent| silent.most).or(request.limit),

@@ -6,9 +6,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::listener::{Reply, aborted};
 use super::outcome::Outcome;
-use crate::live::{Ending, Facts, LiveRun, Shown, runs};
+use crate::live::{Changed, Denied, Ending, Facts, LiveRun, Shown, Used, millis, runs};
 use crate::request::Request;
-use ledger::State;
+use ledger::{State, in_milliseconds};
+use protocol::EndedBy;
 use protocol::task::now_ms;
 
 /// The note of a command that a person has stopped.
@@ -59,6 +60,9 @@ fn facts(request: &Request) -> Option<Facts> {
         cwd: request.cwd.to_string_lossy().into_owned(),
         actor: request.actor.clone(),
         started_at: now_ms(),
+        limit: request.limit,
+        idle_limit: request.idle_limit,
+        confinement: request.confine.as_ref().map(|confine| confine.policy.profile.name()),
         undo: request.record.as_ref().is_some_and(|wanted| wanted.undo.is_some()),
         is_fed: request.is_fed(),
         terminal: request.terminal.clone(),
@@ -67,12 +71,27 @@ fn facts(request: &Request) -> Option<Facts> {
 
 /// Returns the end of a command for those who watch. `None`: it could not be run.
 pub fn ending(outcome: Option<&Outcome>) -> Ending {
-    let Some(outcome) = outcome else { return Ending::without_exit(State::Refused) };
+    let Some(outcome) = outcome else { return Ending::bare(State::Refused) };
+    let by_person = outcome.ended_by == Some(EndedBy::Abort) && outcome.notes.iter().any(|note| note == STOPPED);
+    let has_begun = outcome.pid != 0;
     Ending {
         state: outcome.status.into(),
         exit_code: outcome.exit_code,
         signal: outcome.signal.clone(),
-        receipt: outcome.receipt.as_ref().map(|receipt| receipt.counts),
+        cause: if by_person { Some(EndedBy::Page) } else { outcome.ended_by },
+        limit_ms: outcome.limit.map(millis),
+        duration_ms: has_begun.then(|| in_milliseconds(outcome.duration)),
+        // What a command that goes on has used is not known.
+        usage: (has_begun && outcome.exit_code.is_some()).then(|| Used::from(outcome.usage)),
+        output_path: outcome.files().first().map(|path| path.to_string_lossy().into_owned()),
+        task_id: outcome.task_id().map(str::to_owned),
+        denied: outcome
+            .confinement
+            .iter()
+            .map(|confinement| Denied::from(&confinement.denials))
+            .next()
+            .unwrap_or_default(),
+        changed: Changed::of(outcome.receipt.as_ref(), outcome.undo.as_ref()),
     }
 }
 

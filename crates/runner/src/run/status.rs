@@ -1,7 +1,7 @@
 //! The exit of a shell in a result: its conclusion, and what the caller has to know about it.
 
 use super::completion::{ExitUnknown, ShellExit};
-use protocol::{ABORTED, Cause, Conclusion, Status, TIMED_OUT};
+use protocol::{ABORTED, Cause, Conclusion, EndedBy, Status, TIMED_OUT};
 
 const STILL_THERE: &str = "the command did not end after SIGKILL; its processes may still be there";
 const HELPER_KILLED: &str = "a helper process of agent-bash was killed; the command was ended with it";
@@ -18,6 +18,17 @@ pub fn conclude(exit: &ShellExit, started: bool) -> (Conclusion, Option<String>)
         Cause::Itself | Cause::Limit | Cause::Abort | Cause::Host => None,
     };
     (Conclusion::of(ended.cause, ended.end), note)
+}
+
+/// Names what has ended a command. `silent`: its limit was the one on silence.
+pub fn ended_by(exit: &ShellExit, silent: bool) -> Option<EndedBy> {
+    let cause = match exit {
+        Ok(ended) => ended.cause,
+        Err(ExitUnknown::AliveAfterLimit) => Cause::Limit,
+        Err(ExitUnknown::AliveAfterAbort) => Cause::Abort,
+        Err(ExitUnknown::ShimKilled) => Cause::Supervisor,
+    };
+    cause.ended_by(silent)
 }
 
 fn still_there() -> String {
@@ -95,6 +106,33 @@ mod tests {
         ] {
             let expected = (Conclusion { status, exit_code, signal }, note.map(str::to_owned));
             assert_eq!(conclude(&Err(unknown), started), expected, "{unknown:?} {started}");
+        }
+    }
+
+    #[test]
+    fn each_end_has_its_cause() {
+        let ended = |cause| {
+            let (end, usage, record) = (Exit::Signal(9), Usage::default(), Recorded::Off);
+            let duration = Duration::ZERO;
+            Ok(Ended { end, usage, duration, cause, alive: false, last: false, record, unwritten: None })
+        };
+        let exceeded = |limit| Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 });
+        for (exit, silent, expected) in [
+            (ended(Cause::Itself), false, None),
+            (ended(Cause::Limit), false, Some(EndedBy::Timeout)),
+            (ended(Cause::Limit), true, Some(EndedBy::Silence)),
+            (ended(Cause::Abort), false, Some(EndedBy::Abort)),
+            (ended(Cause::Host), false, Some(EndedBy::Host)),
+            (ended(Cause::Supervisor), false, Some(EndedBy::Helper)),
+            (ended(exceeded(LimitKind::Cpu)), false, Some(EndedBy::Cpu)),
+            (ended(exceeded(LimitKind::Memory)), false, Some(EndedBy::Memory)),
+            (ended(exceeded(LimitKind::Processes)), false, Some(EndedBy::Processes)),
+            (Err(ExitUnknown::AliveAfterLimit), false, Some(EndedBy::Timeout)),
+            (Err(ExitUnknown::AliveAfterLimit), true, Some(EndedBy::Silence)),
+            (Err(ExitUnknown::AliveAfterAbort), false, Some(EndedBy::Abort)),
+            (Err(ExitUnknown::ShimKilled), false, Some(EndedBy::Helper)),
+        ] {
+            assert_eq!(ended_by(&exit, silent), expected, "{exit:?}");
         }
     }
 }

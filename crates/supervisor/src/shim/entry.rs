@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use super::running::Running;
-use crate::group::Group;
 use ledger::{End, LedgerError, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
 use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
 use protocol::{Cause, Conclusion, Opening};
@@ -88,9 +87,7 @@ impl Entries {
     pub fn end_task(&mut self, running: &Running, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
-        let mut usage = running.usage;
-        usage.take_times_of(running.group.as_deref().and_then(Group::usage));
-        let ended = |state| End::bare(now, state).after(running.started.elapsed(), usage);
+        let ended = |state| End::bare(now, state).after(running.started.elapsed(), running.used());
         let end = match running.end_as_task() {
             TaskEnd::Code(code) => End { code: Some(code), ..ended(State::Exited) },
             TaskEnd::Signal(name, code) => {

@@ -106,6 +106,13 @@ impl<P: Processes> Running<P> {
         self.group.as_ref().map(|group| group.path().to_owned())
     }
 
+    /// Returns the resources that the tree has used.
+    pub fn used(&self) -> Usage {
+        let mut usage = self.usage;
+        usage.take_times_of(self.group.as_deref().and_then(Group::usage));
+        usage
+    }
+
     /// Returns the processes of the tree.
     pub fn members(&self) -> Vec<tree::Member> {
         tree::members(self.mark.as_deref(), &self.spared)

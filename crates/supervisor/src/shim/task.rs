@@ -140,6 +140,8 @@ impl Shim {
             if let Some(most) = silence {
                 server.note(note_of_silence(most));
             }
+            let cause = running.ending.as_ref().map_or(Cause::Itself, |ending| ending.cause);
+            server.conclude(cause.ended_by(silence.is_some()), running.used());
             self.entries.end_task(&running, silence);
             if is_host_gone {
                 server.discard();

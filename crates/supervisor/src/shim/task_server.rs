@@ -16,10 +16,11 @@ use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
 use super::task_client::{ClientRequest, TaskClient};
 use confine::{Denials, Way};
-use protocol::FromTask;
 use protocol::SilenceWatch;
 use protocol::plan::Recorded;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
+use protocol::{EndedBy, FromTask};
+use sys::Usage;
 
 /// Most bytes per read.
 const CHUNK: usize = 256 * 1024;
@@ -155,6 +156,11 @@ impl TaskServer {
     /// Adds the outcome of the task's record to the state. The last state is written at the end.
     pub fn end_record(&mut self, end: Recorded) {
         self.task.end_record(end);
+    }
+
+    /// Adds what has ended the task, and what it has used. The last state is written at the end.
+    pub fn conclude(&mut self, ended_by: Option<EndedBy>, usage: Usage) {
+        (self.task.ended_by, self.task.usage) = (ended_by, Some(usage));
     }
 
     /// Stops waiting for announcements.

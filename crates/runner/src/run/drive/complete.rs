@@ -39,6 +39,7 @@ pub async fn complete<'a, L: Listener>(
         drive.output.streams.all_mut().for_each(|reader| reader.capture.break_off());
     }
     drive.deliver_rest().await;
+    drive.output.keep_last();
     let waited_for = drive.note_limit();
     let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 

@@ -55,7 +55,23 @@ impl<L: Listener> Output<'_, L> {
     /// Passes a tap what is held of both streams, and then all output.
     fn follow(&mut self, tap: Arc<Tap>) {
         let Some(run) = &self.request.live_run else { return };
-        for reader in self.streams.all_mut() {
+        self.fill(&tap);
+        run.attach(tap);
+    }
+
+    /// Keeps what is held at the end for people who come a moment later, if someone watches.
+    pub(super) fn keep_last(&self) {
+        let Some(run) = self.request.live_run.as_ref().filter(|_| runs().is_watched()) else { return };
+        if self.request.terminal.is_none() {
+            let last = Tap::new(Arc::default());
+            self.fill(&last);
+            run.keep_last(last);
+        }
+    }
+
+    /// Passes a tap what is held of both streams.
+    fn fill(&self, tap: &Tap) {
+        for reader in self.streams.all() {
             let (text, before) = reader.capture.kept(HELD);
             let mut bytes = match reader.keeps_bytes {
                 // Such text has a character for each byte.
@@ -66,7 +82,6 @@ impl<L: Listener> Output<'_, L> {
             tap.begin_behind(before);
             tap.push(reader.stream, &bytes);
         }
-        run.attach(tap);
     }
 
     /// Gives input of a person to the command.

@@ -55,7 +55,7 @@ impl Streams {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &OutputReader> {
+    pub fn all(&self) -> impl Iterator<Item = &OutputReader> {
         [Some(&self.stdout), self.stderr.as_ref()].into_iter().flatten()
     }
 
