@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { folder, until } from '../../support/index.ts';
 import { Pages } from '../support.ts';
-import { browserTest, openTab } from './tab.ts';
+import { about, browserTest, openTab } from './tab.ts';
 
-const NAMES = 'import { bash, BackgroundRegistry, PtySession } from "agent-bash"; const ignore = () => {};';
+const NAMES = 'import { BackgroundRegistry, PtySession } from "agent-bash"; const ignore = () => {};';
 
 browserTest('a run is an element with its id and state, opened by a button that holds its command', async () => {
   const pages = new Pages();
@@ -38,7 +38,8 @@ browserTest('a task is stopped after a question in place', async () => {
   const task = pages.host(`${NAMES}
     const registry = new BackgroundRegistry({ dir: ${JSON.stringify(folder())} });
     const { pid } = await registry.start('echo up; exec sleep 1000');
-    console.log('PID ' + pid);`);
+    console.log('PID ' + pid);
+    setInterval(ignore, 1e6);`);
   const [, pid] = await task.says(/PID (\d+)/);
   const tab = await openTab(page);
   const run = tab.locator('[data-run][data-state=backgrounded]');
@@ -49,9 +50,7 @@ browserTest('a task is stopped after a question in place', async () => {
   await tab.getByRole('button', { name: /^Stop echo up/ }).click();
   const question = tab.getByRole('alertdialog');
   await question.getByText('Stop this task?').waitFor();
-  expect(
-    await question.getByRole('button', { name: 'Keep it running' }).evaluate((one) => one === document.activeElement),
-  ).toBe(true);
+  expect(await tab.locator(':focus').textContent()).toBe('Keep it running');
   await tab.keyboard.press('Escape');
   expect(await question.count()).toBe(0);
   expect(existsSync(`/proc/${pid}`)).toBe(true);
@@ -65,10 +64,10 @@ browserTest('a question of a program is answered in its card', async () => {
   const page = await pages.serve({ control: true });
   const target = join(folder(), 'answer');
   pages.host(`${NAMES}
-    bash('read -rp "Name: " name; echo "$name" > ' + ${JSON.stringify(target)}, { timeoutMs: 600_000, stdin: 'open' }).catch(ignore);`);
+    await new PtySession().start('read -rp "Name: " name; echo "$name" > ' + ${JSON.stringify(target)});`);
   const tab = await openTab(page);
   const needs = tab.getByRole('region', { name: 'Needs you' });
-  await needs.getByText('Name:').waitFor();
+  await needs.getByText('Name:', { exact: true }).waitFor();
   await needs.getByLabel('Answer').fill('ann');
   await needs.getByRole('button', { name: /^Send read -rp/ }).click();
   await until(() => existsSync(target) && readFileSync(target, 'utf8') === 'ann\n', 'the answer arrives');
@@ -86,7 +85,7 @@ browserTest('a terminal is shown as on its screen, and takes keys', async () => 
   const log = tab.getByRole('log', { name: 'Output' });
   const red = log.getByText('red', { exact: true });
   await red.waitFor();
-  expect(await red.evaluate((one) => getComputedStyle(one).color)).toBe('rgb(255, 139, 130)');
+  expect(await about(red, 'getComputedStyle(one).color')).toBe('rgb(255, 139, 130)');
   await tab.getByRole('group', { name: 'Keys' }).getByRole('button', { name: '↑' }).click();
   await log.getByText(/key \$'\\E\[A'/).waitFor();
   await tab.getByLabel('Answer').fill('hello');
@@ -100,16 +99,15 @@ browserTest('a run is undone after its forecast was shown', async () => {
   const project = folder();
   const [file, other] = [join(project, 'file'), join(project, 'new')];
   writeFileSync(file, 'before');
-  pages
-    .host(`${NAMES}
+  const options = JSON.stringify({ cwd: project, undo: 'always', receipt: 'exact', ledger: true });
+  const host = pages.host(`${NAMES}
     bash('exec sleep 1000', { timeoutMs: 600_000 }).catch(ignore);
-    process.stdin.resume();
-    process.on('SIGUSR1', () => bash('echo after > file; echo x > new; exit 3', { cwd: ${JSON.stringify(project)}, undo: 'always', receipt: 'exact' }).catch(ignore));
-    console.log('READY');`)
-    .says(/READY/);
+    process.on('SIGUSR1', () => bash('echo after > file; echo x > new; exit 3', ${options}).catch(ignore));
+    console.log('READY');`);
+  await host.says(/READY/);
   const tab = await openTab(page);
   await tab.locator('[data-run]', { hasText: 'sleep 1000' }).waitFor();
-  process.kill(pages.hosts.started.at(-1)?.pid ?? 0, 'SIGUSR1');
+  host.process.kill('SIGUSR1');
   const run = tab.locator('[data-run][data-state=exited]', { hasText: 'echo after' });
   await run.getByRole('button', { name: /echo after/ }).click();
   const changed = tab.getByRole('region', { name: 'Changed' });
@@ -130,7 +128,7 @@ browserTest('a run is undone after its forecast was shown', async () => {
 browserTest('without control there is no action, and the page says so', async () => {
   const pages = new Pages();
   const page = await pages.serve();
-  pages.host(`${NAMES} bash('read -rp "Name: " name', { timeoutMs: 600_000, stdin: 'open' }).catch(ignore);`);
+  pages.host(`${NAMES} await new PtySession().start('read -rp "Name: " name');`);
   const tab = await openTab(page);
   await tab.getByText('read-only', { exact: true }).waitFor();
   await tab.locator('[data-run] button.open').first().click();

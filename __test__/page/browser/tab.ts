@@ -1,5 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { type Browser, type BrowserContextOptions, type Page as BrowserPage, chromium } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type Page as BrowserPage,
+  chromium,
+  type Locator,
+} from 'playwright-core';
 import { afterAll } from 'vitest';
 import { finished, hasProgram, isRoot, testNeeding } from '../../support/index.ts';
 import type { Page } from '../support.ts';
@@ -11,6 +17,9 @@ const path = () => execFileSync('bash', ['-c', 'type -P "$0"', `${program}`], { 
 /** A test with a real browser. */
 export const browserTest = testNeeding('Chromium', program !== undefined);
 
+/** Bound of each wait, ms. */
+const WAIT_MS = 20_000;
+
 let browser: Promise<Browser> | null = null;
 
 afterAll(async () => {
@@ -18,15 +27,21 @@ afterAll(async () => {
   browser = null;
 });
 
-/** Opens a tab of its own that is signed in. A fault of the page's script fails the test. */
-export async function openTab(page: Page, options: BrowserContextOptions = {}): Promise<BrowserPage> {
+/** Opens a tab of its own that is signed in. A fault of the page's script fails the test, unless it is `expected`. */
+export async function openTab(
+  page: Page,
+  options: BrowserContextOptions = {},
+  expected: RegExp[] = [],
+): Promise<BrowserPage> {
   browser ??= chromium.launch({ executablePath: path(), args: isRoot ? ['--no-sandbox'] : [] });
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const tab = await context.newPage();
+  tab.setDefaultTimeout(WAIT_MS);
   const faults: string[] = [];
   tab.on('pageerror', ({ stack = '' }) => faults.push(stack));
   tab.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
+    const fault = message.text();
+    if (message.type() === 'error' && !expected.some((one) => one.test(fault))) faults.push(fault);
   });
   finished(async () => {
     await context.close();
@@ -35,4 +50,9 @@ export async function openTab(page: Page, options: BrowserContextOptions = {}): 
   await tab.goto(`${page.origin}/#${await page.another()}`);
   await tab.getByText(/^Live$/).waitFor();
   return tab;
+}
+
+/** Returns the value of an expression about an element, which is `one`. */
+export function about<T>(element: Locator, expression: string): Promise<T> {
+  return element.evaluate(new Function('one', `return ${expression}`) as (one: unknown) => T);
 }

@@ -1,7 +1,7 @@
 import type { PageEvents } from '../wire.ts';
 import { Banner, signedOut } from './base/banner.ts';
 import { type Context, Messages } from './base/context.ts';
-import { arrange, button, fill, h, painter, show, text } from './base/dom.ts';
+import { arrange, attribute, button, fill, h, painter, show } from './base/dom.ts';
 import { size } from './base/format.ts';
 import { icon } from './base/icon.ts';
 import { isTyped, KeyList } from './base/keys.ts';
@@ -225,9 +225,9 @@ export class Page {
     const { live, asks, waiting, welcome, isFilled } = this.#store;
     const needs = asks.size + waiting.length;
     const ports = servedBy(live).length;
-    text(this.#needs, String(needs));
+    attribute(this.#needs, 'data-n', needs);
     show(this.#needs, needs > 0);
-    text(this.#open, String(ports));
+    attribute(this.#open, 'data-n', ports);
     show(this.#open, ports > 0);
     document.title = `${needs > 0 ? `(${needs}) ` : ''}agent-bash`;
     if (!isFilled) return;

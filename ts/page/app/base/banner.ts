@@ -26,12 +26,12 @@ export class Banner {
   /** `lost` is called when the page shows what may be old. */
   set(connection: Connection, lost: (isLost: boolean) => void): void {
     if (connection === 'connecting') return;
-    clearTimeout(this.#timer);
     if (connection === 'broken') {
       const since = Date.now();
       this.#timer ||= window.setTimeout(() => this.#say(since, lost), PATIENCE_MS);
       return;
     }
+    clearTimeout(this.#timer);
     this.#timer = 0;
     show(this.#broken, false);
     lost(false);

@@ -19,7 +19,7 @@ export class Tabs {
     this.list.addEventListener('keydown', (event) => this.#key(event));
   }
 
-  /** Adds a view. `badge` is shown in its tab, and is no part of its name. */
+  /** Adds a view. `badge` is drawn in its tab, and is no part of its name. */
   add(name: string, badge: HTMLElement | null): HTMLElement {
     const id = name.toLowerCase();
     const tab = h(

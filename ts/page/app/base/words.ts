@@ -1,4 +1,6 @@
 import type { ChangeCounts, LedgerEntry } from 'agent-bash';
+import type { PageEnded } from '../../wire.ts';
+import { duration } from './format.ts';
 import type { Mark } from './icon.ts';
 
 /** How a state is to be read: it goes on, needs a person, is over, or has failed. */
@@ -11,10 +13,21 @@ export interface Stated {
   mark: Mark;
 }
 
-type End = Pick<LedgerEntry, 'state' | 'exitCode' | 'signal'> & { limitMs?: number | null };
+type End = Pick<LedgerEntry, 'state' | 'exitCode' | 'signal'> & Partial<Pick<PageEnded, 'cause' | 'limitMs'>>;
+
+/** Causes of an end that say more than its state. */
+const CAUSES: Record<string, string> = {
+  cpu: 'stopped, too much CPU time',
+  memory: 'stopped, too much memory',
+  processes: 'stopped, too many processes',
+  page: 'stopped by you',
+};
 
 /** Returns in words how a run has ended, or that it goes on. */
-export function statedEnd({ state, exitCode, signal }: End): Stated {
+export function statedEnd({ state, exitCode, signal, cause = null, limitMs = null }: End): Stated {
+  const because = CAUSES[cause ?? ''];
+  if (because) return { word: because, tone: cause === 'page' ? 'done' : 'bad', mark: 'stop' };
+  const after = limitMs === null ? '' : ` after ${duration(limitMs)}`;
   switch (state) {
     case 'running':
       return { word: 'running', tone: 'live', mark: 'run' };
@@ -26,7 +39,7 @@ export function statedEnd({ state, exitCode, signal }: End): Stated {
     case 'signaled':
       return { word: signal === null ? 'killed' : `killed, ${signal}`, tone: 'bad', mark: 'stop' };
     case 'timed-out':
-      return { word: 'timed out', tone: 'bad', mark: 'time' };
+      return { word: `${cause === 'silence' ? 'silent, stopped' : 'timed out'}${after}`, tone: 'bad', mark: 'time' };
     case 'aborted':
       return { word: 'stopped', tone: 'done', mark: 'stop' };
     case 'refused':

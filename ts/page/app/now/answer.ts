@@ -19,11 +19,6 @@ const KEYS: [label: string, name: string, text: string][] = [
 /** Prompts whose answers are not to be seen. */
 const SECRET = /pass(word|phrase|code)|\bPIN\b|secret|token/i;
 
-/** Returns whether a run takes the input of a person now. */
-export function takesInput({ kind, stdin, waiting }: PageRun): boolean {
-  return stdin || kind === 'terminal' || waiting?.why === 'prompt';
-}
-
 /** The field in which a person answers a question, or types into a terminal. */
 export class AnswerForm {
   readonly element: HTMLFormElement;

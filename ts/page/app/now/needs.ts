@@ -6,7 +6,7 @@ import { arrange, attribute, button, h, show, text } from '../base/dom.ts';
 import { age, nameOf, oneLine } from '../base/format.ts';
 import { icon, type Mark } from '../base/icon.ts';
 import type { LiveRun } from '../base/store.ts';
-import { AnswerForm, takesInput } from './answer.ts';
+import { AnswerForm } from './answer.ts';
 import { Decision } from './decision.ts';
 import { COVERS, otherReasons, stakesList } from './stakes.ts';
 
@@ -85,8 +85,7 @@ class WaitCard implements Card {
     const why = run.waiting?.why ?? 'prompt';
     this.open = button(null, () => context.choose(run.id), { class: 'open cmd cmd-3' });
     this.open.append(...commandNodes(run));
-    this.#form =
-      store.welcome.control && takesInput(run) && why !== 'stopped' ? new AnswerForm(context, run, false) : null;
+    this.#form = store.welcome.control && run.stdin && why !== 'stopped' ? new AnswerForm(context, run, false) : null;
     const mark = why === 'prompt' ? 'ask' : 'quiet';
     this.element = h(
       'li',

@@ -1,4 +1,3 @@
-import type { PageRun } from '../../wire.ts';
 import { shortCommand } from '../base/command.ts';
 import type { Context } from '../base/context.ts';
 import { attribute, button, fill, h, show, text } from '../base/dom.ts';
@@ -15,7 +14,7 @@ const QUIET_MS = 30_000;
 
 /** Returns the state of a run for people. */
 export function statedRun({ run, end }: LiveRun): Stated {
-  if (end) return statedEnd({ ...end, limitMs: run.limitMs });
+  if (end) return statedEnd(end);
   if (run.waiting?.why === 'prompt') return { word: 'asks', tone: 'ask', mark: 'ask' };
   if (run.waiting?.why === 'input') return { word: 'waits for input', tone: 'ask', mark: 'quiet' };
   if (run.waiting) return { word: 'stopped by a signal', tone: 'ask', mark: 'quiet' };
@@ -101,7 +100,7 @@ export class RunRow {
 
   #said(now: number): string {
     const { run, end } = this.#live;
-    if (end) return endWords(run, end);
+    if (end) return endWords(end);
     if (run.waiting && run.waiting.why !== 'prompt') return statedRun(this.#live).word;
     const quiet = now - this.#last.at;
     return !run.waiting && run.kind === 'command' && quiet > QUIET_MS ? `quiet ${age(quiet)}` : '';
@@ -109,11 +108,9 @@ export class RunRow {
 }
 
 /** Returns in words how a run ended and what it changed. */
-function endWords(run: PageRun, end: NonNullable<LiveRun['end']>): string {
+function endWords(end: NonNullable<LiveRun['end']>): string {
   const parts = [
-    end.state === 'lost'
-      ? 'lost: its helper was killed, and its end was not seen'
-      : statedEnd({ ...end, limitMs: run.limitMs }).word,
+    end.state === 'lost' ? 'lost: its helper was killed, and its end was not seen' : statedEnd(end).word,
     end.denied > 0 ? `${end.denied} denied` : '',
     end.receipt ? changedWords(end.receipt) : '',
   ];

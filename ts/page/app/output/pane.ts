@@ -1,7 +1,7 @@
 import type { PageEvents, PageRun } from '../../wire.ts';
 import type { Context } from '../base/context.ts';
 import { arrange, attribute, button, h, painter, show, text } from '../base/dom.ts';
-import { AnswerForm, takesInput } from '../now/answer.ts';
+import { AnswerForm } from '../now/answer.ts';
 import { LogView } from './log.ts';
 import { Search } from './search.ts';
 
@@ -50,7 +50,7 @@ export class OutputPane {
 
   /** Shows the field for input if the run takes it. */
   update(run: PageRun, isOver: boolean): void {
-    const takes = this.#context.store.welcome.control && !isOver && takesInput(run);
+    const takes = this.#context.store.welcome.control && !isOver && run.stdin;
     if (takes && this.#answer?.run !== run.id) {
       this.#answer = { run: run.id, form: new AnswerForm(this.#context, run, true) };
     }

@@ -65,11 +65,16 @@ export class Search {
   /** Searches all lines anew. */
   refresh(): void {
     for (const hit of this.#hits) hit.classList.remove('hit', 'current');
+    const current = this.#current;
     this.#hits = [];
     this.#current = null;
     this.#highlight?.clear();
     if (this.#highlight) CSS.highlights.set(FOUND, this.#highlight);
     for (const line of this.#lines()) this.added(line);
+    if (current && this.#hits.includes(current)) {
+      this.#current = current;
+      current.classList.add('current');
+    }
     this.update();
   }
 
