@@ -16,9 +16,12 @@ import type {
 
 type Fields = Record<string, unknown>;
 
-/** Characters of a text that has no bound of its own. */
+/** Characters of a text that has no bound of its own, and of a name. */
 const TEXT = 10_000;
+const NAME = 100;
 const LIST = 1_000;
+/** The last moment that a date can have. */
+const LAST_MS = 8.64e15;
 
 /**
  * Reads a line of a host. A field of another type has its empty value, so that a page never shows what it did not
@@ -33,7 +36,7 @@ export function readMessage(line: string): HostMessage | null {
   }
   const message = fields(value);
   if ('hello' in message) return { hello: hello(fields(message.hello)) };
-  if ('re' in message) return reply(number(message.re, -1), message);
+  if ('re' in message) return reply(number(message.re), message);
   if ('error' in message) return { error: failure(message.error) };
   if ('state' in message) {
     const { runs, asks } = fields(message.state);
@@ -53,16 +56,17 @@ function text(value: unknown, most = TEXT): string {
   return typeof value === 'string' ? value.slice(0, most) : '';
 }
 
-function number(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+/** A whole number from 0 to `most`. */
+function number(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
+  return numberOrNull(value, most) ?? 0;
 }
 
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+function numberOrNull(value: unknown, most = Number.MAX_SAFE_INTEGER): number | null {
+  return Number.isFinite(value) ? Math.trunc(Math.min(most, Math.max(0, value as number))) : null;
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, TEXT) : null;
+function textOrNull(value: unknown, most: number): string | null {
+  return typeof value === 'string' ? value.slice(0, most) : null;
 }
 
 function list<T>(value: unknown, read: (item: Fields) => T, most = LIST): T[] {
@@ -83,7 +87,7 @@ function hello({ protocol, pid, program, cwd, startedAt, version }: Fields): Hos
     pid: number(pid),
     program: text(program),
     cwd: text(cwd),
-    startedAt: number(startedAt),
+    startedAt: number(startedAt, LAST_MS),
     version: text(version),
   };
 }
@@ -94,7 +98,7 @@ function reply(re: number, { error }: Fields): HostMessage {
 
 function failure(value: unknown): { code: string; message: string } {
   const { code, message } = fields(value);
-  return { code: text(code, 100), message: text(message) };
+  return { code: text(code, NAME), message: text(message) };
 }
 
 const KINDS: RunKind[] = ['command', 'task', 'session', 'terminal'];
@@ -112,13 +116,13 @@ function actor(value: unknown): Actor | null {
 function run(given: Fields): Run {
   const waiting = given.state === 'waiting' ? fields(given.waiting) : null;
   return {
-    key: text(given.key),
-    runId: text(given.runId),
+    key: text(given.key, NAME),
+    runId: text(given.runId, NAME),
     kind: oneOf(given.kind, KINDS, 'command'),
     command: text(given.command),
     cwd: text(given.cwd),
     actor: actor(given.actor),
-    startedAt: number(given.startedAt),
+    startedAt: number(given.startedAt, LAST_MS),
     state: waiting ? 'waiting' : 'running',
     waiting: waiting && {
       why: oneOf(waiting.why, ['prompt', 'stopped', 'input'], 'input'),
@@ -128,8 +132,12 @@ function run(given: Fields): Run {
     cpuMs: numberOrNull(given.cpuMs),
     memory: numberOrNull(given.memory),
     pid: numberOrNull(given.pid),
-    taskId: textOrNull(given.taskId),
-    ports: list(given.ports, ({ port, address }) => ({ port: number(port), address: text(address, 100) }), 100),
+    taskId: textOrNull(given.taskId, NAME),
+    ports: list(
+      given.ports,
+      ({ port, address }) => ({ port: number(port, 65_535), address: text(address, NAME) }),
+      100,
+    ),
     undo: given.undo === true,
     stdin: given.stdin === true,
   };
@@ -137,11 +145,11 @@ function run(given: Fields): Run {
 
 function ended(given: Fields): Ended {
   return {
-    key: text(given.key),
+    key: text(given.key, NAME),
     state: oneOf(given.state, ENDS, 'lost'),
     exitCode: numberOrNull(given.exitCode),
-    signal: textOrNull(given.signal),
-    endedAt: number(given.endedAt),
+    signal: textOrNull(given.signal, NAME),
+    endedAt: number(given.endedAt, LAST_MS),
     receipt: given.receipt ? counts(fields(given.receipt)) : null,
   };
 }
@@ -157,15 +165,15 @@ function counts({ created, modified, deleted, renamed }: Fields): ChangeCounts {
 
 function ask(given: Fields): Ask {
   return {
-    key: text(given.key),
+    key: text(given.key, NAME),
     command: text(given.command),
     cwd: text(given.cwd),
     actor: actor(given.actor),
-    verdict: text(given.verdict, 100),
+    verdict: text(given.verdict, NAME),
     rules: texts(given.rules, 100),
     reasons: texts(given.reasons, 100),
     undo: given.undo === null ? null : oneOf<UndoCover>(given.undo, ['full', 'part', 'none'], 'none'),
-    askedAt: number(given.askedAt),
+    askedAt: number(given.askedAt, LAST_MS),
   };
 }
 
@@ -180,10 +188,10 @@ function change({ runs, ended: ends, asks, answered }: Fields): Change {
 
 function output(given: Fields): Output {
   return {
-    run: text(given.run),
+    run: text(given.run, NAME),
     at: number(given.at),
     text: text(given.text, Number.POSITIVE_INFINITY),
-    gap: Math.max(0, number(given.gap)),
+    gap: number(given.gap),
     end: given.end === true,
   };
 }
@@ -192,14 +200,14 @@ function output(given: Fields): Output {
 const CELLS = 1_000;
 
 function screen(given: Fields): Screen {
-  const cursor = Array.isArray(given.cursor) ? given.cursor.map((at) => number(at, -1)) : [];
-  const [row = -1, column = -1] = cursor;
+  const [row, column] = Array.isArray(given.cursor) ? given.cursor.map((at) => numberOrNull(at, CELLS)) : [];
   return {
-    run: text(given.run),
-    rows: Math.min(CELLS, number(given.rows)),
-    columns: Math.min(CELLS, number(given.columns)),
+    run: text(given.run, NAME),
+    rows: number(given.rows, CELLS),
+    columns: number(given.columns, CELLS),
     lines: texts(given.lines, CELLS),
-    cursor: row >= 0 && column >= 0 ? [row, column] : null,
+    cursor: row != null && column != null ? [row, column] : null,
     title: text(given.title, 1_000),
+    end: given.end === true,
   };
 }
