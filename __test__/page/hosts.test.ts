@@ -113,7 +113,7 @@ describe.concurrent('hosts come and go', () => {
     const { pages, tab, events } = await opened();
     const host = pages.host(`
       import { defaultRegistry } from 'agent-bash';
-      await defaultRegistry().start('while echo more; do sleep 0.1; done', { actor: { agent: 'builder' } });
+      await defaultRegistry().start('while echo more; do sleep 0.1; done');
       setInterval(() => {}, 1e6);`);
     const task = await events.run(named('more'));
     expect(task).toMatchObject({ kind: 'task', host: `${host.pid}`, taskId: expect.any(String) });
@@ -122,7 +122,7 @@ describe.concurrent('hosts come and go', () => {
     expect(orphan).toMatchObject({
       taskId: task.taskId,
       command: task.command,
-      actor: { agent: 'builder' },
+      actor: task.actor,
       runId: task.runId,
     });
     expect(events.live).toHaveLength(1);

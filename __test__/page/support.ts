@@ -213,7 +213,7 @@ export class Events {
     this.#rest = blocks.pop() ?? '';
     for (const block of blocks) {
       if (block === ':') continue;
-      const [, id = '', name = '', data = 'null'] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      const [, id = '', name = '', data = 'null'] = /^id: (.*)\nevent: (.*)\ndata: ([^\n]*)$/.exec(block) ?? [];
       this.all.push({ id, name, data: JSON.parse(data), at: performance.now() });
     }
   }

@@ -19,9 +19,11 @@ export function followRun(hosts: Hosts, host: string, key: string, sink: OutputS
         ended ||= message.screen.end;
       }
       if (!('output' in message)) return;
-      sink.output(message.output, !started);
+      const { output } = message;
+      // The first text may begin in the midst.
+      sink.output(started ? output : { ...output, gap: output.at }, !started);
       started = true;
-      ended ||= message.output.end;
+      ended ||= output.end;
     },
     closed() {
       if (!closed && !ended) sink.none('Its host has closed the connection.');
