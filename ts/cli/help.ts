@@ -36,6 +36,11 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash log --cwd . --changed src/index.ts', 'what in this project has changed a file'],
     ['agent-bash log -f --json', 'all runs as they start and end, for programs'],
   ],
+  ui: [
+    ['agent-bash ui', 'a page of all that agents run, which a browser opens'],
+    ['agent-bash ui --control', 'on which a person can also stop, answer, approve and undo'],
+    ['agent-bash ui --port 7070 --no-open', 'always at the same place; the link is printed'],
+  ],
   undo: [
     ["agent-bash run --undo 'rm -rf src'", 'a command whose changes are kept'],
     ['agent-bash undo --dry-run', 'what an undo of the newest run here would do'],

@@ -16,8 +16,9 @@ import { ps } from './ps.ts';
 import { addRecordFlags, withRecordWords } from './record.ts';
 import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
+import type { UiOptions } from './ui.ts';
 import { undo } from './undo.ts';
-import { gather, parseDuration, parseLines, parseMoment, parseOnAsk, parseRule } from './values.ts';
+import { gather, parseDuration, parseLines, parseMoment, parseOnAsk, parsePort, parseRule } from './values.ts';
 
 const AFTER_HELP = `
 Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the directory of --dir.
@@ -32,7 +33,7 @@ function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
     .description(
-      'Shows, follows and stops the background tasks of agents, runs commands as agents do, undoes them, says what they would do, and serves them to MCP clients.',
+      'Shows what agents run, follows and stops their tasks, runs commands as agents do, undoes them, says what they would do, and serves them to MCP clients.',
     )
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
@@ -45,6 +46,7 @@ function program(): Command {
     .addHelpText('after', AFTER_HELP);
   addTaskCommands(made);
   addLog(made);
+  addUi(made);
   addUndo(made);
   addCheck(made);
   addMcp(made, version);
@@ -98,6 +100,21 @@ function addLog(made: Command): void {
     .option('-f, --follow', 'begin with the oldest, and print runs as they start and end')
     .option('--json', 'print JSON, one document per line')
     .action(log);
+}
+
+function addUi(made: Command): void {
+  made
+    .command('ui')
+    .description('serve the page on which people watch what agents run, on this machine and for this user alone')
+    .option('--control', 'allow the page to stop, answer, approve, deny and undo')
+    .option('--port <number>', 'the port on 127.0.0.1 (default: a free one)', parsePort)
+    .option('--no-open', 'do not open the page in a browser, as without a terminal')
+    .addHelpText('after', '\nExit code: 0 when a signal has ended it, 1 when the port cannot be had.')
+    .action(async (options: UiOptions) => {
+      // The page is large, and only this command needs it.
+      const { ui } = await import('./ui.ts');
+      await ui(options);
+    });
 }
 
 function addUndo(made: Command): void {

@@ -49,6 +49,12 @@ export function parseOnAsk(text: string): 'allow' | 'deny' {
   throw new InvalidArgumentError('It must be allow or deny.');
 }
 
+/** Parses a port; 0 is a free one. */
+export function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
 /** Parses a number of lines, from 0. */
 export function parseLines(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

@@ -11,6 +11,14 @@ import type { Access, Owner, Reach } from './world.ts';
  */
 export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
 
+/** Names the promise of a page that resolves when a tab has signed in for the first time; for `agent-bash ui`. */
+export const SIGNED_IN: unique symbol = Symbol.for('agent-bash.signed-in') as never;
+
+/** A page with this promise. */
+export interface SignsIn {
+  readonly [SIGNED_IN]: Promise<void>;
+}
+
 /** How far the undo of a command would go. */
 export interface UndoForecast {
   /** The effects that the undo would not take back, as sentences. */

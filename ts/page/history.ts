@@ -99,13 +99,18 @@ class Numbers {
   #from: number;
   readonly #times: [startedAt: number, failed: boolean][] = [];
   #lost = 0;
+  #more = false;
 
-  constructor({ since }: ReadLedgerOptions) {
-    this.#until = Date.now();
+  constructor({ since, until }: ReadLedgerOptions) {
+    this.#until = Math.min(Date.now(), Number(until ?? Number.POSITIVE_INFINITY));
     this.#from = since === undefined ? this.#until - DAY_MS : Number(since);
   }
 
   add(entry: LedgerEntry): void {
+    if (this.#times.length >= COUNTED) {
+      this.#more = true;
+      return;
+    }
     this.#times.push([entry.startedAt, isFailed(entry)]);
     if (entry.state === 'lost') this.#lost += 1;
     this.#from = Math.min(this.#from, entry.startedAt);
@@ -119,10 +124,9 @@ class Numbers {
       bar.runs += 1;
       if (failed) bar.failed += 1;
     }
-    const runs = Math.min(COUNTED, this.#times.length);
-    const failed = this.#times.filter(([, isFailed]) => isFailed).length;
-    const more = this.#times.length > COUNTED;
-    return { runs, failed, lost: this.#lost, more, from: this.#from, until: this.#until, bars };
+    const failed = bars.reduce((sum, bar) => sum + bar.failed, 0);
+    const [lost, more, from, until] = [this.#lost, this.#more, this.#from, this.#until];
+    return { runs: this.#times.length, failed, lost, more, from, until, bars };
   }
 }
 
@@ -131,18 +135,36 @@ function isFailed({ state, exitCode }: LedgerEntry): boolean {
   return state === 'exited' ? exitCode !== 0 : state !== 'running' && state !== 'backgrounded';
 }
 
+/** The filters that a person can choose, as they are in a URL. */
+const FILTERS: Record<string, (value: string, name: string) => string | number | boolean> = {
+  cwd: String,
+  agent: String,
+  changed: String,
+  text: String,
+  runId: String,
+  since: timeOf,
+  until: timeOf,
+  failed: flagOf,
+};
+
+/** Returns the filters of a URL, where an empty one is none. Throws `Refusal` for one that does not exist. */
 function queryOf(parameters: URLSearchParams): ReadLedgerOptions {
-  const query: ReadLedgerOptions = {};
-  for (const name of ['cwd', 'agent', 'changed', 'text', 'runId'] as const) {
-    const value = parameters.get(name);
-    if (value) query[name] = value;
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of parameters) {
+    const read = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;
+    if (!read) throw new Refusal(400, 'invalid', 'there is no such filter');
+    if (Object.hasOwn(query, name)) throw new Refusal(400, 'invalid', `${name} is given twice`);
+    if (value !== '') query[name] = read(value, name);
   }
-  for (const name of ['since', 'until'] as const) {
-    const value = parameters.get(name);
-    if (value === null) continue;
-    if (!/^\d{1,15}$/.test(value)) throw new Refusal(400, 'invalid', `${name} is no time in ms`);
-    query[name] = Number(value);
-  }
-  if (parameters.get('failed') === 'true') query.failed = true;
   return query;
+}
+
+function timeOf(value: string, name: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new Refusal(400, 'invalid', `${name} is no time in ms`);
+  return Number(value);
+}
+
+function flagOf(value: string, name: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new Refusal(400, 'invalid', `${name} is not true or false`);
+  return value === 'true';
 }

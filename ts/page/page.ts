@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
+import { SIGNED_IN, type SignsIn } from '../core/inner.ts';
 import { Actions } from './actions.ts';
 import { Aftermath } from './board/aftermath.ts';
 import { Board } from './board/board.ts';
@@ -16,18 +17,15 @@ import { Streams } from './stream/streams.ts';
 import { FileTail } from './stream/tail.ts';
 import type { Assets, Page } from './types.ts';
 
-/** The name of a property of a page: a promise that resolves when a tab has signed in for the first time. */
-export const SIGNED_IN: unique symbol = Symbol.for('agent-bash.page.signed-in') as never;
-
-/** Serves a page. Hosts are connected while a tab is open. `path` is the directory of their sockets. */
-export async function servePage(control: boolean, port: number, path: string | null, assets: Assets) {
+/** Serves a page. Hosts are connected while a tab is open. `where` tells the directory of their sockets. */
+export async function servePage(control: boolean, port: number, where: () => string | null, assets: Assets) {
   const board = new Board();
-  const hosts = new Hosts(path, control, board);
+  const hosts = new Hosts(where, control, board);
   const tasks = new OrphanedTasks(board);
   const history = new History();
   const aftermath = new Aftermath(board, history);
   // A task of a host that has ended goes on, and is shown before it would seem lost.
-  hosts.ending = () => tasks.scan();
+  hosts.ending = (host) => tasks.scan(host);
   hosts.lost = (runs) => aftermath.of(runs);
   const parts = [hosts, tasks, new Recent(board, history), new Owners(board, history)];
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
@@ -54,7 +52,7 @@ export async function servePage(control: boolean, port: number, path: string | n
       await server.close();
     },
     [SIGNED_IN]: signedIn,
-  } satisfies Page & { [SIGNED_IN]: Promise<void> };
+  } satisfies Page & SignsIn;
 }
 
 function placesOf(board: Board, hosts: Hosts, tasks: OrphanedTasks, history: History): FollowPlaces {
@@ -64,8 +62,8 @@ function placesOf(board: Board, hosts: Hosts, tasks: OrphanedTasks, history: His
     async fileOf(id) {
       const { taskId, runId } = board.known(id) ?? { taskId: null, runId: id };
       if (taskId !== null) {
-        const log = tasks.log(taskId);
-        if (log) return { path: log.path, grows: () => tasks.log(taskId)?.runs === true };
+        const path = tasks.log(taskId);
+        if (path !== null) return { path, grows: () => board.run(id) !== undefined };
       }
       const entry = runId === '' ? null : await history.entry(runId);
       return entry?.outputPath ? { path: entry.outputPath, grows: () => false } : null;

@@ -20,7 +20,7 @@ const OPTIONS: OptionTableOf<PageOptions> = { control: PLAIN, port: PLAIN };
  */
 export async function startPage(options: PageOptions = {}): Promise<Page> {
   const { control = false, port = 0 } = checked(options);
-  return servePage(control, port, innerOf(bash).hostsDirectory(), { script, style });
+  return servePage(control, port, () => innerOf(bash).hostsDirectory(), { script, style });
 }
 
 function checked(options: PageOptions): PageOptions {

@@ -7,6 +7,8 @@ import { Projects } from './project.ts';
 
 /** Runs that have ended and are kept for a page that is opened later. */
 const KEPT = 100;
+/** Runs and asks of one host that are shown. */
+const SHOWN = 2_000;
 
 /** The name of a run or an ask among those of all hosts. */
 export function idOf(host: string, key: string): string {
@@ -95,20 +97,25 @@ export class Board {
     for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks, this.#actors]) map.clear();
   }
 
-  /** Whether a host reports this task. */
-  isReported(taskId: string): boolean {
-    return (this.#tasks.get(taskId) ?? []).some((id) => this.#runs.get(id)?.host != null);
+  /** Returns whether a host reports this task, other than one that has ended. */
+  isReported(taskId: string, gone?: string): boolean {
+    const hosts = (this.#tasks.get(taskId) ?? []).map((id) => this.#runs.get(id)?.host ?? null);
+    return hosts.some((host) => host !== null && host !== gone);
   }
 
-  /** A host was connected: `state` is all that it has. Runs of it that are not in there have ended unseen. */
-  connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): void {
+  /**
+   * A host was connected: `state` is all that it has. Returns the runs of it that are not in there: they have ended
+   * unseen.
+   */
+  connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): PageRun[] {
     this.#hosts.set(name, { id: name, pid, program, cwd });
     const ids = new Set([...state.runs, ...state.asks].map(({ key }) => idOf(name, key)));
     const missing = [...this.#runs.values()].filter(({ host, id }) => host === name && !ids.has(id));
     const change = this.#changeOf(name, { ...state, ended: [], answered: [] });
-    this.#drop(missing, change);
+    const lost = this.#drop(missing, change);
     for (const { id, host } of [...this.#asks.values()]) if (host === name && !ids.has(id)) this.#answered(id, change);
     this.#emit({ ...change, hosts: [...this.#hosts.values()] });
+    return lost;
   }
 
   changed(name: string, change: Change): void {
@@ -127,12 +134,12 @@ export class Board {
   }
 
   /** A task of a registry, from which no host may be connected. */
-  task(run: Omit<PageRun, 'project' | 'tokens'>): void {
+  task(run: Omit<PageRun, 'project' | 'tokens'> & { taskId: string }): void {
     const change = empty();
-    this.#put(
-      { ...run, ...commandOf(run.command, this.#runs.get(run.id)), project: this.#projects.of(run.cwd) },
-      change,
-    );
+    // A host that has ended knew more of it.
+    const { runId, actor } = this.#runs.get(this.#tasks.get(run.taskId)?.[0] ?? '') ?? run;
+    const project = this.#projects.of(run.cwd);
+    this.#put({ ...run, ...commandOf(run.command), runId, actor, project }, change);
     this.#emit(change);
   }
 
@@ -155,19 +162,28 @@ export class Board {
     const change = empty();
     for (const { key, ...run } of runs) {
       const id = idOf(host, key);
+      if (this.#isFull(this.#runs, id, host)) continue;
       const shown = commandOf(run.command, this.#runs.get(id));
       this.#put({ ...run, ...shown, id, host, project: this.#projects.of(run.cwd) }, change);
     }
     for (const { key, ...end } of ended) this.#end({ ...end, id: idOf(host, key) }, change);
     for (const { key, ...ask } of asks) {
+      const id = idOf(host, key);
+      if (this.#isFull(this.#asks, id, host)) continue;
       const findings = findingsOf(ask.command, ask.cwd);
       const shown = { ...commandOf(ask.command), findings, project: this.#projects.of(ask.cwd) };
-      const made = { ...ask, ...shown, id: idOf(host, key), host };
+      const made = { ...ask, ...shown, id, host };
       this.#asks.set(made.id, made);
       change.asks.push(made);
     }
     for (const key of answered) this.#answered(idOf(host, key), change);
     return change;
+  }
+
+  /** Returns whether a host has more runs or asks than are shown of one. */
+  #isFull(known: Map<string, { host: string | null }>, id: string, host: string): boolean {
+    if (known.size < SHOWN || known.has(id)) return false;
+    return [...known.values()].filter((one) => one.host === host).length >= SHOWN;
   }
 
   #isShown({ id, taskId }: PageRun): boolean {
@@ -198,8 +214,12 @@ export class Board {
   #end(end: PageEnded, change: PageChange): void {
     const known = this.known(end.id);
     if (!known) return;
-    // A task has ended for every host that reports it, under the name that is shown.
     const names = this.#tasks.get(known.taskId ?? '') ?? [end.id];
+    // A task has ended when the last host says so: one may only have let go of it.
+    if (names.some((id) => id !== end.id && this.#runs.get(id)?.host != null)) {
+      this.#forget(known, names, change);
+      return;
+    }
     const run = this.known(names[0] ?? end.id) ?? known;
     for (const id of [...names, end.id]) this.#runs.delete(id);
     if (run.taskId !== null) this.#tasks.delete(run.taskId);
@@ -217,15 +237,20 @@ export class Board {
         this.#end({ id: run.id, ...bareEnd('lost', Date.now()) }, change);
         return true;
       }
-      this.#runs.delete(run.id);
-      const wasShown = names[0] === run.id;
-      names.splice(names.indexOf(run.id), 1);
-      if (!wasShown) return false;
-      change.removed.push(run.id);
-      const next = this.#runs.get(names[0] ?? '');
-      if (next) change.runs.push(next);
+      this.#forget(run, names, change);
       return false;
     });
+  }
+
+  /** Takes away one of the names of a task. */
+  #forget({ id }: PageRun, names: string[], change: PageChange): void {
+    this.#runs.delete(id);
+    const wasShown = names[0] === id;
+    if (names.includes(id)) names.splice(names.indexOf(id), 1);
+    const next = this.#runs.get(names[0] ?? '');
+    if (!wasShown) return;
+    change.removed.push(id);
+    if (next) change.runs.push(next);
   }
 
   #answered(id: string, change: PageChange): void {

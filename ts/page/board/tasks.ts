@@ -32,10 +32,10 @@ export class OrphanedTasks {
     this.#shown.clear();
   }
 
-  /** Shows the tasks that run, and the ends of those that were shown. */
-  scan(): void {
+  /** Shows the tasks that run and no host reports but one that is gone, and the ends of those that were shown. */
+  scan(gone?: string): void {
     for (const task of this.#list()) {
-      if (task.state === 'running') this.#show(task);
+      if (task.state === 'running') this.#show(task, gone);
       else if (this.#shown.delete(task.id)) this.#board.end(endOf(task));
     }
   }
@@ -46,10 +46,9 @@ export class OrphanedTasks {
     this.scan();
   }
 
-  /** The log of a task, and whether it still runs. */
-  log(taskId: string): { path: string; runs: boolean } | null {
-    const task = this.#list().find(({ id }) => id === taskId);
-    return task ? { path: task.logPath, runs: task.state === 'running' } : null;
+  /** Returns the path of a task's log; `null` for a task that is not known. */
+  log(taskId: string): string | null {
+    return this.#list().find(({ id }) => id === taskId)?.logPath ?? null;
   }
 
   #again(): void {
@@ -66,14 +65,16 @@ export class OrphanedTasks {
     }
   }
 
-  #show(task: BackgroundTask): void {
-    if (this.#shown.has(task.id) || this.#board.isReported(task.id)) return;
+  #show(task: BackgroundTask, gone?: string): void {
+    if (this.#shown.has(task.id) || this.#board.isReported(task.id, gone)) return;
+    // Its host is about to report it.
+    if (gone === undefined && Date.now() - task.startedAt < SCAN_MS) return;
     this.#shown.add(task.id);
     this.#board.task(runOf(task));
   }
 }
 
-function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask): Omit<PageRun, 'project' | 'tokens'> {
+function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask) {
   return {
     id: idOfTask(id),
     runId: '',
@@ -98,7 +99,7 @@ function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask): Omit<PageR
     ports: [],
     undo: false,
     stdin: false,
-  };
+  } satisfies Omit<PageRun, 'project' | 'tokens'>;
 }
 
 function endOf({ id, state, exitCode, signal, endedAt }: BackgroundTask) {

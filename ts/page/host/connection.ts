@@ -80,6 +80,13 @@ export class HostConnection {
     this.#socket.resume();
   }
 
+  /** Stops reading for a time in ms. */
+  rest(ms: number): void {
+    if (this.#socket.isPaused()) return;
+    this.pause();
+    setTimeout(() => this.resume(), ms);
+  }
+
   close(): void {
     this.#socket.destroy();
   }

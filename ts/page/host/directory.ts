@@ -1,23 +1,33 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { hostOf, isOurs } from './place.ts';
+import { join } from 'node:path';
+import { hostOf, socketName } from './place.ts';
 
 /** Time in ms between two scans, which find what no event has told. */
 const SCAN_MS = 1_000;
 
 /** Scans the directory of the hosts' sockets when it changes. */
 export class HostDirectory {
-  readonly #path: string;
+  readonly #where: () => string | null;
   readonly #found: (hosts: Set<string>) => void;
+  #path: string | null = null;
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #scanning: Promise<void> | null = null;
   #again = false;
 
-  /** `found` receives the names of all hosts after each scan. */
-  constructor(path: string, found: (hosts: Set<string>) => void) {
-    this.#path = path;
+  /**
+   * `where` tells the directory, which may be made later; `null` while it is not private to this user. `found` receives
+   * the names of all hosts after each scan.
+   */
+  constructor(where: () => string | null, found: (hosts: Set<string>) => void) {
+    this.#where = where;
     this.#found = found;
+  }
+
+  /** The path of a host's socket. */
+  socketOf(host: string): string {
+    return join(this.#path ?? '/nowhere', socketName(host));
   }
 
   start(): void {
@@ -41,23 +51,24 @@ export class HostDirectory {
   }
 
   async #list(): Promise<void> {
-    const ours = await isOurs(this.#path);
+    const path = this.#where();
+    if (path !== this.#path) this.#unwatch();
+    this.#path = path;
     // Watched first, so that nothing is missed in between.
-    if (ours) this.#watch();
-    else this.#unwatch();
-    const names = ours ? await readdir(this.#path).catch(() => []) : [];
+    if (path !== null) this.#watch(path);
+    const names = path === null ? [] : await readdir(path).catch(() => []);
     if (this.#timer) this.#found(new Set(names.map(hostOf).filter((host) => host !== null)));
   }
 
-  #watch(): void {
+  #watch(path: string): void {
     if (this.#watcher || !this.#timer) return;
     try {
       // A directory that was removed ends its watcher, or leaves one that is silent: the scans go on.
-      this.#watcher = watch(this.#path, { persistent: false }, (event) => {
+      this.#watcher = watch(path, { persistent: false }, (event) => {
         if (event === 'rename') this.#scan();
       }).on('error', () => this.#unwatch());
     } catch {
-      // Too many watchers: the scans are enough.
+      // No directory yet, or too many watchers: the scans are enough.
     }
   }
 

@@ -1,46 +1,50 @@
-import { join } from 'node:path';
 import type { Board } from '../board/board.ts';
 import type { PageRun } from '../wire.ts';
 import { HostConnection, HostError } from './connection.ts';
 import { HostDirectory } from './directory.ts';
-import { isOurSocket, pidOf } from './place.ts';
+import { isOurSocket } from './place.ts';
 import type { HostMessage, HostRequest } from './protocol.ts';
 
 /** Time in ms until the next try, doubled each time up to the second. */
 const RETRY_MS = [100, 2_000] as const;
+/** Time in ms for which a connection lasts that is no failed try. */
+const STEADY_MS = 5_000;
+/** Time in ms between two messages of a host: tabs get no more updates either, whatever a host sends. */
+const MESSAGE_MS = 30;
 
 interface Link {
   connection: HostConnection | null;
+  /** When the host has told its state on this connection. */
+  since: number | null;
   retry: NodeJS.Timeout | null;
   wait: number;
 }
 
 /** The hosts of this user, each connected for as long as its socket is there. */
 export class Hosts {
-  readonly #path: string | null;
   readonly #control: boolean;
   readonly #board: Board;
   readonly #links = new Map<string, Link>();
-  readonly #directory: HostDirectory | null;
+  readonly #directory: HostDirectory;
   /** Called when a host has ended, before its runs are given up. */
   ending: (host: string) => void = () => {};
-  /** Receives the runs that were lost with their host. */
+  /** Receives the runs whose ends were not told. */
   lost: (runs: PageRun[]) => void = () => {};
 
-  constructor(path: string | null, control: boolean, board: Board) {
-    this.#path = path;
+  /** `where` tells the directory of the sockets; see `HostDirectory`. */
+  constructor(where: () => string | null, control: boolean, board: Board) {
     this.#control = control;
     this.#board = board;
-    this.#directory = path === null ? null : new HostDirectory(path, (names) => this.#found(names));
+    this.#directory = new HostDirectory(where, (names) => this.#found(names));
   }
 
   start(): void {
-    this.#directory?.start();
+    this.#directory.start();
   }
 
   /** Disconnects from all hosts, which then are free of cost. */
   stop(): void {
-    this.#directory?.stop();
+    this.#directory.stop();
     for (const [host, link] of [...this.#links]) this.#remove(host, link);
     this.#board.clear();
   }
@@ -54,7 +58,7 @@ export class Hosts {
 
   /** The path of a host's socket. */
   socketOf(host: string): string {
-    return join(this.#path ?? '', `${host}.sock`);
+    return this.#directory.socketOf(host);
   }
 
   #found(names: Set<string>): void {
@@ -66,7 +70,7 @@ export class Hosts {
     }
     for (const host of names) {
       if (this.#links.has(host)) continue;
-      const link: Link = { connection: null, retry: null, wait: RETRY_MS[0] };
+      const link: Link = { connection: null, since: null, retry: null, wait: RETRY_MS[0] };
       this.#links.set(host, link);
       void this.#connect(host, link);
     }
@@ -74,34 +78,42 @@ export class Hosts {
 
   async #connect(host: string, link: Link): Promise<void> {
     const path = this.socketOf(host);
-    if (!(await isOurSocket(path))) return this.#again(host, link);
+    const isOurs = await isOurSocket(path);
     if (this.#links.get(host) !== link) return;
+    if (!isOurs) return this.#again(host, link, true);
     const connection = new HostConnection(path, this.#control, {
-      message: (message) => this.#take(host, connection, message),
-      closed: () => this.#again(host, link),
+      message: (message) => this.#take(host, link, connection, message),
+      closed: (error) => this.#again(host, link, error !== null),
     });
     link.connection = connection;
     try {
       await connection.hello;
       await connection.request({ do: 'watch' });
-      link.wait = RETRY_MS[0];
     } catch {
       connection.close();
     }
   }
 
-  #take(host: string, connection: HostConnection, message: HostMessage): void {
-    if (this.#links.get(host)?.connection !== connection || !connection.host) return;
-    // The name of a socket is the name of its host, whatever that says of itself.
-    if ('state' in message) this.#board.connected({ ...connection.host, id: host }, message.state);
-    else if ('change' in message) this.#board.changed(host, message.change);
+  #take(host: string, link: Link, connection: HostConnection, message: HostMessage): void {
+    if (link.connection !== connection || !connection.host) return;
+    if ('state' in message) {
+      link.since ??= performance.now();
+      // The name of a socket is the name of its host, whatever that says of itself.
+      this.lost(this.#board.connected({ ...connection.host, id: host }, message.state));
+    } else if ('change' in message) this.#board.changed(host, message.change);
+    connection.rest(MESSAGE_MS);
   }
 
-  /** Tries again after a while. The runs of a host that has ended are given up at once. */
-  #again(host: string, link: Link): void {
+  /**
+   * Tries again after a while. A host that has closed a good connection may have found it slow, or listen anew. One
+   * that cannot be connected to, or that lies, is given up.
+   */
+  #again(host: string, link: Link, failed: boolean): void {
     if (this.#links.get(host) !== link) return;
+    if (failed || link.since === null) this.#giveUp(host);
+    if (link.since !== null && performance.now() - link.since > STEADY_MS) link.wait = RETRY_MS[0];
     link.connection = null;
-    if (!isAlive(pidOf(host))) this.#giveUp(host);
+    link.since = null;
     link.retry = setTimeout(() => void this.#connect(host, link), link.wait);
     link.wait = Math.min(2 * link.wait, RETRY_MS[1]);
   }
@@ -116,14 +128,5 @@ export class Hosts {
     if (!this.#board.hasHost(host)) return;
     this.ending(host);
     this.lost(this.#board.gone(host));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,11 +1,5 @@
 import { lstat } from 'node:fs/promises';
 
-/** Returns whether a directory belongs to this user alone. Another user could put a socket of his own into any other. */
-export async function isOurs(directory: string): Promise<boolean> {
-  const stat = await lstat(directory).catch(() => null);
-  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
-}
-
 /** Returns whether a path is a socket of this user. */
 export async function isOurSocket(path: string): Promise<boolean> {
   const stat = await lstat(path).catch(() => null);
@@ -17,7 +11,7 @@ export function hostOf(file: string): string | null {
   return /^([1-9]\d{0,9}(?:-\d{1,3})?)\.sock$/.exec(file)?.[1] ?? null;
 }
 
-/** Returns the pid in the name of a host. */
-export function pidOf(host: string): number {
-  return Number.parseInt(host, 10);
+/** Returns the name of the socket of a host. */
+export function socketName(host: string): string {
+  return `${host}.sock`;
 }

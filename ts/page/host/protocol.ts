@@ -154,6 +154,7 @@ export interface Screen {
   /** Row and column, from 0. */
   cursor: [row: number, column: number] | null;
   title: string;
+  end: boolean;
 }
 
 export interface Change {

@@ -1,6 +1,18 @@
 import type { BashUsage, ChangeCounts, Denial, DenialGrant, GitChange } from 'agent-bash';
 import type { Changed, Ended, EndState } from './protocol.ts';
-import { type Fields, fields, list, number, numberOrNull, oneOf, text, textOrNull, texts } from './values.ts';
+import {
+  type Fields,
+  fields,
+  LAST_MS,
+  list,
+  NAME,
+  number,
+  numberOrNull,
+  oneOf,
+  text,
+  textOrNull,
+  texts,
+} from './values.ts';
 
 const ENDS: EndState[] = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'refused', 'lost'];
 
@@ -13,11 +25,11 @@ export function bareEnd(state: EndState, endedAt: number): Omit<Ended, 'key'> {
 /** Reads the end of a run. */
 export function readEnd(given: Fields): Ended {
   return {
-    key: text(given.key),
+    key: text(given.key, NAME),
     state: oneOf(given.state, ENDS, 'lost'),
     exitCode: numberOrNull(given.exitCode),
-    signal: textOrNull(given.signal),
-    endedAt: number(given.endedAt),
+    signal: textOrNull(given.signal, NAME),
+    endedAt: number(given.endedAt, LAST_MS),
     cause: textOrNull(given.cause),
     limitMs: numberOrNull(given.limitMs),
     durationMs: numberOrNull(given.durationMs),

@@ -1,7 +1,20 @@
 import type { Actor } from 'agent-bash';
 import type { Ask, Change, HostHello, HostMessage, Output, Run, RunKind, Screen, UndoCover } from './protocol.ts';
 import { readEnd } from './read-end.ts';
-import { type Fields, fields, LIST, list, number, numberOrNull, oneOf, text, textOrNull, texts } from './values.ts';
+import {
+  type Fields,
+  fields,
+  LAST_MS,
+  LIST,
+  list,
+  NAME,
+  number,
+  numberOrNull,
+  oneOf,
+  text,
+  textOrNull,
+  texts,
+} from './values.ts';
 
 /**
  * Reads a line of a host. A field of another type has its empty value, so that a page never shows what it did not
@@ -16,7 +29,7 @@ export function readMessage(line: string): HostMessage | null {
   }
   const message = fields(value);
   if ('hello' in message) return { hello: hello(fields(message.hello)) };
-  if ('re' in message) return reply(number(message.re, -1), message);
+  if ('re' in message) return reply(number(message.re), message);
   if ('error' in message) return { error: failure(message.error) };
   if ('state' in message) {
     const { runs, asks } = fields(message.state);
@@ -34,7 +47,7 @@ function hello({ protocol, pid, program, cwd, startedAt, version }: Fields): Hos
     pid: number(pid),
     program: text(program),
     cwd: text(cwd),
-    startedAt: number(startedAt),
+    startedAt: number(startedAt, LAST_MS),
     version: text(version),
   };
 }
@@ -45,7 +58,7 @@ function reply(re: number, { error }: Fields): HostMessage {
 
 function failure(value: unknown): { code: string; message: string } {
   const { code, message } = fields(value);
-  return { code: text(code, 100), message: text(message) };
+  return { code: text(code, NAME), message: text(message) };
 }
 
 const KINDS: RunKind[] = ['command', 'task', 'session', 'terminal'];
@@ -62,13 +75,13 @@ function actor(value: unknown): Actor | null {
 function run(given: Fields): Run {
   const waiting = given.state === 'waiting' ? fields(given.waiting) : null;
   return {
-    key: text(given.key),
-    runId: text(given.runId),
+    key: text(given.key, NAME),
+    runId: text(given.runId, NAME),
     kind: oneOf(given.kind, KINDS, 'command'),
     command: text(given.command),
     cwd: text(given.cwd),
     actor: actor(given.actor),
-    startedAt: number(given.startedAt),
+    startedAt: number(given.startedAt, LAST_MS),
     state: waiting ? 'waiting' : 'running',
     waiting: waiting && {
       why: oneOf(waiting.why, ['prompt', 'stopped', 'input'], 'input'),
@@ -83,29 +96,33 @@ function run(given: Fields): Run {
     cpuMs: numberOrNull(given.cpuMs),
     memory: numberOrNull(given.memory),
     pid: numberOrNull(given.pid),
-    taskId: textOrNull(given.taskId),
-    ports: list(given.ports, ({ port, address }) => ({ port: number(port), address: text(address, 100) }), 100),
+    taskId: textOrNull(given.taskId, NAME),
+    ports: list(
+      given.ports,
+      ({ port, address }) => ({ port: number(port, 65_535), address: text(address, NAME) }),
+      100,
+    ),
     undo: given.undo === true,
     stdin: given.stdin === true,
   };
 }
 
 function sizeOf(value: unknown): Run['size'] {
-  const [columns, rows] = Array.isArray(value) ? value : [];
-  return typeof columns === 'number' && typeof rows === 'number' ? [columns, rows] : null;
+  const [columns, rows] = Array.isArray(value) ? value.map((cells) => numberOrNull(cells, CELLS)) : [];
+  return columns != null && rows != null ? [columns, rows] : null;
 }
 
 function ask(given: Fields): Ask {
   return {
-    key: text(given.key),
+    key: text(given.key, NAME),
     command: text(given.command),
     cwd: text(given.cwd),
     actor: actor(given.actor),
-    verdict: text(given.verdict, 100),
+    verdict: text(given.verdict, NAME),
     rules: texts(given.rules, 100),
     reasons: texts(given.reasons, 100),
     undo: given.undo === null ? null : oneOf<UndoCover>(given.undo, ['full', 'part', 'none'], 'none'),
-    askedAt: number(given.askedAt),
+    askedAt: number(given.askedAt, LAST_MS),
   };
 }
 
@@ -120,10 +137,10 @@ function change({ runs, ended: ends, asks, answered }: Fields): Change {
 
 function output(given: Fields): Output {
   return {
-    run: text(given.run),
+    run: text(given.run, NAME),
     at: number(given.at),
     text: text(given.text, Number.POSITIVE_INFINITY),
-    gap: Math.max(0, number(given.gap)),
+    gap: number(given.gap),
     end: given.end === true,
   };
 }
@@ -132,14 +149,14 @@ function output(given: Fields): Output {
 const CELLS = 1_000;
 
 function screen(given: Fields): Screen {
-  const cursor = Array.isArray(given.cursor) ? given.cursor.map((at) => number(at, -1)) : [];
-  const [row = -1, column = -1] = cursor;
+  const [row, column] = Array.isArray(given.cursor) ? given.cursor.map((at) => numberOrNull(at, CELLS)) : [];
   return {
-    run: text(given.run),
-    rows: Math.min(CELLS, number(given.rows)),
-    columns: Math.min(CELLS, number(given.columns)),
+    run: text(given.run, NAME),
+    rows: number(given.rows, CELLS),
+    columns: number(given.columns, CELLS),
     lines: texts(given.lines, CELLS),
-    cursor: row >= 0 && column >= 0 ? [row, column] : null,
+    cursor: row != null && column != null ? [row, column] : null,
     title: text(given.title, 1_000),
+    end: given.end === true,
   };
 }

@@ -3,8 +3,11 @@
 /** An object of a message whose fields are not checked yet. */
 export type Fields = Record<string, unknown>;
 
-/** Characters of a text that has no bound of its own. */
+/** Characters of a text that has no bound of its own, and of a name. */
 const TEXT = 10_000;
+export const NAME = 100;
+/** The last moment that a date can have. */
+export const LAST_MS = 8.64e15;
 /** Items of a list that has no bound of its own. */
 export const LIST = 1_000;
 
@@ -16,16 +19,17 @@ export function text(value: unknown, most = TEXT): string {
   return typeof value === 'string' ? value.slice(0, most) : '';
 }
 
-export function number(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+/** Returns a whole number from 0 to `most`. */
+export function number(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
+  return numberOrNull(value, most) ?? 0;
 }
 
-export function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+export function numberOrNull(value: unknown, most = Number.MAX_SAFE_INTEGER): number | null {
+  return Number.isFinite(value) ? Math.trunc(Math.min(most, Math.max(0, value as number))) : null;
 }
 
-export function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, TEXT) : null;
+export function textOrNull(value: unknown, most = TEXT): string | null {
+  return typeof value === 'string' ? value.slice(0, most) : null;
 }
 
 export function list<T>(value: unknown, read: (item: Fields) => T, most = LIST): T[] {

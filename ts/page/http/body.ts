@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './guard.ts';
 
 /** Bytes of a body at most. */
@@ -35,8 +35,13 @@ export class Fields {
   }
 }
 
-/** Reads a body. Throws `Refusal` if it is too long or no object. The rest of a body that is too long is not read. */
-export async function readFields(request: IncomingMessage): Promise<Fields> {
+/**
+ * Reads a body, and asks for one that waits for that. Throws `Refusal` if it is too long or no object. The rest of a
+ * body that is too long is not read.
+ */
+export async function readFields(request: IncomingMessage, response: ServerResponse): Promise<Fields> {
+  if (Number(request.headers['content-length'] ?? 0) > MOST) throw tooLong();
+  if (request.headers.expect !== undefined) response.writeContinue();
   const bytes = await readBytes(request);
   let value: unknown;
   try {
@@ -50,20 +55,20 @@ export async function readFields(request: IncomingMessage): Promise<Fields> {
   return new Fields(value as Record<string, unknown>);
 }
 
+function tooLong(): Refusal {
+  return new Refusal(413, 'too-long', `a body has at most ${MOST} bytes`);
+}
+
 function readBytes(request: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    const tooLong = () => {
-      request.off('data', add);
-      reject(new Refusal(413, 'too-long', `a body has at most ${MOST} bytes`));
-    };
     const add = (piece: Buffer) => {
       length += piece.length;
-      if (length > MOST) return tooLong();
-      pieces.push(piece);
+      if (length <= MOST) return void pieces.push(piece);
+      request.off('data', add);
+      reject(tooLong());
     };
-    if (Number(request.headers['content-length'] ?? 0) > MOST) return tooLong();
     request.on('data', add);
     request.on('end', () => resolve(Buffer.concat(pieces)));
     request.on('close', () => reject(new Refusal(400, 'invalid', 'the body is not complete')));

@@ -41,6 +41,9 @@ export function checkRequest({ method, target, headers, hosts }: Asked, origin: 
   if (method === 'POST' && headers['content-type'] !== 'application/json') {
     throw new Refusal(415, 'content-type', 'the content type is application/json');
   }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    throw new Refusal(417, 'expect', 'nothing but 100-continue can be expected');
+  }
 }
 
 function checkSite(headers: IncomingHttpHeaders, isDocument: boolean): void {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { PageFailure } from '../wire.ts';
 import type { Refusal } from './guard.ts';
 
@@ -36,6 +36,19 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
 export function sendRefusal(response: ServerResponse, { status, code, message }: Refusal): void {
   if (response.headersSent) return void response.destroy();
   sendJson(response, { error: { code, message } } satisfies PageFailure, status);
+}
+
+/** Returns a refusal as the bytes of a response that ends its connection. */
+export function rawRefusal({ status, code, message }: Refusal): string {
+  const body = JSON.stringify({ error: { code, message } } satisfies PageFailure);
+  const headers = {
+    ...HEADERS,
+    Connection: 'close',
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
 export function send(response: ServerResponse, status: number, type: string, body: string): void {

@@ -24,7 +24,8 @@ export interface Parts {
 interface Call {
   request: IncomingMessage;
   response: ServerResponse;
-  url: URL;
+  /** Those of the target. */
+  parameters: URLSearchParams;
 }
 
 interface Route {
@@ -39,7 +40,16 @@ const action = (access: Route['access'], act: (fields: Fields, parts: Parts) => 
   method: 'POST',
   access,
   async answer({ request, response }, parts) {
-    sendJson(response, (await act(await readFields(request), parts)) ?? {});
+    sendJson(response, (await act(await readFields(request, response), parts)) ?? {});
+  },
+});
+
+/** A question: takes the parameters of the target, and answers with JSON. */
+const question = (answer: (parameters: URLSearchParams, parts: Parts) => Promise<unknown>): Route => ({
+  method: 'GET',
+  access: 'token',
+  async answer({ response, parameters }, parts) {
+    sendJson(response, await answer(parameters, parts));
   },
 });
 
@@ -55,23 +65,9 @@ const ROUTES: Record<string, Route> = {
   '/app.css': file('text/css', ({ style }) => style),
   '/api/sign-in': action('open', (fields, { signIn }) => ({ token: signIn.exchange(fields.text('code', 100)) })),
   '/api/events': { method: 'GET', access: 'token', answer: events },
-  '/api/history': {
-    method: 'GET',
-    access: 'token',
-    answer: async ({ response, url }, { history }) => sendJson(response, await history.list(url.searchParams)),
-  },
-  '/api/run': {
-    method: 'GET',
-    access: 'token',
-    answer: async ({ response, url }, { history }) =>
-      sendJson(response, await history.details(url.searchParams.get('run') ?? '')),
-  },
-  '/api/forecast': {
-    method: 'GET',
-    access: 'token',
-    answer: async ({ response, url }, { actions }) =>
-      sendJson(response, await actions.forecast(url.searchParams.get('run') ?? '')),
-  },
+  '/api/history': question((parameters, { history }) => history.list(parameters)),
+  '/api/run': question((parameters, { history }) => history.details(runIn(parameters))),
+  '/api/forecast': question((parameters, { actions }) => actions.forecast(runIn(parameters))),
   '/api/follow': action('token', (fields, { streams }) => {
     const stream = streams.get(fields.text('stream'));
     if (!stream) throw new Refusal(409, 'gone', 'there is no such stream');
@@ -94,11 +90,17 @@ function events({ request, response }: Call, { streams }: Parts): void {
   else throw new Refusal(429, 'busy', 'too many tabs show this page');
 }
 
+function runIn(parameters: URLSearchParams): string {
+  const run = parameters.get('run');
+  if (!run || run.length > 1_000) throw new Refusal(400, 'invalid', 'run is missing or too long');
+  return run;
+}
+
 /** Answers the requests that have passed the checks of their origin. */
 export function answerWith(parts: Parts): Answer {
   return async (request, response) => {
-    const url = new URL(request.url as string, 'http://127.0.0.1');
-    const route = Object.hasOwn(ROUTES, url.pathname) ? ROUTES[url.pathname] : undefined;
+    const [path = '', ...query] = (request.url as string).split('?');
+    const route = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined;
     if (!route) throw new Refusal(404, 'path', 'there is nothing at this path');
     if (route.method !== request.method) throw new Refusal(405, 'method', `this path takes ${route.method}`);
     if (route.access !== 'open') parts.signIn.check(request.headers.authorization);
@@ -109,6 +111,6 @@ export function answerWith(parts: Parts): Answer {
         'this page is read-only: `agent-bash ui --control` serves one that can stop, answer and undo',
       );
     }
-    await route.answer({ request, response, url }, parts);
+    await route.answer({ request, response, parameters: new URLSearchParams(query.join('?')) }, parts);
   };
 }

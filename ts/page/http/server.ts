@@ -1,14 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { BashError } from 'agent-bash';
 import { checkRequest, Refusal } from './guard.ts';
-import { HEADERS, sendRefusal } from './reply.ts';
+import { HEADERS, rawRefusal, sendRefusal } from './reply.ts';
 
 /** Time in ms that the headers of a request may take, and all of it. */
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 50_000;
 /** Time in ms between two checks of these limits. */
 const CHECK_MS = 5_000;
+/** Time in ms without progress after which the reader of a response counts as gone. */
+const STUCK_MS = 60_000;
 const CONNECTIONS = 200;
 /** Time in ms for which the rest of a refused request is read, so that its sender reads the refusal. */
 const DISCARD_MS = 2_000;
@@ -33,14 +35,20 @@ export async function listen(port: number, answer: Answer): Promise<Listening> {
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: 10_000,
     maxHeaderSize: 16 * 1024,
+    // A request without Host is refused like one with another Host.
+    requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS;
+  server.timeout = STUCK_MS;
   await bound(server, port);
   const { port: actual } = server.address() as AddressInfo;
-  const origin = `http://${ADDRESS}:${actual}`;
-  server.on('request', (request, response) => void handle(request, response, origin, answer));
-  // A body that is announced is read only after the checks.
-  server.on('checkContinue', (request, response) => void handle(request, response, origin, answer));
+  // As browsers write it: without the port if that is 80.
+  const { origin } = new URL(`http://${ADDRESS}:${actual}`);
+  const take = (request: IncomingMessage, response: ServerResponse) => void handle(request, response, origin, answer);
+  // A body that is announced by Expect is read only after the checks.
+  server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
+  server.on('connect', (_, socket) => socket.end(rawRefusal(new Refusal(405, 'method', 'there is no CONNECT here'))));
+  server.on('clientError', refuseUnread);
   return {
     origin,
     port: actual,
@@ -71,24 +79,41 @@ async function handle(
   answer: Answer,
 ): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  // An answer may take its time, but not its reader.
+  response.on('timeout', (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
   try {
     const { method = '', url: target = '', headers, rawHeaders } = request;
     const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
     checkRequest({ method, target, headers, hosts }, origin);
-    if (headers.expect !== undefined) response.writeContinue();
     await answer(request, response);
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : null;
     // A connection that broke has no reader.
     if (response.destroyed) return;
-    const failure = refusal ?? new Refusal(500, 'failed', 'the server has failed; its log may say more');
-    if (!refusal) process.emitWarning(error as Error);
-    sendRefusal(response, failure);
+    sendRefusal(response, refusalOf(error as Error));
     if (!request.complete) discard(request);
   }
+}
+
+function refusalOf(error: Error & { code?: string }): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error.code === 'ERR_BASH_INVALID_ARG') return new Refusal(400, 'invalid', error.message);
+  process.emitWarning(error);
+  return new Refusal(500, 'failed', 'the server has failed; its log may say more');
 }
 
 function discard(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), DISCARD_MS);
   request.on('close', () => clearTimeout(timer)).resume();
+}
+
+/** Statuses for what Node has refused to read as a request, by its codes. */
+const UNREAD: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+
+function refuseUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  // Behind other bytes it would be read as a part of them.
+  if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy();
+  const refusal = new Refusal(UNREAD[code] ?? 400, 'request', 'this is no request that can be read');
+  socket.end(rawRefusal(refusal), () => socket.destroy());
 }

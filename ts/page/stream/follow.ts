@@ -10,16 +10,23 @@ import type { FileTail } from './tail.ts';
 export function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink): Follow {
   let started = false;
   let closed = false;
+  let ended = false;
   const connection = new HostConnection(hosts.socketOf(host), false, {
     message(message) {
       if (closed) return;
-      if ('screen' in message) sink.screen(message.screen);
+      if ('screen' in message) {
+        sink.screen(message.screen);
+        ended ||= message.screen.end;
+      }
       if (!('output' in message)) return;
-      sink.output(message.output, !started);
+      const { output } = message;
+      // The first text may begin in the midst.
+      sink.output(started ? output : { ...output, gap: output.at }, !started);
       started = true;
+      ended ||= output.end;
     },
     closed() {
-      if (!closed) sink.none('Its host has closed the connection.');
+      if (!closed && !ended) sink.none('Its host has closed the connection.');
       closed = true;
     },
   });
@@ -70,7 +77,9 @@ function followFile(places: FollowPlaces, id: string, sink: OutputSink): Follow 
     if (file) tail = places.tail(file.path, file.grows, sink);
     else sink.none('It has ended, and its output is not kept.');
   };
-  start().catch((error: Error) => sink.none(`Its output cannot be read: ${error.message}.`));
+  start().catch((error: Error) => {
+    if (!closed) sink.none(`Its output cannot be read: ${error.message}.`);
+  });
   return {
     pause: () => tail?.pause(),
     resume: () => tail?.resume(),

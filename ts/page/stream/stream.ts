@@ -12,8 +12,13 @@ import type { Follow, OutputSink } from './sink.ts';
 /** Time in ms between two updates: at most 30 in a second. */
 const UPDATE_MS = 34;
 /** Time in ms between two signs of life. */
-const ALIVE_MS = 15_000;
-/** Changes that wait for a tab that is away, before it gets everything anew. */
+const ALIVE_MS = 5_000;
+/**
+ * Signs of life that a tab may leave unread, one after the other. Then it is away: hosts drop a reader that takes
+ * nothing for 30 seconds.
+ */
+const UNREAD = 3;
+/** Changes that wait for a tab, before it gets everything anew instead. */
 const WAITING = 2_000;
 
 /** The events of one tab. It outlives a connection that breaks, and goes on when the tab comes back. */
@@ -31,7 +36,9 @@ export class EventStream {
   #response: ServerResponse | null = null;
   #timer: NodeJS.Timeout | null = null;
   #alive: NodeJS.Timeout | null = null;
+  #unread = 0;
   #last = 0;
+  /** Whether the tab gets everything anew. */
   #stale = true;
 
   constructor(places: FollowPlaces, welcome: Omit<Welcome, 'stream'>) {
@@ -41,7 +48,7 @@ export class EventStream {
     this.#unlisten = places.board.listen((change) => {
       if (this.#stale) return;
       this.#changes.add(change);
-      if (this.#changes.size > WAITING && !this.#response) this.#forget();
+      if (this.#changes.size > WAITING) this.#stale = true;
       this.#soon();
     });
   }
@@ -53,21 +60,24 @@ export class EventStream {
   /** Sends the events to this response from now on. `last` is the number of the last event that the tab has. */
   attach(response: ServerResponse, last: number | null): void {
     this.#response?.end();
+    this.#detach();
     this.#response = response;
     response.on('close', () => {
       if (this.#response === response) this.#detach();
     });
-    response.on('drain', () => this.#soon());
-    const missed = last === null || this.#stale ? null : this.#sent.after(last);
+    response.on('drain', () => {
+      this.#unread = 0;
+      this.#soon();
+    });
+    this.#unread = 0;
+    this.#alive = setInterval(() => this.#signOfLife(response), ALIVE_MS);
+    const missed = last === null ? null : this.#sent.after(last);
     if (missed) for (const text of missed) response.write(text);
     else {
       this.#event('welcome', { stream: this.id, ...this.#welcome });
-      this.#changes.clear();
-      this.#stale = false;
-      this.#event('state', this.#board.state);
+      this.#sendState();
       if (this.#followed) this.follow(this.#followed.run);
     }
-    this.#alive = setInterval(() => response.write(':\n\n'), ALIVE_MS);
     this.#followed?.follow.resume();
     this.#soon();
   }
@@ -108,14 +118,20 @@ export class EventStream {
     this.#response = null;
     if (this.#alive) clearInterval(this.#alive);
     if (this.#timer) clearTimeout(this.#timer);
+    this.#alive = null;
     this.#timer = null;
     this.#followed?.follow.pause();
   }
 
-  /** The tab has been away for too long: it gets everything anew. */
-  #forget(): void {
-    this.#stale = true;
+  #signOfLife(response: ServerResponse): void {
+    if (!response.writableNeedDrain) response.write(':\n\n');
+    else if (++this.#unread >= UNREAD) response.destroy();
+  }
+
+  #sendState(): void {
     this.#changes.clear();
+    this.#stale = false;
+    this.#event('state', this.#board.state);
   }
 
   #soon(): void {
@@ -127,7 +143,7 @@ export class EventStream {
   #update(): void {
     this.#timer = null;
     this.#last = performance.now();
-    const changes = this.#changes.take();
+    const changes = this.#stale ? this.#sendState() : this.#changes.take();
     if (changes) this.#event('change', changes);
     const run = this.#followed?.run;
     if (run === undefined) return;

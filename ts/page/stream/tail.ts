@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Follow, OutputSink } from './sink.ts';
 
@@ -7,6 +8,9 @@ const PIECE_BYTES = 64 * 1024;
 /** Time in ms between two looks for new text. */
 const LOOK_MS = 250;
 
+/** Waits for nothing: there may be a pipe in the place of a file. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
 /** Reads the end of a file, and follows it while it grows. */
 export class FileTail implements Follow {
   readonly #path: string;
@@ -15,6 +19,7 @@ export class FileTail implements Follow {
   #decoder = new TextDecoder();
   #at = 0;
   #started = false;
+  #ended = false;
   #paused = false;
   #reading = false;
   #closed = false;
@@ -32,6 +37,7 @@ export class FileTail implements Follow {
   }
 
   resume(): void {
+    if (!this.#paused) return;
     this.#paused = false;
     if (!this.#timer) void this.#look();
   }
@@ -42,29 +48,32 @@ export class FileTail implements Follow {
   }
 
   async #look(): Promise<void> {
-    if (this.#reading || this.#closed) return;
+    if (this.#reading || this.#closed || this.#ended) return;
     this.#reading = true;
     this.#timer = null;
     // Asked before the last look, so that nothing is missed.
     const grows = this.#grows();
     try {
-      const file = await open(this.#path, 'r');
+      const file = await open(this.#path, READ);
       try {
         await this.#read(file, grows);
       } finally {
         await file.close();
       }
     } catch (error) {
-      this.#reading = false;
+      this.#ended = true;
       if (!this.#closed) this.#sink.none(`Its output cannot be read: ${(error as Error).message}.`);
       return;
     }
     this.#reading = false;
-    if (grows && !this.#paused && !this.#closed) this.#timer = setTimeout(() => void this.#look(), LOOK_MS);
+    if (this.#ended || this.#paused || this.#closed) return;
+    this.#timer = setTimeout(() => void this.#look(), grows ? LOOK_MS : 0);
   }
 
   async #read(file: FileHandle, grows: boolean): Promise<void> {
-    const { size } = await file.stat();
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error('it is no file');
+    const { size } = stat;
     let gap = 0;
     if (size - this.#at > LAST_BYTES) {
       gap = size - LAST_BYTES - this.#at;
@@ -82,6 +91,7 @@ export class FileTail implements Follow {
         this.#sink.output({ text, gap, end: end && !grows }, !this.#started);
         this.#started = true;
       }
+      this.#ended = end && !grows;
       gap = 0;
       if (end || this.#paused) return;
     }

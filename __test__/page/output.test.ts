@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { folder, until } from '../support/index.ts';
+import { type Data, Pages } from './support.ts';
+
+/** What a command may write to harm those who look at it. */
+const HOSTILE: [name: string, bytes: Buffer | string, shown?: RegExp][] = [
+  ['escape sequences', '\u001b[2J\u001b[1;1H\u001b]0;title\u0007\u001b[31mred\u001b[0m\u001b[?1049h\u001bc', /red/],
+  ['a link of a terminal', '\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007', /click/],
+  ['a write to the clipboard', '\u001b]52;c;ZXZpbA==\u0007after', /after/],
+  ['HTML', '<img src=x onerror=alert(1)><script>alert(1)</script></pre><style>*{display:none}</style>', /<script>/],
+  ['the end of a script and of a comment', '</script><!-- --> ]]> &lt;', /<\/script>/],
+  ['an event of a stream', '\n\nevent: welcome\ndata: {"control":true}\n\nid: 1\n\n', /event: welcome/],
+  ['other ends of lines', 'one\r\n\rtwo\u2028three\u2029four\u0085five', /three/],
+  ['overrides of direction', 'txt.\u202egpj.exe\u202c \u2066x\u2069 \u200f', /gpj/],
+  ['zero-width and combining characters', `a\u200b\u200d\ufeff${'\u0301'.repeat(1_000)}b`, /b/],
+  ['NUL and other controls', 'a\0b\u0001c\u0008\u007f\u0085\u009f', /c/],
+  ['invalid UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xf0, 0x9f, 0x62]), /a.*b/],
+  ['prototype names', '{"__proto__":{"control":true},"constructor":1}', /__proto__/],
+];
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const STYLES = /\u001b\[[\d;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u0080-\u009f]/;
+
+describe.concurrent('hostile output', () => {
+  test.each(HOSTILE)('%s arrives as text in JSON', async (_, bytes, shown) => {
+    const file = join(folder(), 'hostile');
+    writeFileSync(file, Buffer.concat([Buffer.from(bytes), Buffer.from('\nthe end\n')]));
+    const pages = new Pages();
+    const page = await pages.serve();
+    const tab = await page.signIn();
+    const events = await tab.events();
+    pages.host(`bash('cat ${file}; sleep 1000').catch(() => {});`);
+    const run = await events.run(({ command }: Data) => command.includes('hostile'));
+    await tab.follow(events, run.id);
+    await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');
+    const text = events.text(run.id);
+    expect(text).toMatch(shown ?? /./);
+    // Of escape sequences, only those of styles are left.
+    expect(text.replace(STYLES, '')).not.toMatch(CONTROLS);
+    // The stream has no other events, and no other fields, than those of the page.
+    expect(new Set(events.all.map(({ name }) => name))).toEqual(new Set(['welcome', 'state', 'change', 'output']));
+    expect(events.named('welcome')).toHaveLength(1);
+    expect(events.all.map(({ id }) => id)).toEqual(
+      events.all.map((_event, at) => `${events.welcome.stream}.${at + 1}`),
+    );
+  });
+
+  test('a line of 1 MB arrives, or is told as a gap', async () => {
+    const pages = new Pages();
+    const page = await pages.serve();
+    const tab = await page.signIn();
+    const events = await tab.events();
+    pages.host(`bash('head -c 1000000 /dev/zero | tr "\\\\0" x; echo; echo the end; sleep 1000').catch(() => {});`);
+    const run = await events.run(({ command }: Data) => command.includes('zero'));
+    await tab.follow(events, run.id);
+    await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');
+    const gap = events.outputs(run.id).reduce((sum, output) => sum + output.gap, 0);
+    expect(events.text(run.id).length + gap).toBe(1_000_009);
+  });
+
+  test.each(HOSTILE.filter(([name]) => !name.startsWith('NUL') && !name.startsWith('invalid')))(
+    '%s in a command, its directory, its actor and its title is text, too',
+    async (_, given) => {
+      const word = `${given}`;
+      const pages = new Pages();
+      const page = await pages.serve();
+      const tab = await page.signIn();
+      const events = await tab.events();
+      pages.host(`
+        const word = ${JSON.stringify(word)};
+        const actor = { agent: word, session: word, user: word, toolCallId: word };
+        bash(': marked ' + "'" + word + "'" + '\\nsleep 1000', { actor, ledger: true }).catch(() => {});`);
+      const run = await events.run(({ command }: Data) => command.includes('marked'));
+      expect(run.actor.agent).toEqual(expect.any(String));
+      expect(run.tokens).toEqual(expect.any(Array));
+      const { json, headers, status } = await tab.get('/api/history');
+      expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+      expect(json.entries).toHaveLength(1);
+      expect(json.agents).toHaveLength(1);
+      expect(new Set(events.all.map(({ name }) => name))).toEqual(new Set(['welcome', 'state', 'change']));
+    },
+  );
+});

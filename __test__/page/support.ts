@@ -1,0 +1,293 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { Hosts } from '../host/support.ts';
+import { finished, folder, type Host, until } from '../support/index.ts';
+
+/** Any event of a page. `ts/page/wire.ts` has their types. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests look at parts of events
+export type Data = any;
+
+/** A response of a page. */
+export interface Reply {
+  status: number;
+  headers: IncomingMessage['headers'];
+  text: string;
+  /** The code of a refusal; '' for another reply. */
+  code: string;
+  json: Data;
+}
+
+export interface Sent {
+  method?: string | undefined;
+  headers?: Record<string, string | string[]> | undefined;
+  body?: string | Uint8Array | undefined;
+}
+
+/** A page that is served by a process of its own, for hosts and a ledger of its own. */
+export class Pages {
+  readonly hosts = new Hosts();
+  /** `XDG_STATE_HOME` */
+  readonly state = folder();
+  readonly env = { XDG_STATE_HOME: this.state, XDG_RUNTIME_DIR: this.hosts.runtime, AGENT_BASH_LEDGER: 'on' };
+
+  /** Starts a host that this page shows, with a ledger. */
+  host(source: string): Host {
+    return this.hosts.start(source, { env: this.env });
+  }
+
+  /** Serves a page. `source` is what its process does besides. */
+  async serve(options: { control?: boolean; port?: number } = {}, source = ''): Promise<Page> {
+    const process = this.host(`
+      import { startPage } from 'agent-bash/page';
+      const page = await startPage(${JSON.stringify(options)});
+      const link = () => console.log('LINK ' + page.url);
+      link();
+      process.on('SIGUSR2', link);
+      process.on('SIGTERM', async () => { await page.close(); console.log('CLOSED'); });
+      ${source}`);
+    const [, port = ''] = await process.says(/LINK http:\/\/127\.0\.0\.1:(\d+)\/#/);
+    return new Page(process, Number(port));
+  }
+}
+
+/** A page that is served. */
+export class Page {
+  readonly host: Host;
+  readonly port: number;
+  readonly origin: string;
+
+  constructor(host: Host, port: number) {
+    this.host = host;
+    this.port = port;
+    this.origin = `http://127.0.0.1:${port}`;
+  }
+
+  /** The codes of all links so far. */
+  get codes(): string[] {
+    return [...this.host.stdout().matchAll(/LINK \S+#(\S+)/g)].map(([, code = '']) => code);
+  }
+
+  /** Waits for another link, and returns its code. */
+  async another(): Promise<string> {
+    const { length } = this.codes;
+    this.host.process.kill('SIGUSR2');
+    return await until(() => this.codes[length], 'another link');
+  }
+
+  /** Sends a request with the headers of a browser's own, which `headers` change. An empty one is left out. */
+  send(target: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Reply> {
+    const all: Record<string, string | string[]> = {
+      Host: `127.0.0.1:${this.port}`,
+      'Sec-Fetch-Site': 'same-origin',
+      ...(method === 'POST' && { Origin: this.origin, 'Content-Type': 'application/json' }),
+      ...headers,
+    };
+    const given = Object.entries(all).filter(([, value]) => value !== '');
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({
+        port: this.port,
+        host: '127.0.0.1',
+        method,
+        path: target,
+        agent: false,
+        setHost: false,
+        headers: Object.fromEntries(given),
+      });
+      request.on('error', reject).on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece) => {
+          text += piece;
+        });
+        response.on('error', reject).on('end', () => resolve(replyOf(response, text)));
+      });
+      request.end(body);
+    });
+  }
+
+  /** Signs a tab in. */
+  async signIn(code = this.codes.at(-1) ?? ''): Promise<Tab> {
+    const { json } = await this.post('/api/sign-in', { code });
+    if (!json.token) throw new Error(`not signed in: ${JSON.stringify(json)}`);
+    return new Tab(this, json.token);
+  }
+
+  /** Sends an action. */
+  post(target: string, fields: object, headers: Sent['headers'] = {}): Promise<Reply> {
+    return this.send(target, { method: 'POST', headers, body: JSON.stringify(fields) });
+  }
+
+  /** Sends bytes as they are. Returns all that comes until the server closes. */
+  raw(text: string | Uint8Array, ...later: string[]): Promise<string> {
+    return new Promise((resolve) => {
+      let said = '';
+      const socket = connect(this.port, '127.0.0.1', () => {
+        socket.write(text);
+        for (const piece of later) socket.write(piece);
+      });
+      finished(() => {
+        socket.destroy();
+      });
+      socket.setEncoding('utf8').on('data', (piece) => {
+        said += piece;
+      });
+      socket.on('error', () => {}).on('close', () => resolve(said));
+    });
+  }
+}
+
+function replyOf({ statusCode = 0, headers }: IncomingMessage, text: string): Reply {
+  const json = text.startsWith('{') ? JSON.parse(text) : {};
+  return { status: statusCode, headers, text, json, code: json.error?.code ?? '' };
+}
+
+/** A tab that is signed in. */
+export class Tab {
+  readonly page: Page;
+  readonly token: string;
+
+  constructor(page: Page, token: string) {
+    this.page = page;
+    this.token = token;
+  }
+
+  get authorization(): Record<string, string> {
+    return { Authorization: `Bearer ${this.token}` };
+  }
+
+  get(target: string): Promise<Reply> {
+    return this.page.send(target, { headers: this.authorization });
+  }
+
+  post(target: string, fields: object): Promise<Reply> {
+    return this.page.post(target, fields, this.authorization);
+  }
+
+  /** Opens the stream of events. */
+  async events(last?: string): Promise<Events> {
+    const events = new Events(this, last);
+    await until(() => events.status !== 0, 'the stream is answered');
+    return events;
+  }
+
+  /** Opens the stream, and follows a run. */
+  async follow(events: Events, run: string): Promise<void> {
+    const { json } = await this.post('/api/follow', { stream: events.welcome.stream, run });
+    if (json.error) throw new Error(json.error.message);
+  }
+}
+
+/** The events of a tab. */
+export class Events {
+  status = 0;
+  readonly all: { id: string; name: string; data: Data; at: number }[] = [];
+  closed = false;
+  response: IncomingMessage | null = null;
+  #rest = '';
+
+  constructor({ page, authorization }: Tab, last?: string) {
+    const headers = {
+      Host: `127.0.0.1:${page.port}`,
+      ...authorization,
+      ...(last !== undefined && { 'Last-Event-ID': last }),
+    };
+    const options = { port: page.port, host: '127.0.0.1', path: '/api/events', agent: false, headers };
+    const request = httpRequest(options, (response) => {
+      this.response = response;
+      response.setEncoding('utf8').on('data', (text) => this.#read(text));
+      response
+        .on('error', () => {})
+        .on('close', () => {
+          this.closed = true;
+        });
+      this.status = response.statusCode ?? 0;
+    });
+    request.on('error', () => {});
+    request.end();
+    finished(() => {
+      request.destroy();
+    });
+  }
+
+  #read(text: string): void {
+    const blocks = (this.#rest + text).split('\n\n');
+    this.#rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      if (block === ':') continue;
+      const [, id = '', name = '', data = 'null'] = /^id: (.*)\nevent: (.*)\ndata: ([^\n]*)$/.exec(block) ?? [];
+      this.all.push({ id, name, data: JSON.parse(data), at: performance.now() });
+    }
+  }
+
+  /** Breaks the connection. */
+  close(): void {
+    this.response?.destroy();
+  }
+
+  /** The data of all events of a name. */
+  named(name: string): Data[] {
+    return this.all.filter((event) => event.name === name).map(({ data }) => data);
+  }
+
+  get welcome(): Data {
+    return this.named('welcome')[0];
+  }
+
+  /** All that the page shows, by name. */
+  get view(): { runs: Map<string, Data>; ended: Map<string, Data>; asks: Map<string, Data>; hosts: Data[] } {
+    const view = { runs: new Map(), ended: new Map(), asks: new Map(), hosts: [] as Data[] };
+    for (const { name, data } of this.all) {
+      if (name === 'state') for (const map of [view.runs, view.ended, view.asks]) map.clear();
+      if (name !== 'state' && name !== 'change') continue;
+      for (const id of data.removed ?? []) view.runs.delete(id);
+      for (const run of data.runs) {
+        view.runs.set(run.id, run);
+        view.ended.delete(run.id);
+      }
+      for (const end of data.ended) view.ended.set(end.id, end);
+      for (const ask of data.asks) view.asks.set(ask.id, ask);
+      for (const id of data.answered ?? []) view.asks.delete(id);
+      view.hosts = data.hosts ?? view.hosts;
+    }
+    return view;
+  }
+
+  /** The runs that go on. */
+  get live(): Data[] {
+    const { runs, ended } = this.view;
+    return [...runs.values()].filter(({ id }) => !ended.has(id));
+  }
+
+  /** Waits for a run that goes on. */
+  run(is: (run: Data) => unknown, bound?: number): Promise<Data> {
+    return until(() => this.live.find(is), `a run with ${is}`, bound) as Promise<Data>;
+  }
+
+  /** Waits for the end of a run. */
+  end(id: string, is: (end: Data) => unknown = () => true, bound?: number): Promise<Data> {
+    return until(
+      () => {
+        const end = this.view.ended.get(id);
+        return end && is(end) && end;
+      },
+      `the end of ${id} with ${is}`,
+      bound,
+    ) as Promise<Data>;
+  }
+
+  /** The outputs of a run, from its last start. */
+  outputs(run: string): Data[] {
+    const all = this.named('output').filter((output) => output.run === run);
+    return all.slice(
+      Math.max(
+        0,
+        all.findLastIndex(({ start }) => start),
+      ),
+    );
+  }
+
+  text(run: string): string {
+    return this.outputs(run)
+      .map(({ text }) => text)
+      .join('');
+  }
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
+import { remark } from './console.ts';
+
+/** The start of the name of a directory with a link. */
+const PREFIX = 'agent-bash-ui-';
+/** Time in ms after which the file with the link is removed, whether a browser has read it or not. */
+const KEPT_MS = 60_000;
+
+/**
+ * Opens a link in the user's browser, if there is one. The browser gets the path of a private file that leads to the
+ * link: other users see the arguments of processes. The file is removed when the link was used, by `close()`, and after
+ * a minute.
+ */
+export function openLink(url: string, used: Promise<void>): { close(): void } {
+  let folder: string;
+  try {
+    folder = made(url);
+  } catch (error) {
+    void remark(`no file for a browser could be made, open the link yourself: ${(error as Error).message}`);
+    return { close() {} };
+  }
+  const close = () => {
+    clearTimeout(late);
+    rmSync(folder, { recursive: true, force: true });
+    innerOf(bash).removeNoMore(folder);
+  };
+  const late = setTimeout(close, KEPT_MS);
+  void used.then(close);
+  start(openers(join(folder, 'open.html')));
+  return { close };
+}
+
+/** Writes the file into a directory of its own. It is removed also after a kill. */
+function made(url: string): string {
+  const { ownName, removeLeft, removeAtEnd } = innerOf(bash);
+  removeLeft(tmpdir(), PREFIX);
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${ownName()}-`));
+  removeAtEnd(folder);
+  writeFileSync(join(folder, 'open.html'), redirect(url), { mode: 0o600, flag: 'wx' });
+  return folder;
+}
+
+/** A document that leads to a link, with nothing left in the history of a browser with scripts. */
+function redirect(url: string): string {
+  return `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<title>agent-bash</title>
+<script>location.replace(${JSON.stringify(url)})</script>
+<meta http-equiv="refresh" content="1;url=${url}">
+<a href="${url}">agent-bash</a>
+`;
+}
+
+/** The commands that open a file in a browser, the preferred one first. `BROWSER` is a list as xdg-open reads it. */
+function openers(file: string): string[][] {
+  const named = (process.env.BROWSER ?? '').split(':').map((command) => command.split(/\s+/).filter(Boolean));
+  const own = [process.platform === 'darwin' ? 'open' : 'xdg-open'];
+  return [...named, own]
+    .filter((words) => words.length > 0)
+    .map((words) =>
+      words.some((word) => word.includes('%s')) ? words.map((word) => word.replaceAll('%s', file)) : [...words, file],
+    );
+}
+
+/** Starts the first command that succeeds. */
+function start([first, ...others]: string[][]): void {
+  if (!first) return void remark('no browser could be started: open the link yourself');
+  const [program = '', ...args] = first;
+  let done = false;
+  const next = () => {
+    if (!done) start(others);
+    done = true;
+  };
+  // In a session of its own, so that Ctrl-C does not end the browser.
+  const child = spawn(program, args, { stdio: 'ignore', detached: true }).on('error', next);
+  child.on('exit', (code) => (code === 0 ? undefined : next()));
+  child.unref();
+}
