@@ -26,9 +26,18 @@ pub fn page_answers() -> bool {
 
 #[napi]
 impl Bridge {
+    /// Lets people watch this process before its first command, from which on they may in any case.
+    #[napi]
+    pub fn listen(&self) {
+        // A host that has no threads runs nothing that could be watched.
+        if let Ok(runtime) = runtime() {
+            host::keep_listening(runtime);
+        }
+    }
+
     /// Asks the people who watch; answered by `answered`. `abort` withdraws the question. `question` is JSON with this
     /// type: `{ command: string; cwd: string; actor?: object; verdict?: Verdict; rules?: string[]; reasons?: string[];
-    /// undo?: 'full' | 'part' | 'none' }`.
+    /// undo?: 'full' | 'part' | 'none'; stays?: boolean }`. One that `stays` waits for people who come later, too.
     ///
     /// # Errors
     /// If a part of the question has another type.
@@ -38,6 +47,7 @@ impl Bridge {
             serde_json::from_str(&question).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let id = self.calls.number();
         let Some(runtime) = self.calls.started(id, runtime()) else { return Ok(id) };
+        host::keep_listening(runtime);
         let (give_up, withdrawn) = oneshot::channel();
         let waits = asks().ask(question);
         Arc::clone(&self.calls).call(id, runtime, None, Some(give_up), async move {

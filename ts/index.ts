@@ -7,6 +7,7 @@ import { facts, outlineOf } from './core/answers.ts';
 import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
+import { askPage, listen } from './core/page.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
@@ -189,6 +190,8 @@ const inner: Inner = {
   undoForecast,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
+  listen,
+  askPage,
   redact: (text) => loadNative().redact(text),
   hostsDirectory: () => loadNative().hostsDirectory(),
   invalid,

@@ -1,6 +1,9 @@
 // Not run: `tsc` over this file is the test.
 import { BackgroundRegistry, BashSession } from 'agent-bash';
 import {
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  type AskPerson,
   type BashTool,
   type BashToolInput,
   type BashToolOutput,
@@ -131,6 +134,19 @@ createBashTool({
 createBashTool({ safety: { rules: { 'git-blind-add': 'ask' }, wrappers: { retry: 'exec-rest' }, onAsk: 'deny' } });
 // @ts-expect-error an unknown kind
 createBashTool({ safety: { wrappers: { retry: 'twice' } } });
+// People who are asked elsewhere than by the SDK.
+const person: AskPerson = async ({ command, reasons, actor, undo }, { signal }) => {
+  const words: string = [command, ...reasons, actor?.agent ?? '', undo ?? 'unknown'].join('\n');
+  return { approved: !signal.aborted, reason: words } satisfies ApprovalAnswer;
+};
+createToolApproval({ page: true, ask: person });
+createToolApproval({ page: true, ask: { rules: ['git push:*'], person } });
+createToolApproval({ ask: () => ({ approved: true }) });
+((question: ApprovalQuestion) => question.verdict satisfies 'ask') satisfies unknown;
+// @ts-expect-error no answer
+createToolApproval({ ask: () => true });
+// @ts-expect-error not whether
+createToolApproval({ page: 'yes' });
 // @ts-expect-error an unknown level
 createToolApproval({ rules: { 'git-blind-add': 'never' } });
 

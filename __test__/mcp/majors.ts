@@ -4,8 +4,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { type CallToolResult, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { McpServer as SecondServer } from '@modelcontextprotocol/server';
-import type { BashToolOptions } from 'agent-bash/ai';
-import { registerBashTools } from 'agent-bash/mcp';
+import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
 import { onTestFinished } from 'vitest';
 
 export interface Progress {
@@ -42,7 +41,7 @@ export function textOf({ content }: CallToolResult): string {
 export const MAJORS = [
   {
     major: 1,
-    async connect(options?: BashToolOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
+    async connect(options?: McpToolsOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
       const server = new McpServer({ name: 'server', version: '1' });
       registerBashTools(server, options);
       const client = new Client({ name, version: '1' }, { capabilities: roots ? { roots: {} } : {} });
@@ -60,7 +59,7 @@ export const MAJORS = [
   },
   {
     major: 2,
-    async connect(options?: BashToolOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
+    async connect(options?: McpToolsOptions, { roots, name = 'client' }: ClientOptions = {}): Promise<Connected> {
       const server = new SecondServer({ name: 'server', version: '1' });
       registerBashTools(server, options);
       const client = new second.Client({ name, version: '1' }, { capabilities: roots ? { roots: {} } : {} });

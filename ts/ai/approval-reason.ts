@@ -15,13 +15,8 @@ export interface Rules {
   deny: string[];
 }
 
-/**
- * Returns the question for a person: the command, its effect, the reason to ask, how far it can be undone, and
- * alternatives. Plain text.
- */
-export function askReason(analysis: Analysis, decision: Decision, rules: Rules, undo = ''): string {
-  const { command, cwd } = analysis;
-  const steps = stepsOf(analysis);
+/** Returns the reasons to ask, each a sentence on one line. */
+export function askReasons(analysis: Analysis, decision: Decision, rules: Rules): string[] {
   const asks = matching(analysis, rules.ask, 'ask');
   const why = [
     ...analysis.findings.filter(({ level }) => level === 'ask').map(({ message }) => message),
@@ -31,6 +26,16 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules, 
     // With an empty list, nothing else speaks against the command.
     ...(analysis.findings.length + asks.length + decision.unmatched.length === 0 ? ['no rule allows it'] : []),
   ];
+  return why.map(oneLine);
+}
+
+/**
+ * Returns the question for a person: the command, its effect, the reasons to ask, how far it can be undone, and
+ * alternatives. Plain text.
+ */
+export function askReason(analysis: Analysis, decision: Decision, why: string[], undo = ''): string {
+  const { command, cwd } = analysis;
+  const steps = stepsOf(analysis);
   return joinParts([
     `${indented(shortened(command))}\n\nin ${cwd}`,
     steps.length === 1 && steps[0] === command.trim() ? '' : section('It would run:', steps),
@@ -46,6 +51,12 @@ export function undoReason({ left, why }: UndoForecast): string {
   if (why !== null) return `Undo: not possible, because ${oneLine(why)}.`;
   if (left.length === 0) return 'Undo: it can be undone.';
   return section('Undo: its changes of files are kept, but an undo does not take back:', left);
+}
+
+/** Returns how much of a command's changes an undo takes back. */
+export function undoCover({ left, why }: UndoForecast): 'full' | 'part' | 'none' {
+  if (why !== null) return 'none';
+  return left.length === 0 ? 'full' : 'part';
 }
 
 /** Returns the reason of a refusal for the model: the fault, and the alternative. */

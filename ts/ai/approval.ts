@@ -1,34 +1,29 @@
-import { type AnalyzeOptions, analyze, BashError, bash, decide } from 'agent-bash';
+import { type AnalyzeOptions, bash } from 'agent-bash';
+import { checkFunctions } from '../core/functions.ts';
 import { innerOf } from '../core/inner.ts';
-import { messageOf } from '../core/listener.ts';
+import { type Decider, NOBODY, type WithoutPeople } from '../core/ledger.ts';
 import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
-import { REACH, type Reach } from '../core/world.ts';
-import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/call-plan.ts';
-import { ASKED_RULES, analyzeOptions, approvedByPerson, judgedText, refuse, withGrants } from '../tool/judge.ts';
-import { checkOptionNames, innerOptions, undoOption } from '../tool/options.ts';
-import { sandboxDirectory, sandboxJudgement, sandboxOf } from '../tool/place.ts';
-import { refusalKey } from '../tool/provider.ts';
-import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
-import { askReason, denyReason, type Rules, undoReason } from './approval-reason.ts';
-import { judgedCommands, strictest } from './judged-commands.ts';
-import type {
-  ApprovalInput,
-  ApprovalOptions,
-  BashApprovalJudgement,
-  BashApprovalStatus,
-  ToolApproval,
-} from './types.ts';
+import { approvedByPerson, type CallDecision, leaveDecision } from '../tool/decisions.ts';
+import { entryOptions } from '../tool/entry.ts';
+import { signalOfCall } from '../tool/interruption.ts';
+import { checkOptionNames, innerOptions } from '../tool/options.ts';
+import type { BashApprovalCall } from '../tool/types.ts';
+import { type Judged, judgeCall, termsOf } from './judge-call.ts';
+import { callsOf } from './judged-commands.ts';
+import { firstAnswer, type People } from './people.ts';
+import type { ApprovalInput, ApprovalOptions, AskPerson, BashApprovalStatus, ToolApproval } from './types.ts';
+
+const OF_ASK: OptionTableOf<{ rules: unknown; person: unknown }> = { rules: PLAIN, person: PLAIN };
 
 /** The options of an approval that `analyze()` does not have. */
 const OF_APPROVALS: OptionTableOf<Omit<ApprovalOptions, keyof AnalyzeOptions>> = {
   tool: PLAIN,
   allow: PLAIN,
-  ask: PLAIN,
+  ask: { fields: OF_ASK },
+  page: PLAIN,
   deny: PLAIN,
   confined: PLAIN,
 };
-
-const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis: null, decision: null };
 
 /**
  * Creates an approval that asks a person before the tool runs a command that is not plainly harmless. In ai 7:
@@ -36,146 +31,131 @@ const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis:
  * createToolApproval().needsApproval }`.
  *
  * A command that `analyze` or the rules deny is refused, with a reason for the model. A command that they ask about
- * needs approval, with a reason for the person. Any other command runs without a request. An approved command runs even
- * if the tool has `safety.onAsk: 'deny'`.
+ * needs approval, with a reason for the person: on the page with `page`, by the function of `ask`, or else in the way
+ * of the SDK. Any other command runs without a request. An approved command runs even if the tool has `safety.onAsk:
+ * 'deny'`. Refusals have an entry in the ledger, as runs have.
  * Throws a `BashError` with `ERR_BASH_INVALID_ARG` for invalid options.
  */
 export function createToolApproval(options: ApprovalOptions = {}): ToolApproval {
   checkOptionNames('createToolApproval', options, { ...innerOptions().analyze, ...OF_APPROVALS });
-  if (options.confined !== undefined && typeof options.confined !== 'boolean') {
-    throw innerOf(bash).invalid('confined', options.confined, 'a boolean');
+  for (const name of ['confined', 'page'] as const) {
+    const value = options[name];
+    if (value !== undefined && typeof value !== 'boolean') throw innerOf(bash).invalid(name, value, 'a boolean');
   }
-  const terms = termsOf(options);
-  // Invalid options are reported here, not at the first call.
-  decide(analyze(':', judgedWith(options, { ...terms.setup.options, cwd: terms.folder })), terms.rules);
+  const { rules, person } = askOf(options.ask);
+  const terms = termsOf(options, rules);
+  const people: People = { page: options.page === true, person };
+  const alone = (options as WithoutPeople)[NOBODY];
+  // A page that is open finds this process before its first call asks.
+  if (people.page) innerOf(bash).listen();
   // OpenAI reads nothing but the output of its shells, and a refusal would become such an output.
   const answersItself = options.tool !== undefined && 'id' in options.tool && options.tool.id.startsWith('openai.');
 
+  const decide = async (input: ApprovalInput, call: BashApprovalCall): Promise<Outcome> => {
+    const judged = await judgeCall(terms, input, call);
+    const outcome = await outcomeOf(judged, people, call, alone);
+    if (outcome.verdict === 'deny' && !outcome.withdrawn) record(judged, call, outcome.by);
+    leave(input, call, null);
+    return outcome;
+  };
   const approval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<BashApprovalStatus> => {
-    const judgement = await judgeCall(terms, input, call);
-    const { verdict, reason } = judgement;
+    const outcome = await decide(input, call);
+    const { verdict, reason } = outcome;
     if (verdict === 'allow') return 'not-applicable';
+    if (verdict === 'approved') {
+      leave(input, call, { decidedBy: outcome.by });
+      return { type: 'approved', ...(reason !== '' && { reason }) };
+    }
     if (verdict === 'deny' && answersItself && call.toolCallId) {
-      leaveRefusal(input, call, judgement);
+      leave(input, call, outcome.refusal);
       return 'not-applicable';
     }
     return { type: verdict === 'ask' ? 'user-approval' : 'denied', reason };
   };
   const needsApproval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<boolean> => {
-    const judgement = await judgeCall(terms, input, call);
-    const { verdict } = judgement;
-    leaveRefusal(input, call, judgement);
+    const outcome = await decide(input, call);
+    if (outcome.verdict === 'approved') leave(input, call, { decidedBy: outcome.by });
+    if (outcome.verdict === 'deny') leave(input, call, outcome.refusal);
     // An approved call is asked about again before it runs, and ai 6 refuses an approved call that no longer needs
     // approval.
-    return verdict === 'ask' || (verdict === 'allow' && approvedByPerson(call));
+    return outcome.verdict === 'ask' || (outcome.verdict === 'allow' && approvedByPerson(call));
   };
-  const judge = (input: ApprovalInput, call: BashApprovalCall = {}) => judgeCall(terms, input, call);
+  const judge = async (input: ApprovalInput, call: BashApprovalCall = {}) =>
+    (await judgeCall(terms, input, call)).judgement;
   return Object.assign(approval, { needsApproval, judge });
 }
 
-/** The terms that an approval judges every call by. */
-interface Terms {
-  options: ApprovalOptions;
-  /** The tool whose calls are judged. */
-  setup: ToolSetup;
-  /** The directory that commands start in. */
-  folder: string;
-  rules: Rules;
+/** Returns the two parts of the option `ask`. `termsOf` checks the rules. */
+function askOf(ask: ApprovalOptions['ask']): { rules: string[] | undefined; person: AskPerson | undefined } {
+  if (typeof ask === 'function') return { rules: undefined, person: ask };
+  if (typeof ask !== 'object' || ask === null || Array.isArray(ask)) return { rules: ask, person: undefined };
+  const { rules, person } = ask;
+  checkFunctions(innerOf(bash), { 'ask.person': person });
+  return { rules, person };
 }
 
-function termsOf(options: ApprovalOptions): Terms {
-  const { tool, cwd, allow, ask = [], deny = [] } = options;
-  const setup: ToolSetup | undefined = tool === undefined ? setupFor({}) : setupOf(tool);
-  if (setup === undefined) {
-    throw new BashError(
-      'ERR_BASH_INVALID_ARG',
-      'tool: it was not made by createBashTool, createTerminalTool or a provider tool of this package',
-    );
-  }
-  return { options, setup, folder: cwd === undefined ? setup.folder : toolFolder(cwd), rules: { allow, ask, deny } };
-}
+/** What becomes of a call. The reason is for the person who is asked in the way of the SDK, or for the model. */
+type Outcome = { reason: string } & (
+  | { verdict: 'allow' | 'ask' }
+  | { verdict: 'approved'; by: Decider }
+  | { verdict: 'deny'; by: Decider | null; refusal: CallDecision; withdrawn: boolean }
+);
 
-/** Judges all commands of a call. The strictest judgement holds. */
-async function judgeCall(terms: Terms, input: ApprovalInput, call: BashApprovalCall): Promise<BashApprovalJudgement> {
-  const { setup, folder } = terms;
-  try {
-    const commands = judgedCommands(input);
-    if (commands.length === 0) return UNASKED;
-    const context = contextOf(call);
-    const held = await optionsFor({ ...setup, folder }, { context, toolCallId: call.toolCallId ?? '' });
-    return strictest(commands.map((command) => judgeCommand(terms, command, held)));
-  } catch (error) {
-    // Without valid options, or with an input that cannot be read, it is unknown what would run, where and how.
-    return { ...UNASKED, verdict: 'deny', reason: messageOf(error) };
-  }
-}
-
-/** Judges one command with the options that its tool would run it with. */
-function judgeCommand(
-  { options, folder, rules }: Terms,
-  input: BashToolInput,
-  held: BashToolOptions,
-): BashApprovalJudgement {
-  const text = judgedText(input.command as string, held);
-  const place = options.cwd === undefined ? held : { ...held, cwd: folder };
-  const judged: AnalyzeOptions & { [REACH]?: Reach } = judgedWith(options, place, input.cwd);
-  const reach = options.confined ? reachOf(options, input, place) : null;
-  if (reach !== null) judged[REACH] = reach;
-  const analysis = analyze(text, judged);
-  const decision = decide(analysis, rules);
-  const { verdict } = decision;
-  const undo = verdict === 'ask' ? undoWords(text, judged, held) : '';
-  const reason =
-    verdict === 'allow'
-      ? ''
-      : verdict === 'ask'
-        ? askReason(analysis, decision, rules, undo)
-        : denyReason(analysis, rules);
-  return { verdict, reason, analysis, decision };
-}
-
-/** Returns how far the command could be undone. `''` for a tool without undo. */
-function undoWords(text: string, judged: AnalyzeOptions, held: BashToolOptions): string {
-  const undo = undoOption(held.undo);
-  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return '';
-  return undoReason(innerOf(bash).undoForecast(text, judged, undo));
-}
-
-/** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
-function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
-  if (sandboxOf(held) !== undefined || input.access != null) return null;
-  const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
-  return innerOf(bash).reachOf(confined, toolFolder(held.cwd));
-}
-
-/** Stores a refusal for the tool to return, or removes it if the call is no longer refused. */
-function leaveRefusal(
-  input: ApprovalInput,
+/** Asks the people if the judgement does. `alone` refuses the call if nobody can be asked. */
+async function outcomeOf(
+  { judgement, question }: Judged,
+  people: People,
   call: BashApprovalCall,
-  { verdict, reason, analysis }: BashApprovalJudgement,
-): void {
-  const findings = analysis?.findings.length ? { findings: analysis.findings } : {};
-  const answer = verdict === 'deny' ? { error: reason, code: 'ERR_BASH_BLOCKED', ...findings } : null;
+  alone: string | undefined,
+): Promise<Outcome> {
+  const { verdict, reason, analysis } = judgement;
+  if (verdict === 'allow') return { verdict, reason };
+  if (verdict === 'deny' || question === null) {
+    const findings = analysis?.findings.length ? { findings: analysis.findings } : {};
+    return denied(reason, null, findings);
+  }
+  // The answer is there, and the SDK asks whether it is still needed.
+  if (approvedByPerson(call)) return { verdict, reason };
+  const answer = await firstAnswer(question, people, call.abortSignal ?? signalOfCall(call.toolCallId));
+  if (answer === null)
+    return alone === undefined ? { verdict, reason } : denied([...question.reasons, alone].join('\n'), null);
+  if (answer.approved && answer.by !== null) return { verdict: 'approved', reason: answer.reason, by: answer.by };
+  return denied(answer.reason, answer.by, {}, answer.withdrawn);
+}
+
+function denied(reason: string, by: Decider | null, more: object = {}, withdrawn = false): Outcome {
+  return { verdict: 'deny', reason, by, refusal: { error: reason, code: 'ERR_BASH_BLOCKED', ...more }, withdrawn };
+}
+
+/** Records a refusal in the ledger: its tool may never be called, and so could not. */
+function record({ commands, held }: Judged, call: BashApprovalCall, decidedBy: Decider | null): void {
+  if (held === null) return;
+  const { ledger, actor } = entryOptions(held, call);
+  if (!ledger) return;
+  for (const { command, judgement } of commands) {
+    const { analysis, decision } = judgement;
+    const rules = [...new Set(analysis?.findings.map(({ ruleId }) => ruleId))];
+    const options = { ledger, actor, cwd: analysis?.cwd };
+    try {
+      innerOf(bash).recordRefusal({
+        command,
+        options,
+        verdict: decision?.verdict ?? 'deny',
+        rules,
+        ...(decidedBy && { decidedBy }),
+      });
+    } catch {
+      // A refusal without an entry is still one.
+    }
+  }
+}
+
+/** Stores a decision for the tool to take, or removes it if it no longer holds. Nobody could take one without an id. */
+function leave(input: ApprovalInput, { toolCallId }: BashApprovalCall, decision: CallDecision | null): void {
+  if (!toolCallId && decision !== null && 'decidedBy' in decision) return;
   try {
-    refuse(call.toolCallId ?? '', refusalKey(judgedCommands(input)), answer);
+    for (const commands of callsOf(input)) leaveDecision(toolCallId ?? '', commands, decision);
   } catch {
     // The tool cannot read the input either, and says so.
   }
-}
-
-/** Returns the engine's options: the tool's, overlaid with the approval's. */
-function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: string | null): AnalyzeOptions {
-  const there = sandboxOf(tool) !== undefined;
-  const own = analyzeOptions(
-    there
-      ? sandboxJudgement({ ...tool, cwd: sandboxDirectory(tool.cwd, asked) })
-      : { ...tool, cwd: callFolder(toolFolder(tool.cwd), asked) },
-  );
-  return {
-    cwd: own.cwd,
-    env: options.env ?? own.env,
-    home: options.home,
-    rules: { ...ASKED_RULES, ...own.rules, ...options.rules },
-    wrappers: { ...own.wrappers, ...options.wrappers },
-  };
 }

@@ -12,6 +12,7 @@ import { BY_INPUT } from '../tool/format.ts';
 import { inContextOfCall } from '../tool/in-context.ts';
 import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept.ts';
+import { rememberSignal } from '../tool/interruption.ts';
 import { checkToolOptions, offersUndo } from '../tool/options.ts';
 import { sandboxOf, sessionOf, terminalOf } from '../tool/place.ts';
 import { Readings } from '../tool/readings.ts';
@@ -57,7 +58,8 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
       yield { error: read.issues.map(({ message }) => message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
       return;
     }
-    const held = await resolveOptions(setup, call);
+    const { command } = read.value;
+    const held = await resolveOptions(setup, call, command == null ? [] : [{ command }]);
     if ('error' in held) {
       yield held;
       return;
@@ -71,6 +73,7 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
     description: description(placed, setup),
     inputSchema: inputSchemaOf(fields),
     contextSchema,
+    onInputAvailable: rememberSignal,
     execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(input, call)),
     toModelOutput: ({ output, input }) => readings.read(output, input),
   };

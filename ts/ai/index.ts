@@ -52,8 +52,11 @@ export { createToolApproval } from './approval.ts';
 export { createBashTool } from './bash-tool.ts';
 export { backgroundNotices } from './notices.ts';
 export type {
+  ApprovalAnswer,
   ApprovalInput,
   ApprovalOptions,
+  ApprovalQuestion,
+  AskPerson,
   BashApprovalJudgement,
   BashApprovalStatus,
   ToolApproval,

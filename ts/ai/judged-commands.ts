@@ -10,11 +10,19 @@ const STRICTNESS = ['allow', 'ask', 'deny'] as const;
  * an invalid input runs nothing. Throws if a getter of the input does.
  */
 export function judgedCommands(input: ApprovalInput): BashToolInput[] {
+  return callsOf(input).flat();
+}
+
+/**
+ * Returns the commands of an input as its tool may read it, a list for each tool that it fits. A decision about the call
+ * holds in each of them.
+ */
+export function callsOf(input: ApprovalInput): BashToolInput[][] {
   const { command, cwd, access } = Object(input) as Record<string, unknown>;
   // Only the start of a terminal has a command, and a question about a task has none.
   const more = access === undefined || access === null ? {} : { access: access as BashToolAccess };
   const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }), ...more }] : [];
-  return [...own, ...commandsOfAction(input)];
+  return [own, commandsOfAction(input)].filter((commands) => commands.length > 0);
 }
 
 /** Combines the judgements of several commands: the strictest, with the reasons of all that are equally strict. */

@@ -1,4 +1,4 @@
-import type { Analysis, AnalyzeOptions, Decision } from 'agent-bash';
+import type { Analysis, AnalyzeOptions, BashOptions, Decision } from 'agent-bash';
 import type { AnthropicBashInput, LocalShellInput, ShellInput } from '../tool/provider.ts';
 import type { TerminalTool, TerminalToolInput } from '../tool/terminal/types.ts';
 import type { BashApprovalCall, BashTool, BashToolInput, ProviderTool } from '../tool/types.ts';
@@ -26,12 +26,23 @@ export interface ApprovalOptions extends AnalyzeOptions {
    */
   allow?: string[] | undefined;
   /**
-   * Rules of commands about which a person is asked.
+   * Rules of commands about which a person is asked, or the host's own way of asking, or both in an object. A call that
+   * has to ask then waits for the function. An answer that cannot be read, and an error, count as a no.
    *
-   * @default []
+   * @default no further rules, and the own way of asking of the SDK
    * @example createToolApproval({ ask: ['git push:*'] });
+   * @example createToolApproval({ ask: async ({ reason }) => ({ approved: !reason.includes('sudo') }) });
    */
-  ask?: string[] | undefined;
+  ask?: string[] | AskPerson | { rules?: string[] | undefined; person?: AskPerson | undefined } | undefined;
+  /**
+   * Whether a person may answer on the page (`agent-bash ui --control`). A call that has to ask waits for the page and
+   * for the function of `ask`, if there is one. The first answer counts, and the other question is withdrawn. With
+   * neither a page that is open nor a function, the SDK's own way of asking is used. The ledger says who has decided.
+   *
+   * @default false
+   * @example createToolApproval({ tool: bashTool, page: true });
+   */
+  page?: boolean | undefined;
   /**
    * Rules of commands that are refused, unasked.
    *
@@ -60,6 +71,51 @@ export interface ApprovalOptions extends AnalyzeOptions {
   onAsk?: 'allow' | 'deny' | undefined;
 }
 
+/** A question for a person: may this call run? All texts are plain, and written by a model: show them as text. */
+export interface ApprovalQuestion {
+  /** The command as the tool will run it, byte for byte. Several commands of one call stand on lines of their own. */
+  command: string;
+  /** The directory that it starts in, absolute. */
+  cwd: string;
+  /**
+   * All that a person needs, as one text: the command, its effect, the reasons to ask, how far it can be undone, and
+   * alternatives. Characters that hide others are written out.
+   */
+  reason: string;
+  /** The decision of the safety engine and the rules. */
+  verdict: 'ask';
+  /** The ids of the rules of the safety engine that say something about the command. */
+  rules: string[];
+  /** The reasons to ask, each a sentence on one line. */
+  reasons: string[];
+  /** Who asks: the `actor` of the tool, with the id of the call. Left out if neither is known. */
+  actor?: BashOptions['actor'];
+  /**
+   * Whether an undo takes back all that the command changes in files, a part of it, or nothing. Left out for a tool
+   * without undo.
+   */
+  undo?: 'full' | 'part' | 'none';
+  /** The rules that an "always allow" would add to `allow`. Empty if no rule would help. */
+  suggestRules: string[];
+}
+
+/** The answer of a person. */
+export interface ApprovalAnswer {
+  /** Whether the call runs. */
+  approved: boolean;
+  /** The person's words. The model reads them after a no. */
+  reason?: string | undefined;
+}
+
+/**
+ * The host's own way of asking a person. The signal aborts when the question is withdrawn: it was answered on the page,
+ * or its call was aborted.
+ */
+export type AskPerson = (
+  question: ApprovalQuestion,
+  call: { signal: AbortSignal },
+) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
 /**
  * The input that an approval judges: the input of any tool that runs commands. If there are several commands, the
  * strictest judgement applies to all.
@@ -69,6 +125,7 @@ export type ApprovalInput = BashToolInput | TerminalToolInput | AnthropicBashInp
 /** The answer to ai 7 about a call. The person who is asked, or the model that is refused, reads the reason. */
 export type BashApprovalStatus =
   | 'not-applicable'
+  | { type: 'approved'; reason?: string }
   | { type: 'user-approval'; reason: string }
   | { type: 'denied'; reason: string };
 

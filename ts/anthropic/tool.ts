@@ -49,7 +49,7 @@ async function* runCall(
     return;
   }
   const { command, restart: restarts } = read.value;
-  const held = await resolveOptions(setup, call);
+  const held = await resolveOptions(setup, call, command == null ? [] : [{ command }]);
   if ('error' in held) {
     yield held;
     return;

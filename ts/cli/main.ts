@@ -171,7 +171,11 @@ function addMcp(made: Command, version: string): void {
     .option('--dir <dir>', 'the directory of the registry of background tasks')
     .option('--session', 'one shell for all: each command begins where the last one has left it')
     .option('--rule <id=level>', 'a rule of the safety engine turned off or to another level', parseRule)
-    .option('--on-ask <what>', 'what becomes of a command that a person would be asked about: allow, deny', parseOnAsk)
+    .option(
+      '--on-ask <what>',
+      'what becomes of a command that a person would be asked about: allow, deny, page (ask there)',
+      parseOnAsk,
+    )
     .action(async (options: McpOptions) => {
       // The SDK is large, and only this command needs it.
       const { mcp } = await import('./mcp.ts');

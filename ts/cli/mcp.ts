@@ -3,8 +3,8 @@ import { constants } from 'node:os';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { analyze, BackgroundRegistry, BashSession, type SafetyOptions } from 'agent-bash';
-import { BASH_INSTRUCTIONS, type BashToolOptions, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
-import { registerBashTools } from 'agent-bash/mcp';
+import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
+import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
 import { type RecordFlags, recordOf } from './record.ts';
@@ -17,7 +17,7 @@ export interface McpOptions extends ConfineFlags, RecordFlags, ReduceFlags {
   dir?: string;
   session?: boolean;
   rule?: Record<string, string>;
-  onAsk?: 'allow' | 'deny';
+  onAsk?: 'allow' | 'deny' | 'page';
 }
 
 /**
@@ -43,11 +43,13 @@ async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
   analyze(':', { rules: rule as SafetyOptions['rules'] });
 }
 
-function toolOptions(options: McpOptions): BashToolOptions {
+function toolOptions(options: McpOptions): McpToolsOptions {
   const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk } = options;
   const confine = confineOf(options);
-  const safety = { rules: rule as SafetyOptions['rules'], onAsk };
+  const page = onAsk === 'page';
+  const safety = { rules: rule as SafetyOptions['rules'], onAsk: page ? undefined : onAsk };
   return {
+    page,
     cwd,
     timeoutMs,
     idleTimeoutMs,

@@ -44,9 +44,9 @@ export function parseRule(text: string, before: Record<string, string> = {}): Re
 }
 
 /** Parses the treatment of a command that a person would be asked about. */
-export function parseOnAsk(text: string): 'allow' | 'deny' {
-  if (text === 'allow' || text === 'deny') return text;
-  throw new InvalidArgumentError('It must be allow or deny.');
+export function parseOnAsk(text: string): 'allow' | 'deny' | 'page' {
+  if (text === 'allow' || text === 'deny' || text === 'page') return text;
+  throw new InvalidArgumentError('It must be allow, deny or page.');
 }
 
 /** Parses a port; 0 is a free one. */

@@ -1,4 +1,12 @@
-import type { hasUnreadInput, NativeLedgerBatch, NativeText, noticeOfCut, offers, signalOf } from '../../native.cjs';
+import type {
+  hasUnreadInput,
+  NativeAnswer,
+  NativeLedgerBatch,
+  NativeText,
+  noticeOfCut,
+  offers,
+  signalOf,
+} from '../../native.cjs';
 import type { Facts } from './facts.ts';
 import type { Decider } from './ledger.ts';
 import type { OptionTable } from './option-names.ts';
@@ -39,6 +47,19 @@ export interface Refusal {
   decidedBy?: Decider | undefined;
 }
 
+/** A question about a command that has not started, for the people who watch on a page. */
+export interface PageQuestion {
+  command: string;
+  cwd: string;
+  actor?: object | undefined;
+  verdict: 'allow' | 'warn' | 'ask' | 'deny';
+  rules: readonly string[];
+  reasons: readonly string[];
+  undo?: 'full' | 'part' | 'none' | undefined;
+  /** Whether it waits for a page that comes later, because somebody else may answer meanwhile. */
+  stays: boolean;
+}
+
 /** The parts of the main entry that run no command. */
 export interface Inner {
   /** Decodes, cleans and cuts output that something other than `bash` has run. */
@@ -75,6 +96,13 @@ export interface Inner {
   readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
   /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */
   recordRefusal(refusal: Refusal): string | null;
+  /** Lets a page watch this process, and answer its questions, before its first command. */
+  listen(): void;
+  /**
+   * Asks the people who watch on a page. The signal withdraws the question. `null` if no page is there that may answer,
+   * if none is left, and if it was withdrawn.
+   */
+  askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null>;
   /** Returns a command with `[redacted]` in place of each secret. */
   redact(text: string): string;
   /** Returns the directory in which the hosts of this user listen. `null` if something else is in its place. */

@@ -12,6 +12,18 @@ export interface Decided {
   [DECIDED]?: Decider | undefined;
 }
 
+/**
+ * Names the option of an approval by which a server that has no other way of asking refuses a command that nobody can
+ * be asked about. It is a symbol, out of reach of callers who only know the types.
+ */
+export const NOBODY: unique symbol = Symbol.for('agent-bash.nobody') as never;
+
+/** Options of an approval without another way of asking. */
+export interface WithoutPeople {
+  /** The reason of the refusal, which the model reads. */
+  [NOBODY]?: string | undefined;
+}
+
 /** Returns what `AGENT_BASH_LEDGER` decides for this process and all below it. `undefined`: nothing. */
 export function ledgerByEnvironment(): boolean | undefined {
   const says = process.env.AGENT_BASH_LEDGER;

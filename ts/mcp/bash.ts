@@ -1,12 +1,28 @@
-import { type BashToolInput, type BashToolOptions, type BashToolOutput, createBashTool } from 'agent-bash/ai';
+import {
+  type ApprovalOptions,
+  type BashTool,
+  type BashToolInput,
+  type BashToolOptions,
+  type BashToolOutput,
+  createBashTool,
+  createToolApproval,
+  type ToolApproval,
+} from 'agent-bash/ai';
+import { NOBODY, type WithoutPeople } from '../core/ledger.ts';
 import { whileConnected } from './connection.ts';
 import { hasOwnFolder, startingIn } from './folder.ts';
 import { Progress } from './progress.ts';
 import { bashSchema, toolSchema } from './schema.ts';
 import type { Tool, ToolAnswer, ToolCall } from './server.ts';
 
-/** The tool `bash`: `createBashTool` with the client's first root as its directory. */
-export function bashTool(options: BashToolOptions, folder: string): Tool {
+/** The answer to a command that has to ask where no page is open. */
+const NO_PAGE =
+  'a person has to be asked about this command, and no page is open: nothing was run. The user can open one with `agent-bash ui --control`; try again then, or leave it out';
+
+/**
+ * The tool `bash`: `createBashTool` with the client's first root as its directory. With `page`, a person is asked there.
+ */
+export function bashTool(options: BashToolOptions, folder: string, page: boolean): Tool {
   const elsewhere = hasOwnFolder(options);
   const { description } = createBashTool(elsewhere ? options : { ...options, cwd: folder });
   return {
@@ -17,7 +33,7 @@ export function bashTool(options: BashToolOptions, folder: string): Tool {
       inputSchema: toolSchema(bashSchema(options)),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
-    answer: (input, call) => whileConnected(call, (signal) => run(input, { ...call, signal }, options, folder)),
+    answer: (input, call) => whileConnected(call, (signal) => run(input, { ...call, signal }, options, folder, page)),
   };
 }
 
@@ -31,6 +47,7 @@ async function run(
   call: ToolCall,
   options: BashToolOptions,
   folder: string,
+  page: boolean,
 ): Promise<ToolAnswer> {
   const rooted = await startingIn(options, call, folder);
   const progress = call.progressToken === undefined || options.updateIntervalMs === 0 ? null : new Progress(call);
@@ -38,11 +55,10 @@ async function run(
   let output: BashToolOutput | undefined;
   try {
     const { id, signal: abortSignal, context } = call;
-    for await (const one of tool.execute(input, {
-      toolCallId: `mcp-${id}`,
-      abortSignal,
-      experimental_context: context,
-    })) {
+    const asked = { toolCallId: `mcp-${id}`, abortSignal, experimental_context: context };
+    // The tool takes what was decided.
+    if (page) await approvalOf(tool).needsApproval(input, asked);
+    for await (const one of tool.execute(input, asked)) {
       output = one;
       if (isSnapshot(one)) await progress?.tell(one);
     }
@@ -51,6 +67,12 @@ async function run(
   }
   // There is always an output: the tool never throws and yields its output last.
   return answered(output as BashToolOutput, tool.toModelOutput({ output: output as BashToolOutput }), rooted.notes());
+}
+
+/** Returns the approval of a tool on the page, which refuses where nobody can be asked. */
+function approvalOf(tool: BashTool): ToolApproval {
+  const options: ApprovalOptions & WithoutPeople = { tool, page: true, confined: true, [NOBODY]: NO_PAGE };
+  return createToolApproval(options);
 }
 
 function isSnapshot(output: BashToolOutput): output is Extract<BashToolOutput, { status: 'running' }> {

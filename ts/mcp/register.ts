@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { bash, OutputStore } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
 import { innerOf } from '../core/inner.ts';
+import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import { beginningOwner } from '../tool/call-plan.ts';
 import { checkToolOptions, SHARED_OUTPUTS, type Sharing } from '../tool/options.ts';
@@ -9,6 +10,22 @@ import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
 import { addTool, type McpServer } from './server.ts';
 import { tasksTool } from './tasks.ts';
+
+/** Options of `registerBashTools`: those of `createBashTool`, and where a person is asked. */
+export interface McpToolsOptions extends BashToolOptions {
+  /**
+   * Whether a person is asked on the page (`agent-bash ui --control`), for clients that cannot ask. A command that a
+   * person would be asked about waits for the answer. Without a page that is open, it is refused. An approved command
+   * runs even with `safety.onAsk: 'deny'`. With `confine`, nobody is asked about effects that it prevents anyway.
+   *
+   * @default false: such a command runs with a note, or is refused, as `safety.onAsk` says
+   * @example registerBashTools(server, { page: true });
+   */
+  page?: boolean | undefined;
+}
+
+/** The options that `createBashTool` does not have. */
+const OF_SERVERS: OptionTableOf<Omit<McpToolsOptions, keyof BashToolOptions>> = { page: PLAIN };
 
 /**
  * Registers three tools on an MCP server: `bash` has the input and the options of `createBashTool`, `bash_tasks` lists
@@ -29,8 +46,10 @@ import { tasksTool } from './tasks.ts';
  * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and the server's error if it already has a
  * tool with such a name.
  */
-export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
-  checkToolOptions('registerBashTools', options);
+export function registerBashTools(server: McpServer, given: McpToolsOptions = {}): void {
+  checkToolOptions('registerBashTools', given, OF_SERVERS);
+  const { page = false, ...options } = given;
+  if (typeof page !== 'boolean') throw innerOf(bash).invalid('page', page, 'a boolean');
   if (typeof server?.registerTool !== 'function') {
     throw innerOf(bash).invalid('server', server, 'an McpServer of the MCP SDK');
   }
@@ -42,7 +61,9 @@ export function registerBashTools(server: McpServer, options: BashToolOptions = 
     [OWNER]: beginningOwner(options, folder),
     [SHARED_OUTPUTS]: new OutputStore(),
   };
-  for (const tool of [bashTool(owned, folder), tasksTool(owned), analyzeTool(owned, folder)]) {
+  // A page that is open finds this process before its first command.
+  if (page) innerOf(bash).listen();
+  for (const tool of [bashTool(owned, folder, page), tasksTool(owned), analyzeTool(owned, folder)]) {
     addTool(server, tool);
   }
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { answer, resolveOptions } from '../tool/answer.ts';
 import type { ToolSetup } from '../tool/call-plan.ts';
-import { streams } from '../tool/format.ts';
+import { formatOutput, streams } from '../tool/format.ts';
 import { levelOf } from '../tool/options.ts';
 import { joinParts } from '../tool/parts.ts';
 import {
@@ -60,14 +60,13 @@ async function* runProgram(
     yield { output: wrong };
     return;
   }
-  const held = await resolveOptions(setup, call);
+  const own = localShellCommand(read.value);
+  const held = await resolveOptions(setup, call, [own]);
   if ('error' in held) {
-    yield { output: held.error };
+    yield { output: formatOutput(held, false).value };
     return;
   }
-  const ended = yield* relay(answer(held, localShellCommand(read.value), call), (snapshot) => ({
-    output: live(snapshot),
-  }));
+  const ended = yield* relay(answer(held, own, call), (snapshot) => ({ output: live(snapshot) }));
   const readings = new Readings({}, ADVICE, NO_FIELDS, levelOf(held.reduce));
   readings.keep(ended, { ...held, errorOnFailure: false });
   yield { output: readings.read(ended).value };

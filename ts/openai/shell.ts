@@ -1,12 +1,10 @@
 import { answer, resolveOptions } from '../tool/answer.ts';
 import { ownTruncate, type ToolSetup } from '../tool/call-plan.ts';
-import { takeRefusal } from '../tool/judge.ts';
 import {
   actionSchema,
   providerSchema,
   providerTool,
   readShell,
-  refusalKey,
   relay,
   type ShellInput,
   sentence,
@@ -60,7 +58,7 @@ export async function* runAction(
     ...(maxOutputLength !== undefined && { maxOutputLength }),
   });
   const commands = shellCommands(read.value);
-  const held = takeRefusal(call.toolCallId, refusalKey(commands)) ?? (await resolveOptions(setup, call));
+  const held = await resolveOptions(setup, call, commands);
   const most = mostOf(maxOutputLength);
   for (const command of commands) {
     if ('error' in held) {

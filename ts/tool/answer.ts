@@ -1,18 +1,12 @@
 import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
 import { onAbort } from '../core/abort.ts';
+import { DECIDED, type Decided } from '../core/ledger.ts';
 import { messageOf } from '../core/listener.ts';
 import { type CallPlan, contextOf, optionsFor, planCall, type ToolSetup } from './call-plan.ts';
+import { approvedByPerson, takeDecision } from './decisions.ts';
 import { entryOptions } from './entry.ts';
 import { intercept } from './intercept.ts';
-import {
-  approvedByPerson,
-  approvedNotes,
-  approvedOptions,
-  judge,
-  nothingRan,
-  takeRefusal,
-  withAccess,
-} from './judge.ts';
+import { approvedNotes, approvedOptions, judge, nothingRan, withAccess } from './judge.ts';
 import { applyLineLimits, HeadStop } from './lines.ts';
 import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
 import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
@@ -62,15 +56,22 @@ export async function* live<Update, Result>(
 
 const DEFAULT_UPDATE_INTERVAL_MS = 250;
 
-/** Returns the options that apply to one call, for every tool that runs commands. */
+/**
+ * Returns the options that apply to one call, for every tool that runs commands, or the refusal of an approval. The
+ * options say where a person has approved the commands.
+ */
 export async function resolveOptions(
   setup: ToolSetup,
   call: BashToolExecutionOptions,
-): Promise<BashToolOptions | BashToolError> {
+  commands: readonly BashToolInput[],
+): Promise<(BashToolOptions & Decided) | BashToolError> {
+  const { toolCallId, experimental_sandbox } = call;
+  const decision = commands.length === 0 ? undefined : takeDecision(toolCallId, commands);
+  if (decision !== undefined && 'error' in decision) return decision;
+  const decidedBy = decision?.decidedBy ?? (approvedByPerson(call) ? 'host' : undefined);
   try {
-    const { toolCallId, experimental_sandbox } = call;
     const held = await optionsFor(setup, { context: contextOf(call), toolCallId }, experimental_sandbox);
-    return approvedByPerson(call) ? approvedOptions(held) : held;
+    return decidedBy === undefined ? held : { ...approvedOptions(held), [DECIDED]: decidedBy };
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_INVALID_ARG');
   }
@@ -78,7 +79,7 @@ export async function resolveOptions(
 
 /** Answers a valid input under the options of its call. Yields snapshots and returns the output. Never throws. */
 export async function* answer(
-  options: BashToolOptions,
+  options: BashToolOptions & Decided,
   input: BashToolInput,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
@@ -97,8 +98,6 @@ export async function* answer(
     return undone;
   }
   const asked = input.command as string;
-  const refused = takeRefusal(call.toolCallId, asked);
-  if (refused) return refused;
   // `bash` runs an empty command. From a model it is a mistake.
   if (asked.trim() === '') return { error: 'command is empty: nothing ran', code: 'ERR_BASH_INVALID_ARG' };
   let command: string;
@@ -113,7 +112,7 @@ export async function* answer(
 /** Runs the command. Yields snapshots while it runs. */
 async function* runCall(
   command: string,
-  options: BashToolOptions,
+  options: BashToolOptions & Decided,
   input: BashToolInput,
   call: BashToolExecutionOptions,
   viewing: Viewing,
@@ -134,7 +133,7 @@ async function* runCall(
       );
       output = await viewing.finish(result, plan);
     }
-    if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };
+    if ('notes' in output && options[DECIDED] !== undefined) output = { ...output, notes: approvedNotes(output.notes) };
     rememberRun(options, output);
   } catch (error) {
     output = nothingRan(error, 'ERR_BASH_SPAWN');

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type BashOptions, bash, OutputStore, TRUNCATE, type Truncate } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import { DECIDED, type Decided } from '../core/ledger.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { type LineLimit, lineLimits, trailingLimit, truncateFor } from './lines.ts';
@@ -102,7 +103,12 @@ export function callFolder(folder: string, cwd: string | null | undefined): stri
 export function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
   const { availableTools, interceptor, session, terminal, sandbox, onAccess, undo, reduce, outputs, ...more } = others;
-  const { [VIEWS]: views, [SHARED_OUTPUTS]: shared, ...rest } = more as typeof more & Viewed & Sharing;
+  const {
+    [VIEWS]: views,
+    [SHARED_OUTPUTS]: shared,
+    [DECIDED]: decided,
+    ...rest
+  } = more as typeof more & Viewed & Sharing & Decided;
   return undo === undefined ? rest : { ...rest, undo: undoOption(undo) };
 }
 

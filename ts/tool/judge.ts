@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, type SafetyOptions } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
@@ -6,7 +5,7 @@ import { type Access, OWNER, type Owned } from '../core/world.ts';
 import { callFolder, runOptions, toolFolder } from './call-plan.ts';
 import { checkOptionNames, innerOptions } from './options.ts';
 import { sandboxOf, sessionOf } from './place.ts';
-import type { AccessRequest, BashApprovalCall, BashToolAccess, BashToolError, BashToolOptions } from './types.ts';
+import type { AccessRequest, BashToolAccess, BashToolError, BashToolOptions } from './types.ts';
 
 /**
  * Returns an error in the form that the model reads. A foreign code (`ENOENT`) says nothing about the run and is
@@ -20,74 +19,6 @@ export function nothingRan(error: unknown, code: string): BashToolError {
     ...(Array.isArray(findings) && { findings }),
     ...(Array.isArray(missing) && { missing }),
   };
-}
-
-/**
- * Most refused calls that are remembered until they run. The oldest are dropped first. The number exceeds what a model
- * can ask for in one step, so other calls never displace a refused call.
- */
-const MOST = 20_000;
-const refusals = new Map<string, BashToolError>();
-
-/** A hash keeps the key short for commands of any length. */
-const key = (toolCallId: string, command: string) =>
-  createHash('sha256').update(`${toolCallId}\0${command}`).digest('base64');
-
-/**
- * `needsApproval` can only answer yes or no, and a no runs the call. A refusal by an approval is therefore stored here,
- * and the tool returns it when the call runs. `null` removes an earlier refusal of the same call.
- */
-export function refuse(toolCallId: string, command: string, answer: BashToolError | null): void {
-  refusals.delete(key(toolCallId, command));
-  if (answer === null) return;
-  refusals.set(key(toolCallId, command), answer);
-  const [oldest] = refusals.keys();
-  if (refusals.size > MOST && oldest !== undefined) refusals.delete(oldest);
-}
-
-/** Removes and returns the refusal of a call. */
-export function takeRefusal(toolCallId: string, command: string): BashToolError | undefined {
-  const answer = refusals.get(key(toolCallId, command));
-  refusals.delete(key(toolCallId, command));
-  return answer;
-}
-
-/** The parts of a message that approvals use, in the shapes of ai 6 and ai 7. */
-interface Part {
-  type?: unknown;
-  role?: unknown;
-  content?: unknown;
-  approvalId?: unknown;
-  approved?: unknown;
-  isAutomatic?: unknown;
-  toolCallId?: unknown;
-  toolCall?: { toolCallId?: unknown } | undefined;
-}
-
-/**
- * Returns whether a person has approved this call. Both majors ask again whether an approved call needs approval. The
- * last message of the conversation then holds the person's answer.
- */
-export function approvedByPerson({ toolCallId, messages }: Pick<BashApprovalCall, 'toolCallId' | 'messages'>): boolean {
-  const last = partsOf(messages).at(-1);
-  if (toolCallId === undefined || last?.role !== 'tool') return false;
-  const approved = partsOf(last.content)
-    .filter((part) => part.type === 'tool-approval-response' && part.approved === true)
-    .map((part) => part.approvalId);
-  if (approved.length === 0) return false;
-  return partsOf(messages)
-    .flatMap(({ role, content }) => (role === 'assistant' ? partsOf(content) : []))
-    .some(
-      (part) =>
-        part.type === 'tool-approval-request' &&
-        part.isAutomatic !== true &&
-        approved.includes(part.approvalId) &&
-        (part.toolCallId ?? part.toolCall?.toolCallId) === toolCallId,
-    );
-}
-
-function partsOf(value: unknown): Part[] {
-  return Array.isArray(value) ? value.filter((part) => typeof part === 'object' && part !== null) : [];
 }
 
 /** The options that a judgement depends on. */

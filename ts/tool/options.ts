@@ -65,10 +65,10 @@ export function checkOptionNames(entry: string, options: unknown, table: OptionT
 
 /**
  * Throws `ERR_BASH_INVALID_ARG` for options that do not exist, and for hooks that are not functions: a hook of another
- * type would show only when it is called.
+ * type would show only when it is called. `more` are the options of the entry that tools do not have.
  */
-export function checkToolOptions(entry: string, options: BashToolOptions): void {
-  checkOptionNames(entry, options);
+export function checkToolOptions(entry: string, options: BashToolOptions, more: OptionTable = {}): void {
+  checkOptionNames(entry, options, { ...toolOptions(), ...more });
   const { perCall, run, onAccess, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description, outputs } = options;
   checkFunctions(innerOf(bash), {
     perCall,

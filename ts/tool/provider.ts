@@ -1,6 +1,7 @@
 import { rememberSetup, setupFor, type ToolSetup, withPlace } from './call-plan.ts';
 import { inContextOfCall } from './in-context.ts';
 import { interceptRules } from './intercept.ts';
+import { rememberSignal } from './interruption.ts';
 import { checkToolOptions } from './options.ts';
 import { terminalOf } from './place.ts';
 import { contextSchema, isRecord, type Read, reader, standardSchema } from './schema.ts';
@@ -14,11 +15,6 @@ import type {
   ProviderSchema,
   ProviderTool,
 } from './types.ts';
-
-/** Returns the key of a refused call: its id and everything it would run. */
-export function refusalKey(inputs: readonly BashToolInput[]): string {
-  return inputs.map(({ command }) => command ?? '').join('\0');
-}
 
 /**
  * Runs one command to its end and yields each snapshot in the tool's form. The command ends when the iteration does.
@@ -176,6 +172,7 @@ export function providerTool<Input, Output>(
     args: {},
     inputSchema,
     contextSchema,
+    onInputAvailable: rememberSignal,
     execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(setup, input, call)),
   };
   return rememberSetup(tool, setup);

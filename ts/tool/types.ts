@@ -309,6 +309,11 @@ export interface BashToolExecutionOptions {
 export interface BashApprovalCall {
   toolCallId?: string | undefined;
   messages?: unknown;
+  /**
+   * Withdraws a question. Neither major passes it to an approval: a tool of this package learns it before, from its
+   * `onInputAvailable`.
+   */
+  abortSignal?: AbortSignal | undefined;
   /** The context of ai 6. */
   experimental_context?: unknown;
   /** The context of ai 7's `toolApproval`. */
@@ -326,6 +331,8 @@ export interface BashTool {
   inputSchema: BashInputSchema;
   /** Lets anything through; ai 6 does not look at it. */
   contextSchema: BashContextSchema;
+  /** Learns the signal of a call that an approval is asked about next, so that an abort withdraws the question. */
+  onInputAvailable: (call: { toolCallId: string; abortSignal?: AbortSignal | undefined }) => void;
   /**
    * Yields snapshots while the command runs and the final output last; never throws. Ends the command when the signal
    * aborts or the iteration is given up.
@@ -590,6 +597,8 @@ export interface ProviderTool<Input = any, Output = any> {
   inputSchema: ProviderSchema<Input>;
   /** Lets anything through; ai 6 does not look at it. */
   contextSchema: BashContextSchema;
+  /** Learns the signal of a call that an approval is asked about next, so that an abort withdraws the question. */
+  onInputAvailable: (call: { toolCallId: string; abortSignal?: AbortSignal | undefined }) => void;
   /**
    * Yields the output so far while the commands run and the final output last; never throws. Ends the commands if the
    * signal aborts or the iteration is given up.

@@ -1,26 +1,12 @@
 import { BashError, type BashOptions } from 'agent-bash';
+import { DECIDED } from '../../core/ledger.ts';
 import { visible } from '../../core/visible.ts';
-import {
-  callFolder,
-  contextOf,
-  optionsFor,
-  rememberSetup,
-  runOptions,
-  setupFor,
-  type ToolSetup,
-  toolFolder,
-} from '../call-plan.ts';
+import { resolveOptions } from '../answer.ts';
+import { callFolder, rememberSetup, runOptions, setupFor, type ToolSetup, toolFolder } from '../call-plan.ts';
 import { describeReach } from '../instructions.ts';
 import { intercept, interceptRules } from '../intercept.ts';
-import {
-  approvedByPerson,
-  approvedNotes,
-  approvedOptions,
-  judge,
-  nothingRan,
-  takeRefusal,
-  withAccess,
-} from '../judge.ts';
+import { rememberSignal } from '../interruption.ts';
+import { approvedNotes, judge, nothingRan, withAccess } from '../judge.ts';
 import { checkToolOptions } from '../options.ts';
 import { changedPart, denialPart, joinParts, withSuggestion } from '../parts.ts';
 import { withSession } from '../place.ts';
@@ -191,6 +177,7 @@ export function createTerminalTool(options: BashToolOptions = {}): TerminalTool 
     description: description(withSession({ ...options, cwd: setup.folder })),
     inputSchema: inputSchemaOf(asks),
     contextSchema,
+    onInputAvailable: rememberSignal,
     async execute(input, call = { toolCallId: '' }) {
       // The SDK validates too, but not every caller is the SDK.
       const read = readInput(input);
@@ -244,18 +231,10 @@ async function start(
   call: BashToolExecutionOptions,
   notes: string[],
 ): Promise<TerminalToolOutput> {
-  const { abortSignal: signal, toolCallId } = call;
+  const { abortSignal: signal } = call;
   const asked = input.command as string;
-  const refused = takeRefusal(toolCallId, asked);
-  if (refused) return refused;
-  const approved = approvedByPerson(call);
-  let options: BashToolOptions;
-  try {
-    const held = await optionsFor(setup, { context: contextOf(call), toolCallId }, call.experimental_sandbox);
-    options = approved ? approvedOptions(held) : held;
-  } catch (error) {
-    return nothingRan(error, 'ERR_BASH_INVALID_ARG');
-  }
+  const options = await resolveOptions(setup, call, [{ command: asked }]);
+  if ('error' in options) return options;
   // A host with a sandbox does not want commands to run on its own machine.
   if (options.sandbox !== undefined) return { error: NOT_THERE, code: 'ERR_BASH_UNSUPPORTED' };
   let command: string;
@@ -270,7 +249,7 @@ async function start(
   const given = { ...terminalOptions(allowed), cwd: callFolder(toolFolder(options.cwd), input.cwd) };
   // A session reports its warnings only at its end.
   const judged = judge(command, given);
-  notes.push(...(approved ? approvedNotes(judged) : judged));
+  notes.push(...(options[DECIDED] === undefined ? judged : approvedNotes(judged)));
   const beginning = { command, options: given, cols: input.cols ?? COLS, rows: input.rows ?? ROWS };
   const terminal = await terminals.start(beginning, signal);
   const reason = await settled(terminal, signal, notes, { outputs: 0, withinMs: FIRST_OUTPUT_MS });

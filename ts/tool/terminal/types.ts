@@ -147,6 +147,8 @@ export interface TerminalTool {
   inputSchema: TerminalInputSchema;
   /** Lets anything through; ai 6 does not look at it. */
   contextSchema: BashContextSchema;
+  /** Learns the signal of a call that an approval is asked about next, so that an abort withdraws the question. */
+  onInputAvailable: (call: { toolCallId: string; abortSignal?: AbortSignal | undefined }) => void;
   /**
    * Never throws. If the signal aborts, the call returns the present screen. The program goes on, unless this very call
    * has started it.

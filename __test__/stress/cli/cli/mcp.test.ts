@@ -111,7 +111,7 @@ describe('mcp', () => {
     [['--cwd', '/nowhere'], 1, 'there is no directory /nowhere'],
     [['--rule', 'nonsense=off'], 1, 'there is no rule "nonsense"'],
     [['--rule', 'git-clean'], 2, 'It must be the id of a rule'],
-    [['--on-ask', 'perhaps'], 2, 'It must be allow or deny.'],
+    [['--on-ask', 'perhaps'], 2, 'It must be allow, deny or page.'],
     [['--timeout', 'soon'], 2, 'It must be a time such as'],
     [['--reduce', 'off', '--budget-tokens', '9'], 2, '--budget-tokens is for --reduce salient, not off'],
     [['extra'], 2, 'too many arguments'],

@@ -39,6 +39,8 @@ pub struct Question {
     pub reasons: Vec<String>,
     /// `None`: its tool has no undo.
     pub undo: Option<UndoCover>,
+    /// It waits for a page that comes later, because somebody else may answer meanwhile.
+    pub stays: bool,
 }
 
 /// The answer of a person.
@@ -72,6 +74,7 @@ pub struct Asks {
 struct Waiter {
     ask: Arc<Ask>,
     answer: oneshot::Sender<Answer>,
+    stays: bool,
 }
 
 /// A question that waits. It is withdrawn when this is dropped.
@@ -95,13 +98,13 @@ impl Asks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks a question. `None` if no page is there that could answer, or too many questions wait.
+    /// Asks a question. `None` if no page is there that could answer and it does not stay, or too many questions wait.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
-        if !self.is_answered() || self.waiting().len() >= MOST {
+        if !(question.stays || self.is_answered()) || self.waiting().len() >= MOST {
             return None;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        let Question { command, cwd, actor, verdict, rules, reasons, undo } = question;
+        let Question { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
         let ask = Ask {
             key: key(number),
             command: shown_command(&command),
@@ -114,7 +117,7 @@ impl Asks {
             asked_at: now_ms(),
         };
         let (sender, answer) = oneshot::channel();
-        self.waiting().insert(number, Waiter { ask: Arc::new(ask), answer: sender });
+        self.waiting().insert(number, Waiter { ask: Arc::new(ask), answer: sender, stays });
         runs().on_change();
         Some(Waits { asks: self, number, answer })
     }
@@ -154,10 +157,10 @@ impl Asks {
         }
     }
 
-    /// Withdraws all questions if no page has come since the last one left.
+    /// Withdraws the questions that do not stay if no page has come since the last one left.
     fn on_alone(&self, arrivals: u64) {
         if self.arrivals.load(Ordering::Relaxed) == arrivals {
-            self.waiting().clear();
+            self.waiting().retain(|_, waiter| waiter.stays);
             runs().on_change();
         }
     }
@@ -255,6 +258,17 @@ mod tests {
         sleep(AWAY * 2 / 3).await;
         assert_eq!(asks.list().len(), 1, "it came back, and has left again a moment ago");
         assert_eq!(waits.answer().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_stays_waits_for_a_page_that_comes_later() {
+        let asks = own();
+        let waits = asks.ask(Question { stays: true, ..question() }).expect("it stays");
+        drop(asks.control());
+        sleep(AWAY * 2).await;
+        let _page = asks.control();
+        assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
+        assert_eq!(waits.answer().await, Some(Answer { approved: true, reason: None }));
     }
 
     #[test]

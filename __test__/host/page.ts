@@ -1,0 +1,87 @@
+import { mkdtempSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { ADDON, finished, remove, until } from '../support/index.ts';
+import { Client, type Message } from './support.ts';
+
+const { pageAnswers } = createRequire(import.meta.url)(ADDON) as { pageAnswers: () => boolean };
+
+/** Lets this very process listen in a directory of its own, for all tests of a file. */
+export function listenHere(): void {
+  const runtime = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
+  process.env.XDG_RUNTIME_DIR = runtime;
+  afterAll(() => remove(runtime));
+}
+
+/** A page that may answer the questions of a process. */
+export class Page extends Client {
+  readonly #seen = new Set<string>();
+
+  /** Opens the page. Waits until the process listens. */
+  static async open(pid = process.pid, runtime = process.env.XDG_RUNTIME_DIR): Promise<Page> {
+    const path = join(runtime ?? '', 'agent-bash/hosts', `${pid}.sock`);
+    const page = await until(async () => {
+      const made = new Page(path);
+      made.send({ hello: 1, control: true });
+      await until(() => made.closed || made.messages.length > 0, 'a greeting, or the end');
+      return made.closed ? undefined : made;
+    }, 'the process listens');
+    await page.request({ do: 'watch' });
+    if (pid === process.pid) {
+      finished(async () => {
+        if (!page.socket.destroyed) await page.settled();
+        await page.leave();
+      });
+    }
+    return page;
+  }
+
+  /** Closes the page, and waits until this process has noticed. */
+  async leave(): Promise<void> {
+    this.socket.destroy();
+    await until(() => !pageAnswers(), 'the page has left');
+  }
+
+  /** The questions so far, the oldest first. */
+  asks(): Message[] {
+    return this.messages.flatMap(({ state, change }) => state?.asks ?? change?.asks ?? []);
+  }
+
+  /** Whether a question was answered or withdrawn. */
+  #isGone(ask: Message): boolean {
+    return this.messages.some(({ change }) => change?.answered.includes(ask.key));
+  }
+
+  /** Waits for the next question. */
+  async asked(): Promise<Message> {
+    const ask = await until(
+      () => this.asks().find((ask) => !this.#seen.has(ask.key) && !this.#isGone(ask)),
+      'a question',
+    );
+    this.#seen.add(ask.key);
+    return ask;
+  }
+
+  /** Waits for the next question, and answers it. */
+  async answer(approved: boolean, reason?: string): Promise<Message> {
+    for (;;) {
+      const ask = await this.asked();
+      const words = reason === undefined ? {} : { reason };
+      const { ok } = await this.request({ do: 'answer', ask: ask.key, approved, ...words });
+      // The first look may be older than the last answer by a moment.
+      if (ok) return ask;
+    }
+  }
+
+  /** Waits until a question was answered or withdrawn. */
+  async gone(ask: Message): Promise<void> {
+    await until(() => this.#isGone(ask), 'the question is gone');
+  }
+
+  /** Waits until no question is left. */
+  async settled(): Promise<void> {
+    await until(() => this.asks().every((ask) => this.#isGone(ask)), 'no question is left');
+  }
+}

@@ -1,0 +1,165 @@
+import { type AnalyzeOptions, analyze, BashError, bash, decide } from 'agent-bash';
+import { innerOf, type UndoForecast } from '../core/inner.ts';
+import { messageOf } from '../core/listener.ts';
+import { REACH, type Reach } from '../core/world.ts';
+import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/call-plan.ts';
+import { actorOf } from '../tool/entry.ts';
+import { ASKED_RULES, analyzeOptions, judgedText, withGrants } from '../tool/judge.ts';
+import { undoOption } from '../tool/options.ts';
+import { sandboxDirectory, sandboxJudgement, sandboxOf } from '../tool/place.ts';
+import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
+import { askReason, askReasons, denyReason, type Rules, undoCover, undoReason } from './approval-reason.ts';
+import { judgedCommands, strictest } from './judged-commands.ts';
+import type { ApprovalInput, ApprovalOptions, ApprovalQuestion, BashApprovalJudgement } from './types.ts';
+
+/** The terms that an approval judges every call by. */
+export interface Terms {
+  options: ApprovalOptions;
+  /** The tool whose calls are judged. */
+  setup: ToolSetup;
+  /** The directory that commands start in. */
+  folder: string;
+  rules: Rules;
+}
+
+/** The judgement of a call, and what it was made from. */
+export interface Judged {
+  judgement: BashApprovalJudgement;
+  /** Its commands, as the tool is given them. */
+  commands: JudgedCommand[];
+  /** The question for a person; `null` unless one is asked. */
+  question: ApprovalQuestion | null;
+  /** The options of the tool for this call; `null` if they are not known. */
+  held: BashToolOptions | null;
+}
+
+/** One command of a call, with its judgement. */
+export interface JudgedCommand {
+  command: string;
+  judgement: BashApprovalJudgement;
+  reasons: string[];
+  /** How far the command could be undone; `null` for a tool without undo, and if nobody is asked. */
+  forecast: UndoForecast | null;
+}
+
+const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis: null, decision: null };
+
+/** Returns the terms of an approval. Throws `ERR_BASH_INVALID_ARG` for invalid options. */
+export function termsOf(options: ApprovalOptions, ask: string[] = []): Terms {
+  const { tool, cwd, allow, deny = [] } = options;
+  const setup: ToolSetup | undefined = tool === undefined ? setupFor({}) : setupOf(tool);
+  if (setup === undefined) {
+    throw new BashError(
+      'ERR_BASH_INVALID_ARG',
+      'tool: it was not made by createBashTool, createTerminalTool or a provider tool of this package',
+    );
+  }
+  const folder = cwd === undefined ? setup.folder : toolFolder(cwd);
+  const terms = { options, setup, folder, rules: { allow, ask, deny } };
+  // Invalid options are reported here, not at the first call.
+  decide(analyze(':', judgedWith(options, { ...setup.options, cwd: folder })), terms.rules);
+  return terms;
+}
+
+/** Judges all commands of a call. The strictest judgement holds. */
+export async function judgeCall(terms: Terms, input: ApprovalInput, call: BashApprovalCall): Promise<Judged> {
+  const { setup, folder } = terms;
+  try {
+    const asked = judgedCommands(input);
+    if (asked.length === 0) return { judgement: UNASKED, commands: [], question: null, held: null };
+    const context = contextOf(call);
+    const held = await optionsFor({ ...setup, folder }, { context, toolCallId: call.toolCallId ?? '' });
+    const commands = asked.map((command) => judgeCommand(terms, command, held));
+    const judgement = strictest(commands.map(({ judgement }) => judgement));
+    const question =
+      judgement.verdict === 'ask' ? questionOf(judgement, commands, actorOf(held, call.toolCallId)) : null;
+    return { judgement, commands, question, held };
+  } catch (error) {
+    // Without valid options, or with an input that cannot be read, it is unknown what would run, where and how.
+    return {
+      judgement: { ...UNASKED, verdict: 'deny', reason: messageOf(error) },
+      commands: [],
+      question: null,
+      held: null,
+    };
+  }
+}
+
+/** Returns the question about a call. All its commands run if a person approves. */
+function questionOf(
+  { reason }: BashApprovalJudgement,
+  commands: JudgedCommand[],
+  actor: ApprovalQuestion['actor'],
+): ApprovalQuestion {
+  const analyses = commands.flatMap(({ judgement: { analysis } }) => analysis ?? []);
+  const findings = analyses.flatMap(({ findings }) => findings);
+  const covers = commands.flatMap(({ forecast }) => (forecast === null ? [] : undoCover(forecast)));
+  const undo = (['none', 'part', 'full'] as const).find((cover) => covers.includes(cover));
+  return {
+    command: analyses.map(({ command }) => command).join('\n'),
+    cwd: analyses[0]?.cwd ?? '',
+    reason,
+    verdict: 'ask',
+    rules: unique(findings.map(({ ruleId }) => ruleId)),
+    reasons: unique(commands.flatMap(({ reasons }) => reasons)),
+    ...(actor && { actor }),
+    ...(undo && { undo }),
+    suggestRules: unique(commands.flatMap(({ judgement: { decision } }) => decision?.suggestRules ?? [])),
+  };
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
+}
+
+/** Judges one command with the options that its tool would run it with. */
+function judgeCommand({ options, folder, rules }: Terms, input: BashToolInput, held: BashToolOptions): JudgedCommand {
+  const command = input.command as string;
+  const text = judgedText(command, held);
+  const place = options.cwd === undefined ? held : { ...held, cwd: folder };
+  const judged: AnalyzeOptions & { [REACH]?: Reach } = judgedWith(options, place, input.cwd);
+  const reach = options.confined ? reachOf(options, input, place) : null;
+  if (reach !== null) judged[REACH] = reach;
+  const analysis = analyze(text, judged);
+  const decision = decide(analysis, rules);
+  const { verdict } = decision;
+  if (verdict !== 'ask') {
+    const reason = verdict === 'deny' ? denyReason(analysis, rules) : '';
+    return { command, judgement: { verdict, reason, analysis, decision }, reasons: [], forecast: null };
+  }
+  const reasons = askReasons(analysis, decision, rules);
+  const forecast = forecastOf(text, judged, held);
+  const reason = askReason(analysis, decision, reasons, forecast === null ? '' : undoReason(forecast));
+  return { command, judgement: { verdict, reason, analysis, decision }, reasons, forecast };
+}
+
+/** Returns how far the command could be undone. `null` for a tool without undo. */
+function forecastOf(text: string, judged: AnalyzeOptions, held: BashToolOptions): UndoForecast | null {
+  const undo = undoOption(held.undo);
+  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return null;
+  return innerOf(bash).undoForecast(text, judged, undo);
+}
+
+/** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
+function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
+  if (sandboxOf(held) !== undefined || input.access != null) return null;
+  const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
+  return innerOf(bash).reachOf(confined, toolFolder(held.cwd));
+}
+
+/** Returns the engine's options: the tool's, overlaid with the approval's. */
+function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: string | null): AnalyzeOptions {
+  const there = sandboxOf(tool) !== undefined;
+  const own = analyzeOptions(
+    there
+      ? sandboxJudgement({ ...tool, cwd: sandboxDirectory(tool.cwd, asked) })
+      : { ...tool, cwd: callFolder(toolFolder(tool.cwd), asked) },
+  );
+  return {
+    cwd: own.cwd,
+    env: options.env ?? own.env,
+    home: options.home,
+    rules: { ...ASKED_RULES, ...own.rules, ...options.rules },
+    wrappers: { ...own.wrappers, ...options.wrappers },
+  };
+}
