@@ -15,6 +15,7 @@ import * as heap from './rows/heap.mjs';
 import * as ledger from './rows/ledger.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
+import * as page from './rows/page.mjs';
 import * as receipts from './rows/receipts.mjs';
 import * as records from './rows/records.mjs';
 import * as safety from './rows/safety.mjs';
@@ -43,6 +44,7 @@ const ROWS = {
   receipts,
   records,
   ledger,
+  page,
   work,
   tokens,
   views,

@@ -13,6 +13,7 @@ const hasPostgres = () => {
 
 /** Debian packages, and whether this machine has what the tests need of each. */
 const PACKAGES = {
+  chromium: () => onPath('chromium') || onPath('google-chrome-stable') || onPath('chromium-browser'),
   curl: () => onPath('curl'),
   gcc: () => onPath('gcc') && onPath('ld'),
   'libc6-dev': () => !onPath('dpkg') || existsSync('/usr/include/stdio.h'),

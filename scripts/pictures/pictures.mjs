@@ -2,7 +2,7 @@
  * Makes the pictures of the page for the docs: three agents at work in three projects, seen in a browser. `npm run
  * pictures` writes them to docs/page/. Needs Chromium, and fonts-inter and fonts-jetbrains-mono for the same letters.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ const NARROW = { width: 400, height: 820 };
 /** The scenes: what a person has opened. */
 const SCENES = {
   now: (page) => open(page, /^npm test/),
+  approval: (page) => open(page, /^npm run build/),
   terminal: (page) => open(page, /^node tools\/setup/),
   receipt: (page) => open(page, /^git mv/),
   denied: (page) => open(page, /^npm ci/),
@@ -75,8 +76,9 @@ export async function startScene() {
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
       await Promise.all(children.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'close')));
       // The tasks outlive their hosts.
-      const kill = spawn(process.execPath, [cli, 'kill', '--all'], { env, stdio: 'ignore' });
-      await once(kill, 'close');
+      const ask = (...args) => execFileSync(process.execPath, [cli, ...args], { env, encoding: 'utf8' });
+      const tasks = JSON.parse(ask('ps', '-r', '--json'));
+      if (tasks.length > 0) ask('kill', ...tasks.map(({ id }) => id));
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };

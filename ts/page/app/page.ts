@@ -200,7 +200,8 @@ export class Page {
     if (this.#detail.id === id) {
       this.#chosen[this.#view] = null;
       this.#openSubject(null);
-      if (this.#view === 'Now') this.#context.messages.say('This question was answered, or its command is gone.');
+      const isElsewhere = this.#detail.isQuestion && !this.#store.answered.has(id);
+      if (isElsewhere) this.#context.messages.say('This question was answered elsewhere, or withdrawn.');
     }
     return null;
   }
@@ -250,7 +251,7 @@ export class Page {
   #numbers(): [number: string, word: string][] {
     const { live } = this.#store;
     if (live.length === 0) return [];
-    const agents = new Set(live.map(({ run }) => `${run.host} ${this.#store.agentOf(run)}`)).size;
+    const agents = new Set(live.map(({ run }) => `${this.#store.starterOf(run)} ${this.#store.agentOf(run)}`)).size;
     const cores = live.reduce((sum, { cpu }) => sum + (cpu ?? 0), 0);
     const memory = live.reduce((sum, { run }) => sum + (run.memory ?? 0), 0);
     return [

@@ -62,6 +62,12 @@ const file = (type: string, textOf: (assets: Assets) => string): Route => ({
 const ROUTES: Record<string, Route> = {
   '/': file('text/html', () => DOCUMENT),
   '/app.js': file('text/javascript', ({ script }) => script),
+  // Browsers ask for an icon by themselves.
+  '/favicon.ico': {
+    method: 'GET',
+    access: 'open',
+    answer: ({ response }) => void response.writeHead(204).end(),
+  },
   '/app.css': file('text/css', ({ style }) => style),
   '/api/sign-in': action('open', (fields, { signIn }) => ({ token: signIn.exchange(fields.text('code', 100)) })),
   '/api/events': { method: 'GET', access: 'token', answer: events },

@@ -16,7 +16,7 @@ use ledger::State;
 const ENDS: usize = 1024;
 
 /// Most runs that have ended and can still be followed, and for how long.
-const RECENT: (usize, Duration) = (32, Duration::from_secs(10));
+const RECENT: (usize, Duration) = (64, Duration::from_secs(5 * 60));
 
 /// A run with its end.
 pub type EndedRun = (Arc<LiveRun>, Ended);

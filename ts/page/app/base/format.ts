@@ -43,7 +43,7 @@ export function ago(ms: number): string {
 /** Formats the duration of a run: `14 ms`, `1.2 s`, `2 min 05 s`, `8 h 24 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1).replace('.0', '')} s`;
   return age(ms).replace(' 00 s', '').replace(' 00 min', '');
 }
 

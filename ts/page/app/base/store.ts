@@ -25,6 +25,8 @@ export class Store {
   /** Each host that was seen, also those that have ended. */
   readonly known = new Map<string, PageHost>();
   welcome: Welcome = { stream: '', control: false, version: '', home: '' };
+  /** Questions that were answered here. */
+  readonly answered = new Set<string>();
   /** Whether the first state was received. */
   isFilled = false;
   /** The run that stays, ended or not. */

@@ -3,8 +3,9 @@ import type { PageAsk } from '../../wire.ts';
 import { commandNodes } from '../base/command.ts';
 import type { Context } from '../base/context.ts';
 import { h } from '../base/dom.ts';
+import { capital } from '../base/words.ts';
 import { Decision } from '../now/decision.ts';
-import { COVERS, numberOf, otherReasons } from '../now/stakes.ts';
+import { COVERS, numberOf, otherReasons, stakeOf } from '../now/stakes.ts';
 
 /** A question about a command, whole: what would run, what is at stake, and what an undo takes back. */
 export class Case {
@@ -41,20 +42,21 @@ export class Case {
 }
 
 function stakes(ask: PageAsk): Node[] {
-  const items = ask.findings.map(({ message, suggestion }, index) =>
+  const items = ask.findings.map((finding, index) =>
     h(
       'li',
       {},
       numberOf(index),
-      h('b', {}, visible(message)),
+      h('b', {}, stakeOf(finding)),
       h('span'),
-      suggestion !== '' && h('span', { class: 'rule' }, 'Instead: ', h('code', {}, visible(suggestion))),
+      finding.suggestion !== '' &&
+        h('span', { class: 'rule' }, 'Instead: ', h('code', {}, visible(finding.suggestion))),
     ),
   );
   const others = otherReasons(ask).map((reason) =>
-    h('li', {}, h('span', { class: 'no none' }, '·'), h('b', {}, visible(reason))),
+    h('li', {}, h('span', { class: 'no no-none' }, '·'), h('b', {}, visible(capital(reason)))),
   );
   const title = h('h3', {}, 'What is at stake');
-  const undo = ask.undo ? [h('h3', {}, 'Undo'), h('p', { class: `cover ${ask.undo}` }, COVERS[ask.undo])] : [];
+  const undo = ask.undo ? [h('h3', {}, 'Undo'), h('p', { class: `cover cover-${ask.undo}` }, COVERS[ask.undo])] : [];
   return [title, h('ol', { class: 'stakes' }, ...items, ...others), ...undo];
 }

@@ -66,6 +66,7 @@ function fileTable(changes: readonly Changed[], root: string, home: string): HTM
     'table',
     { class: 'files' },
     h('caption', { class: 'vh' }, 'Changed files'),
+    h('colgroup', {}, h('col', { class: 'w-kind' }), h('col'), h('col', { class: 'w-size' })),
     h('thead', { class: 'vh' }, h('tr', {}, ...heads)),
     h('tbody', {}, ...rows),
   );

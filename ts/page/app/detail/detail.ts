@@ -1,8 +1,9 @@
+import { visible } from '../../../core/visible.ts';
 import type { HistoryEntry, PageAsk, PageDetails, PageEvents, PageUndo } from '../../wire.ts';
 import { commandNodes } from '../base/command.ts';
 import type { Context } from '../base/context.ts';
 import { arrange, attribute, button, fill, h, show, text } from '../base/dom.ts';
-import { age, ago, clock, duration, nameOf } from '../base/format.ts';
+import { age, ago, clock, duration, nameOf, shortPath } from '../base/format.ts';
 import { icon } from '../base/icon.ts';
 import type { LiveRun } from '../base/store.ts';
 import { capital, type Stated, statedEnd } from '../base/words.ts';
@@ -75,6 +76,11 @@ export class Detail {
   /** The name of the open thing. */
   get id(): string | null {
     return this.#subject?.id ?? null;
+  }
+
+  /** Whether a question is open. */
+  get isQuestion(): boolean {
+    return this.#case !== null;
   }
 
   /** Shows the thing that is open, as it is now. */
@@ -199,7 +205,12 @@ export class Detail {
     const facts: Fact[] = live ? factsOfRun(live, store.agentOf(live.run), home) : [];
     const known = entry ?? this.#details.entry;
     if (known && (entry || live?.end)) facts.push(...factsOfEntry(known, live === null, known.project.name, home));
-    if (ask) facts.push(['Project', ask.project.name], ['Agent', store.agentOf(ask)], ['Directory', ask.cwd]);
+    if (ask)
+      facts.push(
+        ['Project', visible(ask.project.name)],
+        ['Agent', store.agentOf(ask)],
+        ['Directory', shortPath(ask.cwd, home)],
+      );
     const key = JSON.stringify(facts.map(([name, value]) => [name, value instanceof Node ? value.textContent : value]));
     fill(this.#facts, key, () => factList(facts));
     this.#updateActions(live);

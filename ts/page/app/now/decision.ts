@@ -23,13 +23,15 @@ export class Decision {
   }
 
   async #answer(approved: boolean): Promise<void> {
-    const { server, messages } = this.#context;
+    const { server, messages, store } = this.#context;
     const reason = this.#reason.value.trim();
     this.#enable(false);
+    store.answered.add(this.#ask.id);
     try {
       await server.post('answer', { ask: this.#ask.id, approved, ...(reason && { reason }) });
       messages.say(`${approved ? 'Approved' : 'Denied'}: ${nameOf(this.#ask.command)}`);
     } catch (error) {
+      store.answered.delete(this.#ask.id);
       messages.fail('This answer was not taken', error);
       this.#enable(true);
     }

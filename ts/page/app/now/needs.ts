@@ -40,7 +40,7 @@ class AskCard implements Card {
     this.open = button(null, () => context.choose(ask.id), { class: 'open cmd cmd-3' });
     this.open.append(...commandNodes(ask, ask.findings));
     const stakes = stakesList(ask.findings, otherReasons(ask));
-    if (ask.undo) stakes.append(h('li', { class: `cover ${ask.undo}` }, COVERS[ask.undo]));
+    if (ask.undo) stakes.append(h('li', { class: `cover cover-${ask.undo}` }, COVERS[ask.undo]));
     this.#form = store.welcome.control ? new Decision(context, ask, 'Reason, optional').element : null;
     this.element = h(
       'li',
@@ -98,7 +98,7 @@ class WaitCard implements Card {
     const stop = () => context.stop(run.id);
     if (this.#form) this.#act.append(this.#form.element);
     else if (store.welcome.control) {
-      this.#act.className = 'act end';
+      this.#act.className = 'act act-end';
       this.#act.append(button('Stop', stop, { class: 'btn btn-red' }, ` ${nameOf(run.command)}`));
     }
     this.update(live);

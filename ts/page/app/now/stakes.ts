@@ -1,6 +1,7 @@
 import { visible } from '../../../core/visible.ts';
 import type { PageAsk, PageFinding } from '../../wire.ts';
 import { h } from '../base/dom.ts';
+import { capital } from '../base/words.ts';
 
 /** What an undo would take back, in words. */
 export const COVERS = {
@@ -15,6 +16,13 @@ export function otherReasons({ reasons, findings }: PageAsk): string[] {
   return reasons.filter((reason) => !known.has(reason));
 }
 
+/** Returns what a finding says, without the remedy that stands beside it. */
+export function stakeOf({ message, suggestion }: PageFinding): string {
+  const remedy = suggestion === '' ? -1 : message.indexOf(suggestion);
+  const end = message.lastIndexOf('. ', remedy);
+  return visible(capital(remedy > 0 && end > 0 ? message.slice(0, end + 1) : message));
+}
+
 /** Makes the number of a marked part. */
 export function numberOf(index: number): HTMLElement {
   return h('span', { class: 'no' }, String(index + 1));
@@ -22,9 +30,9 @@ export function numberOf(index: number): HTMLElement {
 
 /** Makes the list of what is at stake, short. */
 export function stakesList(findings: readonly PageFinding[], others: readonly string[] = []): HTMLElement {
-  const items = findings.map(({ message }, index) => h('li', {}, numberOf(index), h('span', {}, visible(message))));
+  const items = findings.map((finding, index) => h('li', {}, numberOf(index), h('span', {}, stakeOf(finding))));
   const rest = others.map((reason) =>
-    h('li', {}, h('span', { class: 'no none' }, '·'), h('span', {}, visible(reason))),
+    h('li', {}, h('span', { class: 'no no-none' }, '·'), h('span', {}, visible(capital(reason)))),
   );
   return h('ul', { class: 'why' }, ...items, ...rest);
 }
