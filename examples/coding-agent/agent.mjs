@@ -1,7 +1,7 @@
 import { BackgroundRegistry } from 'agent-bash';
 import { BASH_INSTRUCTIONS, backgroundNotices, createBashTool, createToolApproval } from 'agent-bash/ai';
 import { stepCountIs, ToolLoopAgent } from 'ai6';
-import { askPerson } from './ask.mjs';
+import { askBesidePage, askPerson } from './ask.mjs';
 import { Saved } from './saved.mjs';
 
 const INSTRUCTIONS = `You are a careful coding agent. You work in one folder, with a bash tool and nothing else.
@@ -23,6 +23,7 @@ const WIND_DOWN_MS = 4_000;
  * @property {Record<string, string | null>} env Variables for its commands.
  * @property {string | null} store Directory that keeps what its commands change, or `null` for the user's own.
  * @property {boolean} confined Whether its commands change only that directory, reach no host and read no secrets.
+ * @property {boolean} ui Whether a person is also asked on the page, for each commit, too.
  * @property {import('./transcript.mjs').Transcript} transcript
  * @property {AbortSignal} signal Terminates the running command and the agent.
  */
@@ -33,13 +34,16 @@ const WIND_DOWN_MS = 4_000;
  * @returns {Promise<{ finished: boolean, saved: Saved }>} Whether the agent stopped by itself and without an error, and
  * the tokens that smaller outputs have saved.
  */
-export async function runAgent({ model, task, directory, env, store, confined, transcript, signal }) {
+export async function runAgent({ model, task, directory, env, store, confined, ui, transcript, signal }) {
   const commands = new Commands();
   // A registry without a directory terminates its tasks with this process, even if that is killed.
   const registry = new BackgroundRegistry();
   const asks = (/** @type {import('agent-bash/ai').AccessRequest} */ request) =>
     askForAccess(request, transcript, signal);
-  const { agent, approval } = createAgent({ model, directory, env, store, confined, registry, commands, asks });
+  /** @type {import('agent-bash/ai').AskPerson} */
+  const person = ({ reason }, { signal }) => askBesidePage(transcript, reason, signal);
+  const people = ui ? { page: true, ask: { rules: ['git commit:*'], person } } : {};
+  const { agent, approval } = createAgent({ model, directory, env, store, confined, registry, commands, asks, people });
 
   let failed = false;
   let finishReason = '';
@@ -79,7 +83,7 @@ export async function runAgent({ model, task, directory, env, store, confined, t
  * Creates the agent with its bash tool, and the approval of that tool.
  * @param {Pick<Run, 'model' | 'directory' | 'env' | 'store' | 'confined'> & Parts} options
  */
-function createAgent({ model, directory, env, store, confined, registry, commands, asks }) {
+function createAgent({ model, directory, env, store, confined, registry, commands, asks, people }) {
   const bash = createBashTool({
     cwd: directory,
     env,
@@ -97,7 +101,7 @@ function createAgent({ model, directory, env, store, confined, registry, command
     }),
   });
   // Effects that the confinement prevents anyway need no answer of a person.
-  const approval = createToolApproval({ tool: bash, confined });
+  const approval = createToolApproval({ tool: bash, confined, ...people });
   const agent = new ToolLoopAgent({
     model,
     instructions: INSTRUCTIONS,
@@ -113,6 +117,7 @@ function createAgent({ model, directory, env, store, confined, registry, command
  * @property {BackgroundRegistry} registry
  * @property {Commands} commands
  * @property {(request: import('agent-bash/ai').AccessRequest) => Promise<boolean>} asks
+ * @property {Pick<import('agent-bash/ai').ApprovalOptions, 'page' | 'ask'>} people Those who are asked beside the SDK.
  */
 
 /**

@@ -5,6 +5,7 @@ export const USAGE = `Usage: npm start                           repair a small 
        npm start -- --keep                 the same, and keep the project
        npm start -- 'TASK' [--cwd DIR]     do a task in a directory of your own (default: the current one)
        npm start -- --unconfined …         with commands that reach all that you can reach
+       npm start -- --ui …                 with a page on which you watch the commands, and are asked for the commit
 
 Without AGENT_BASH_MODEL and AI_GATEWAY_API_KEY a script takes the place of the model. It knows only the repair.`;
 
@@ -17,6 +18,7 @@ export const REPAIR_TASK = 'The tests of this project fail. Find out why, repair
  * @property {string | null} directory The user's own, or `null` for the generated project.
  * @property {boolean} keep Whether to keep that project.
  * @property {boolean} unconfined Whether commands reach all that the user can reach.
+ * @property {boolean} ui Whether to open the page beside the agent.
  * @property {boolean} help
  */
 
@@ -33,6 +35,7 @@ export function readArguments(args, env) {
       cwd: { type: 'string' },
       keep: { type: 'boolean', default: false },
       unconfined: { type: 'boolean', default: false },
+      ui: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -49,6 +52,7 @@ export function readArguments(args, env) {
     directory: own ? resolve(from, values.cwd ?? '.') : null,
     keep: values.keep,
     unconfined: values.unconfined,
+    ui: values.ui,
     help: values.help,
   };
 }

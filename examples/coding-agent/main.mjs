@@ -6,6 +6,7 @@ import { bash } from 'agent-bash';
 import { runAgent } from './agent.mjs';
 import { readArguments, USAGE } from './arguments.mjs';
 import { chooseModel } from './model.mjs';
+import { openPage } from './page.mjs';
 import { createProject } from './project.mjs';
 import { Transcript, wantsColour } from './transcript.mjs';
 
@@ -29,7 +30,7 @@ async function main(signal) {
     console.log(USAGE);
     return EXIT.done;
   }
-  const { task, directory, keep, unconfined } = wanted;
+  const { task, directory, keep, unconfined, ui } = wanted;
   if (directory !== null && !(await stat(directory).catch(() => null))?.isDirectory()) {
     console.error(`No such directory: ${directory}`);
     return EXIT.cannot;
@@ -37,16 +38,21 @@ async function main(signal) {
 
   const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
   const project = directory === null ? await createProject() : null;
+  /** @type {import('./page.mjs').Page | null} */
+  let page = null;
   try {
+    if (ui) page = await openPage(transcript);
     return await work({
       task,
       directory: project?.directory ?? directory ?? '',
       project,
       unconfined,
+      ui,
       transcript,
       signal,
     });
   } finally {
+    await page?.close();
     if (keep && project) transcript.fact('kept', project.directory);
     else await project?.remove();
   }
@@ -59,11 +65,12 @@ async function main(signal) {
  * @param {string} job.directory
  * @param {Awaited<ReturnType<typeof createProject>> | null} job.project `null` in a directory of the person.
  * @param {boolean} job.unconfined
+ * @param {boolean} job.ui
  * @param {Transcript} job.transcript
  * @param {AbortSignal} job.signal
  * @returns {Promise<number>} The exit code.
  */
-async function work({ task, directory, project, unconfined, transcript, signal }) {
+async function work({ task, directory, project, unconfined, ui, transcript, signal }) {
   const wordMs = process.stdout.isTTY ? WORD_MS : 0;
   const { model, label, scripted } = chooseModel({ env: process.env, ownTask: project === null, wordMs });
   transcript.fact('model', label);
@@ -72,7 +79,7 @@ async function work({ task, directory, project, unconfined, transcript, signal }
   const confined = !unconfined && (await canConfine(directory, transcript));
   const env = project?.env ?? {};
   const store = project?.store ?? null;
-  const { finished, saved } = await runAgent({ model, task, directory, env, store, confined, transcript, signal });
+  const { finished, saved } = await runAgent({ model, task, directory, env, store, confined, ui, transcript, signal });
   transcript.gap();
   transcript.fact('saved', `${saved}`);
   if (signal.aborted) {

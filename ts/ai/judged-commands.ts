@@ -14,8 +14,8 @@ export function judgedCommands(input: ApprovalInput): BashToolInput[] {
 }
 
 /**
- * Returns the commands of an input as its tool may read it, a list for each tool that it fits. A decision about the call
- * holds in each of them.
+ * Returns the commands of an input as its tool may read it, a list for each tool that it fits. A decision about the
+ * call holds in each of them.
  */
 export function callsOf(input: ApprovalInput): BashToolInput[][] {
   const { command, cwd, access } = Object(input) as Record<string, unknown>;

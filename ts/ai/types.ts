@@ -30,8 +30,7 @@ export interface ApprovalOptions extends AnalyzeOptions {
    * has to ask then waits for the function. An answer that cannot be read, and an error, count as a no.
    *
    * @default no further rules, and the own way of asking of the SDK
-   * @example createToolApproval({ ask: ['git push:*'] });
-   * @example createToolApproval({ ask: async ({ reason }) => ({ approved: !reason.includes('sudo') }) });
+   * @example createToolApproval({ ask: { rules: ['git push:*'], person: async () => ({ approved: false }) } });
    */
   ask?: string[] | AskPerson | { rules?: string[] | undefined; person?: AskPerson | undefined } | undefined;
   /**
