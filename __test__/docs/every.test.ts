@@ -41,6 +41,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/observability.md': { ts: EXAMPLES },
   'docs/opentelemetry.md': { ts: '__test__/docs/opentelemetry.test.ts' },
   'docs/output.md': { ts: EXAMPLES },
+  'docs/page.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/performance.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },

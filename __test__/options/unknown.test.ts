@@ -15,6 +15,7 @@ import { anthropicBash } from 'agent-bash/anthropic';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell } from 'agent-bash/openai';
 import { instrument } from 'agent-bash/otel';
+import { startPage } from 'agent-bash/page';
 import { renderHtml, renderText } from 'agent-bash/render';
 import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -56,6 +57,7 @@ const ENTRIES: [name: string, call: (options: never) => unknown, right: string, 
   ['createLocalSandbox', (options) => createLocalSandbox(options), 'home', 'homeDir'],
   ['createLocalSandboxSession', (options) => createLocalSandboxSession(options), 'signal', 'abortSignal'],
   ['instrument', (options) => instrument(options), 'traceparent', 'traceParent'],
+  ['startPage', async (options) => (await startPage(options)).close(), 'control', 'controls'],
   ['renderText', (options) => renderText({ command: 'x', result: null }, options), 'colour', 'color'],
   ['renderHtml', (options) => renderHtml({ command: 'x', result: null }, options), 'previewLines', 'preview'],
 ];

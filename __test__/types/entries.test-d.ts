@@ -15,6 +15,7 @@ import { type AnthropicBashOutput, anthropicBash, type ProviderTool } from 'agen
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'agent-bash/openai';
 import { type InstrumentOptions, instrument, type MeterLike, type TracerLike } from 'agent-bash/otel';
+import { type Page, type PageOptions, startPage } from 'agent-bash/page';
 import { type RenderInput, renderHtml, renderText } from 'agent-bash/render';
 import {
   type CommandFinished,
@@ -129,4 +130,20 @@ export async function views() {
   renderText({ command: 'ls', result }, { color: false });
   // @ts-expect-error the result is not optional
   renderText({ command: 'ls' });
+}
+
+// A page is told all that it can do, and its link cannot be set.
+export async function served(options: PageOptions): Promise<string> {
+  const page: Page = await startPage(options);
+  await startPage();
+  await startPage({ control: undefined, port: 7070 });
+  // @ts-expect-error: there is no other address
+  await startPage({ host: '0.0.0.0' });
+  // @ts-expect-error: a port is a number
+  await startPage({ port: '7070' });
+  // @ts-expect-error: the link is made by the page
+  page.url = '';
+  page.port satisfies number;
+  (await page.close()) satisfies void;
+  return page.url;
 }

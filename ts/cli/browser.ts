@@ -27,7 +27,6 @@ export function openLink(url: string, used: Promise<void>): { close(): void } {
   const close = () => {
     clearTimeout(late);
     rmSync(folder, { recursive: true, force: true });
-    innerOf(bash).removeNoMore(folder);
   };
   const late = setTimeout(close, KEPT_MS);
   void used.then(close);
@@ -35,12 +34,11 @@ export function openLink(url: string, used: Promise<void>): { close(): void } {
   return { close };
 }
 
-/** Writes the file into a directory of its own. It is removed also after a kill. */
+/** Writes the file into a directory of its own. What a kill has left, with a code of no use, is removed before. */
 function made(url: string): string {
-  const { ownName, removeLeft, removeAtEnd } = innerOf(bash);
+  const { ownName, removeLeft } = innerOf(bash);
   removeLeft(tmpdir(), PREFIX);
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${ownName()}-`));
-  removeAtEnd(folder);
   writeFileSync(join(folder, 'open.html'), redirect(url), { mode: 0o600, flag: 'wx' });
   return folder;
 }

@@ -188,6 +188,7 @@ describe('in an empty project', () => {
     expect(found['agent-bash/openai'].esm).toEqual(['agentsShell', 'openaiLocalShell', 'openaiShell']);
     expect(found['agent-bash/sandbox'].esm).toEqual(expect.arrayContaining(['createLocalSandbox']));
     expect(found['agent-bash/otel'].esm).toEqual(['instrument']);
+    expect(found['agent-bash/page'].esm).toEqual(['startPage']);
     expect(found['agent-bash/render'].esm).toEqual(['renderHtml', 'renderStyles', 'renderText']);
   });
 

@@ -23,7 +23,7 @@ test('there are type tests for every entry', () => {
   const texts = tests.map((file) => ts.sys.readFile(join(root, file)) ?? '').join('\n');
   const entries = [
     'agent-bash',
-    ...['ai', 'anthropic', 'mcp', 'openai', 'otel', 'render', 'sandbox'].map((one) => `agent-bash/${one}`),
+    ...['ai', 'anthropic', 'mcp', 'openai', 'otel', 'page', 'render', 'sandbox'].map((one) => `agent-bash/${one}`),
   ];
   expect(entries.filter((entry) => !texts.includes(`from '${entry}'`))).toEqual([]);
 });

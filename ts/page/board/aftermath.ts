@@ -4,7 +4,7 @@ import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 
 /** Times in ms after which the ledger is asked how a run has ended whose host is gone. */
-const ASK_MS = [250, 2_000, 10_000];
+const ASK_MS = [0, 250, 2_000, 10_000];
 
 /** Finds the ends of runs that were lost with their host: their helpers write them to the ledger. */
 export class Aftermath {

@@ -57,6 +57,8 @@ describe.each(own)('docs/$page', ({ line }) => {
       cwd,
     );
     run.child.stdin?.end(stdin);
+    // A page is served until a signal ends it.
+    if (args[0] === 'ui') await run.says(/#/).then(() => run.child.kill('SIGTERM'));
     const ended = await run.ended;
     // Any result proves that it was understood.
     expect(ended.signal).toBe(null);

@@ -25,6 +25,7 @@ const pages = [
   'receipts.md',
   'undo.md',
   'ledger.md',
+  'page.md',
   'tokens.md',
 ];
 

@@ -76,7 +76,7 @@ linuxTest(
     const { pages, page, tab, events } = await opened();
     writeFileSync(join(pages.state, 'go'), '');
     pages.host(`
-      bash('while [ -e ${join(pages.state, 'go')} ]; do echo a line of the flood, as long as others are; done', { spill: false }).catch(() => {});
+      bash('while [ -e ${join(pages.state, 'go')} ]; do echo a line of the flood, as long as others are; done', { spill: false, timeoutMs: 300_000 }).catch(() => {});
       for (let at = 0; at < 4; at++) (async () => { for (;;) await bash('true # ' + 'x'.repeat(4000)); })();`);
     const run = await events.run(named('flood'));
     await tab.follow(events, run.id);
