@@ -168,7 +168,7 @@ describe.concurrent('hosts come and go', () => {
       setInterval(() => {}, 1e6);`);
     const task = await events.run(named('of its own'));
     expect((await tab.post('/api/stop', { run: task.id })).status).toBe(200);
-    expect(await events.end(task.id)).toMatchObject({ state: 'signaled' });
+    expect(await events.end(task.id)).toMatchObject({ state: 'aborted' });
   });
 
   test('a host that is stuck in JavaScript is shown, and its command can be followed and stopped', async () => {

@@ -118,6 +118,7 @@ export class Page {
   #chooseNow(id: string): void {
     this.#chosen.Now = id;
     this.#tabs.select('Now');
+    this.#update();
     this.#detail.focus();
   }
 

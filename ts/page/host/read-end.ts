@@ -12,6 +12,7 @@ import {
   text,
   textOrNull,
   texts,
+  timeOrNull,
 } from './values.ts';
 
 const ENDS: EndState[] = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'refused', 'lost'];
@@ -32,7 +33,7 @@ export function readEnd(given: Fields): Ended {
     endedAt: number(given.endedAt, LAST_MS),
     cause: textOrNull(given.cause),
     limitMs: numberOrNull(given.limitMs),
-    durationMs: numberOrNull(given.durationMs),
+    durationMs: timeOrNull(given.durationMs),
     usage: given.usage ? usage(fields(given.usage)) : null,
     outputPath: textOrNull(given.outputPath),
     taskId: textOrNull(given.taskId),
@@ -50,7 +51,7 @@ export function readEnd(given: Fields): Ended {
 }
 
 function usage({ userMs, systemMs, maxRssBytes }: Fields): BashUsage {
-  return { userMs: number(userMs), systemMs: number(systemMs), maxRssBytes: number(maxRssBytes) };
+  return { userMs: timeOrNull(userMs) ?? 0, systemMs: timeOrNull(systemMs) ?? 0, maxRssBytes: number(maxRssBytes) };
 }
 
 function counts({ created, modified, deleted, renamed }: Fields): ChangeCounts {

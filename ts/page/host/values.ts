@@ -28,6 +28,11 @@ export function numberOrNull(value: unknown, most = Number.MAX_SAFE_INTEGER): nu
   return Number.isFinite(value) ? Math.trunc(Math.min(most, Math.max(0, value as number))) : null;
 }
 
+/** Returns a time in ms, which may have decimals. */
+export function timeOrNull(value: unknown): number | null {
+  return Number.isFinite(value) ? Math.max(0, value as number) : null;
+}
+
 export function textOrNull(value: unknown, most = TEXT): string | null {
   return typeof value === 'string' ? value.slice(0, most) : null;
 }
