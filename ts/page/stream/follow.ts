@@ -1,13 +1,16 @@
 import type { Board } from '../board/board.ts';
 import { HostConnection, type HostError } from '../host/connection.ts';
 import type { Hosts } from '../host/hosts.ts';
+import type { PageRun } from '../wire.ts';
 import type { Follow, OutputSink } from './sink.ts';
 import type { FileTail } from './tail.ts';
 
 /**
  * Follows a run on a connection of its own: it can be stopped without stopping what a host reports of its other runs.
+ * `instead` follows a run that its host does not have any more.
  */
-export function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink): Follow {
+export function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, instead: () => Follow): Follow {
+  let other: Follow | null = null;
   let started = false;
   let closed = false;
   let ended = false;
@@ -32,24 +35,22 @@ export function followRun(hosts: Hosts, host: string, key: string, sink: OutputS
   });
   connection.hello
     .then(() => connection.request({ do: 'follow', run: key }))
-    .catch((error: HostError) => {
-      if (!closed && !started) sink.none(reasonOf(error));
+    .catch(({ code, message }: HostError) => {
+      const isFirst = !closed && !started;
       closed = true;
       connection.close();
+      if (isFirst && code === 'gone') other = instead();
+      else if (isFirst) sink.none(`Its output cannot be followed: ${message}.`);
     });
   return {
-    pause: () => connection.pause(),
-    resume: () => connection.resume(),
+    pause: () => (other ?? connection).pause(),
+    resume: () => (other ?? connection).resume(),
     close() {
       closed = true;
       connection.close();
+      other?.close();
     },
   };
-}
-
-function reasonOf(error: HostError): string {
-  if (error.code === 'gone') return 'It has ended, and its output is not kept.';
-  return `Its output cannot be followed: ${error.message}.`;
 }
 
 /** Where the output of a run comes from. */
@@ -61,11 +62,18 @@ export interface FollowPlaces {
   tail(path: string, grows: () => boolean, sink: OutputSink): FileTail;
 }
 
+/** Returns the name of a run in its host. */
+function keyOf({ id }: PageRun): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
 /** Follows a run or a task by its name, or a run of the ledger by its run id. */
 export function follow(places: FollowPlaces, id: string, sink: OutputSink): Follow {
-  const run = places.board.run(id) ?? places.board.byRunId(id);
-  if (run?.host != null) return followRun(places.hosts, run.host, run.id.slice(run.id.indexOf(':') + 1), sink);
-  return followFile(places, id, sink);
+  const run = places.board.known(id) ?? places.board.byRunId(id);
+  const fromFile = () => followFile(places, id, sink);
+  // A host keeps the output of the last runs for a while.
+  const isKnown = run?.host != null && places.board.hasHost(run.host);
+  return isKnown ? followRun(places.hosts, run.host as string, keyOf(run), sink, fromFile) : fromFile();
 }
 
 function followFile(places: FollowPlaces, id: string, sink: OutputSink): Follow {
