@@ -14,7 +14,7 @@ export function entryRow(entry: HistoryEntry, open: () => void): HTMLElement {
   const decided = entry.decidedBy === null ? '' : entry.state === 'refused' ? ', denied' : ', approved';
   const cells: [string, Child][] = [
     ['t', h('time', { datetime: new Date(entry.startedAt).toISOString() }, clock(entry.startedAt))],
-    ['s', h('span', { class: `state ${tone}` }, icon(mark), word + decided)],
+    ['s', h('span', { class: `state tone-${tone}` }, icon(mark), word + decided)],
     ['c', command],
     ['p', visible(entry.project.name)],
     ['who', visible(entry.actor?.agent ?? entry.host.program)],

@@ -62,7 +62,7 @@ export class PortsView {
     const reach = isOpen(port) ? `${port.address}: open to the network` : `${port.address}: this machine only`;
     const cells: [string, Node | string][] = [
       ['', portLink(port)],
-      ['s', h('span', { class: isOpen(port) ? 'state ask' : 'state' }, isOpen(port) && icon('quiet'), reach)],
+      ['s', h('span', { class: isOpen(port) ? 'state tone-ask' : 'state' }, isOpen(port) && icon('quiet'), reach)],
       ['c', open],
       ['p', visible(run.project.name)],
       ['who', visible(this.#context.store.agentOf(run))],
