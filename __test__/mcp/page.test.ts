@@ -7,8 +7,8 @@ import { createToolApproval } from 'agent-bash/ai';
 import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenHere, Page } from '../host/page.ts';
-import { Ledger } from '../ledger/support.ts';
-import { folder, hostEnv, linuxTest, packageRoot } from '../support/index.ts';
+import { all, Ledger } from '../ledger/support.ts';
+import { folder, hostEnv, linuxTest, packageRoot, until } from '../support/index.ts';
 import { MAJORS, textOf } from './majors.ts';
 
 listenHere();
@@ -133,9 +133,10 @@ test('agent-bash mcp --on-ask page asks there from its first call on', async () 
   const [, refused] = await Promise.all([page.answer(false, 'Keep it.'), call()]);
   expect(textOf(refused)).toBe('Keep it.');
   hostEnv({ XDG_STATE_HOME: state });
-  const decided: unknown[] = [];
-  for await (const { state, decidedBy } of readLedger()) decided.push([state, decidedBy]);
-  expect(decided).toEqual([
+  // The server writes a refusal beside its answer.
+  const decided = () => all(readLedger()).then((entries) => entries.map(({ state, decidedBy }) => [state, decidedBy]));
+  await until(async () => (await decided()).length === 2, 'both entries');
+  expect(await decided()).toEqual([
     ['refused', 'page'],
     ['exited', 'page'],
   ]);

@@ -1,4 +1,4 @@
-//! Listens from the first command on.
+//! Listens from the first command on, or before on request.
 
 use std::mem;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub fn directory() -> Option<PathBuf> {
 }
 
 /// Listens, unless this process does. Never waits, and costs a look at the clock where there is nothing to do. Called
-/// by a thread of JavaScript when a command begins.
+/// by a thread of JavaScript when a command begins, and before one where people are to be asked about the first.
 pub fn keep_listening(runtime: &Handle) {
     let now = sys::monotonic_ns();
     let due = DUE.load(Ordering::Relaxed);
