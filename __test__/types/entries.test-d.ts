@@ -144,6 +144,6 @@ export async function served(options: PageOptions): Promise<string> {
   // @ts-expect-error: the link is made by the page
   page.url = '';
   page.port satisfies number;
-  (await page.close()) satisfies void;
+  await page.close();
   return page.url;
 }
