@@ -28,7 +28,13 @@ export class Pages {
   readonly hosts = new Hosts();
   /** `XDG_STATE_HOME` */
   readonly state = folder();
-  readonly env = { XDG_STATE_HOME: this.state, XDG_RUNTIME_DIR: this.hosts.runtime, AGENT_BASH_LEDGER: 'on' };
+  readonly env: Record<string, string>;
+
+  /** `runtime` is the `XDG_RUNTIME_DIR`. */
+  constructor(runtime?: string) {
+    const env = { XDG_STATE_HOME: this.state, XDG_RUNTIME_DIR: runtime ?? this.hosts.runtime };
+    this.env = { ...env, AGENT_BASH_LEDGER: 'on' };
+  }
 
   /** Starts a host that this page shows, with a ledger. */
   host(source: string): Host {

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
+import { version } from '../../package.json';
 import { SIGNED_IN, type SignsIn } from '../core/inner.ts';
 import { Actions } from './actions.ts';
 import { Aftermath } from './board/aftermath.ts';
@@ -28,7 +28,6 @@ export async function servePage(control: boolean, port: number, where: () => str
   hosts.ending = (host) => tasks.scan(host);
   hosts.lost = (runs) => aftermath.of(runs);
   const parts = [hosts, tasks, new Recent(board, history), new Owners(board, history)];
-  const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const streams = new Streams(
     placesOf(board, hosts, tasks, history),
     { control, version, home: homedir() },

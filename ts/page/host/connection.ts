@@ -26,6 +26,8 @@ interface Waiter {
 /** Receives the messages of a host that answer no request. */
 export interface HostListener {
   message(message: HostMessage): void;
+  /** Receives the time in ms that the bytes which were there have taken. */
+  read?(ms: number): void;
   /** Called once. `error` is `null` if the host has closed the connection, and after `close()`. */
   closed(error: Error | null): void;
 }
@@ -82,7 +84,6 @@ export class HostConnection {
 
   /** Stops reading for a time in ms. */
   rest(ms: number): void {
-    if (this.#socket.isPaused()) return;
     this.pause();
     setTimeout(() => this.resume(), ms);
   }
@@ -96,8 +97,10 @@ export class HostConnection {
   }
 
   #read(bytes: Uint8Array): void {
+    const began = performance.now();
     try {
       for (const line of this.#lines.add(bytes)) this.#take(messageOf(line));
+      this.#listener.read?.(performance.now() - began);
     } catch (error) {
       this.#fail(error as Error);
     }

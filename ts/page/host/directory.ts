@@ -1,20 +1,27 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { closeSync, constants, type FSWatcher, openSync, watch } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostOf, socketName } from './place.ts';
 
-/** Time in ms between two scans, which find what no event has told. */
-const SCAN_MS = 1_000;
+/** Time in ms between two scans of a directory that cannot be watched: in most cases it is not there yet. */
+const SCAN_MS = 200;
+/** One of so many scans takes place in spite of a watcher, and finds what no event has told. */
+const WATCHED = 5;
+/** Bytes of the path of a socket, at most, on any system. */
+const PATH_BYTES = 100;
 
 /** Scans the directory of the hosts' sockets when it changes. */
 export class HostDirectory {
   readonly #where: () => string | null;
   readonly #found: (hosts: Set<string>) => void;
   #path: string | null = null;
+  /** The directory, opened, if sockets cannot be reached by its path. */
+  #opened: number | null = null;
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #scanning: Promise<void> | null = null;
   #again = false;
+  #scans = 0;
 
   /**
    * `where` tells the directory, which may be made later; `null` while it is not private to this user. `found` receives
@@ -25,21 +32,33 @@ export class HostDirectory {
     this.#found = found;
   }
 
-  /** The path of a host's socket. */
+  /** The path of a host's socket. Linux has a short one for any. */
   socketOf(host: string): string {
-    return join(this.#path ?? '/nowhere', socketName(host));
+    const path = join(this.#path ?? '/nowhere', socketName(host));
+    if (this.#path === null || process.platform !== 'linux' || Buffer.byteLength(path) <= PATH_BYTES) return path;
+    this.#opened ??= openSync(this.#path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return join(`/proc/self/fd/${this.#opened}`, socketName(host));
   }
 
   start(): void {
     if (this.#timer) return;
-    this.#timer = setInterval(() => this.#scan(), SCAN_MS);
+    this.#timer = setInterval(() => {
+      this.#scans += 1;
+      if (!this.#watcher || this.#scans % WATCHED === 0) this.#scan();
+    }, SCAN_MS);
     this.#scan();
   }
 
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#unwatch();
+    if (this.#opened !== null) closeSync(this.#opened);
+    this.#opened = null;
   }
 
   #scan(): void {
@@ -52,7 +71,7 @@ export class HostDirectory {
 
   async #list(): Promise<void> {
     const path = this.#where();
-    if (path !== this.#path) this.#unwatch();
+    if (path !== this.#path) this.#leave();
     this.#path = path;
     // Watched first, so that nothing is missed in between.
     if (path !== null) this.#watch(path);

@@ -9,8 +9,8 @@ import type { HostMessage, HostRequest } from './protocol.ts';
 const RETRY_MS = [100, 2_000] as const;
 /** Time in ms for which a connection lasts that is no failed try. */
 const STEADY_MS = 5_000;
-/** Time in ms between two messages of a host: tabs get no more updates either, whatever a host sends. */
-const MESSAGE_MS = 30;
+/** How much longer than the reading of messages the rest after it is: a host that sends without end leaves time. */
+const REST = 4;
 
 interface Link {
   connection: HostConnection | null;
@@ -83,6 +83,7 @@ export class Hosts {
     if (!isOurs) return this.#again(host, link, true);
     const connection = new HostConnection(path, this.#control, {
       message: (message) => this.#take(host, link, connection, message),
+      read: (ms) => connection.rest(REST * ms),
       closed: (error) => this.#again(host, link, error !== null),
     });
     link.connection = connection;
@@ -101,7 +102,6 @@ export class Hosts {
       // The name of a socket is the name of its host, whatever that says of itself.
       this.lost(this.#board.connected({ ...connection.host, id: host }, message.state));
     } else if ('change' in message) this.#board.changed(host, message.change);
-    connection.rest(MESSAGE_MS);
   }
 
   /**
