@@ -17,6 +17,9 @@ const AGENTS = { builder: 'shop', scout: 'billing', nightly: 'docs' };
 const WIDE = { width: 1440, height: 1000 };
 const NARROW = { width: 400, height: 820 };
 
+/** The pictures in the docs. With a directory as argument, all of them are made. */
+const IN_DOCS = /^(?:(?:now|approval|receipt|terminal|history)-(?:light|dark)|(?:now|approval)-narrow-light)$/;
+
 /** The scenes: what a person has opened. */
 const SCENES = {
   now: (page) => open(page, /^npm test/),
@@ -84,8 +87,12 @@ export async function startScene() {
   };
 }
 
-async function pictures(directory) {
+async function pictures(given) {
+  const directory = given ?? join(root, 'docs', 'page');
   mkdirSync(directory, { recursive: true });
+  const picture = async (page, name) => {
+    if (given || IN_DOCS.test(name)) await page.screenshot({ path: join(directory, `${name}.png`) });
+  };
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox'],
@@ -105,10 +112,10 @@ async function pictures(directory) {
       for (const scheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme: scheme });
         await wait(150);
-        await page.screenshot({ path: join(directory, `${name}-${scheme}.png`) });
+        await picture(page, `${name}-${scheme}`);
         await page.setViewportSize(NARROW);
         await wait(150);
-        await page.screenshot({ path: join(directory, `${name}-narrow-${scheme}.png`) });
+        await picture(page, `${name}-narrow-${scheme}`);
         await page.setViewportSize(WIDE);
       }
       await page.getByRole('tab', { name: 'Now' }).click();
@@ -121,4 +128,4 @@ async function pictures(directory) {
   }
 }
 
-if (isMain(import.meta)) await main(() => pictures(process.argv[2] ?? join(root, 'docs', 'page')));
+if (isMain(import.meta)) await main(() => pictures(process.argv[2]));
