@@ -2,8 +2,9 @@ import { mkdtempSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bash } from 'agent-bash';
 import { afterAll } from 'vitest';
-import { ADDON, finished, remove, until } from '../support/index.ts';
+import { ADDON, finished, mark, remove, until } from '../support/index.ts';
 import { Client, type Message } from './support.ts';
 
 const { pageAnswers } = createRequire(import.meta.url)(ADDON) as { pageAnswers: () => boolean };
@@ -30,6 +31,7 @@ export class Page extends Client {
     }, 'the process listens');
     await page.request({ do: 'watch' });
     if (pid === process.pid) {
+      await page.#look();
       finished(async () => {
         if (!page.socket.destroyed) await page.settled();
         await page.leave();
@@ -38,15 +40,26 @@ export class Page extends Client {
     return page;
   }
 
+  /** Waits for a look at this process that is newer than the page: the first one may show what has just ended. */
+  async #look(): Promise<void> {
+    const ending = new AbortController();
+    const command = `sleep ${mark()}`;
+    const running = bash(command, { signal: ending.signal, ledger: false });
+    await this.run((run) => run.command === command);
+    ending.abort();
+    await running;
+  }
+
   /** Closes the page, and waits until this process has noticed. */
   async leave(): Promise<void> {
     this.socket.destroy();
     await until(() => !pageAnswers(), 'the page has left');
   }
 
-  /** The questions so far, the oldest first. */
+  /** The questions that wait, the oldest first. */
   asks(): Message[] {
-    return this.messages.flatMap(({ state, change }) => state?.asks ?? change?.asks ?? []);
+    const told = this.messages.flatMap(({ state, change }) => state?.asks ?? change?.asks ?? []);
+    return told.filter((ask) => !this.#isGone(ask));
   }
 
   /** Whether a question was answered or withdrawn. */
@@ -56,23 +69,16 @@ export class Page extends Client {
 
   /** Waits for the next question. */
   async asked(): Promise<Message> {
-    const ask = await until(
-      () => this.asks().find((ask) => !this.#seen.has(ask.key) && !this.#isGone(ask)),
-      'a question',
-    );
+    const ask = await until(() => this.asks().find(({ key }) => !this.#seen.has(key)), 'a question');
     this.#seen.add(ask.key);
     return ask;
   }
 
   /** Waits for the next question, and answers it. */
   async answer(approved: boolean, reason?: string): Promise<Message> {
-    for (;;) {
-      const ask = await this.asked();
-      const words = reason === undefined ? {} : { reason };
-      const { ok } = await this.request({ do: 'answer', ask: ask.key, approved, ...words });
-      // The first look may be older than the last answer by a moment.
-      if (ok) return ask;
-    }
+    const ask = await this.asked();
+    await this.request({ do: 'answer', ask: ask.key, approved, ...(reason !== undefined && { reason }) });
+    return ask;
   }
 
   /** Waits until a question was answered or withdrawn. */
@@ -82,6 +88,6 @@ export class Page extends Client {
 
   /** Waits until no question is left. */
   async settled(): Promise<void> {
-    await until(() => this.asks().every((ask) => this.#isGone(ask)), 'no question is left');
+    await until(() => this.asks().length === 0, 'no question is left');
   }
 }
