@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { folder, until } from '../support/index.ts';
+import { folder, type Host, until } from '../support/index.ts';
 import { type Client, Hosts, type Message } from './support.ts';
 
 /** Follows the only run of a host. */
@@ -38,6 +38,101 @@ test('what is held comes first, then what is written, then the end', async () =>
   await until(() => client.outputs(key).at(-1)?.end, 'the end');
   expect(client.text(key)).toBe('held\n\u001b[31mlive\u001b[0m\n');
   expect(gapsOf(client.outputs(key))).toBe(0);
+});
+
+/** Watches a host, so that the runs that start from now on keep what they write. */
+async function watches(hosts: Hosts, host: Host): Promise<Client> {
+  const client = await hosts.client(host);
+  await client.request({ do: 'watch' });
+  await client.message(({ state }) => state);
+  return client;
+}
+
+test('output of before the follow has its colours if someone has watched since the start', async () => {
+  const hosts = new Hosts();
+  const [go, more] = [`${folder()}/go`, `${folder()}/more`];
+  const host = hosts.start(`
+    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash(\`printf '\\\\e[1mbold\\\\e[0m\\\\n' >&2
+      until [ -e ${more} ]; do sleep 0.05; done
+      printf '\\\\e[31mred\\\\e[0m\\\\n'; exec sleep 1000\`);`);
+  const watcher = await watches(hosts, host);
+  writeFileSync(go, '');
+  await watcher.run((run) => run.lastLine === 'bold');
+  writeFileSync(more, '');
+  const { key } = await watcher.run((run) => run.lastLine === 'red');
+  const other = await hosts.client(host);
+  const all = '\u001b[1mbold\u001b[0m\n\u001b[31mred\u001b[0m\n';
+  for (const client of [watcher, other]) {
+    expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+    await until(() => client.text(key) === all, 'the output with its styles');
+    expect(client.outputs(key)[0]).toMatchObject({ at: 0, gap: 0 });
+  }
+  await other.request({ do: 'follow', run: key });
+  await until(() => other.text(key) === all + all, 'the same once more');
+});
+
+test('a run that has ended while someone watched has its colours, too', async () => {
+  const hosts = new Hosts();
+  const go = `${folder()}/go`;
+  const host = hosts.start(`
+    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash(\`printf '\\\\e[31mred\\\\e[0m\\\\nrest'\`);
+    setInterval(() => {}, 1e6);`);
+  const client = await watches(hosts, host);
+  const [{ key: first }] = client.runs();
+  writeFileSync(go, '');
+  const { key } = await client.message(({ change }) => change?.ended.find((end: Message) => end.key !== first));
+  await client.request({ do: 'follow', run: key });
+  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  expect(client.text(key)).toBe('\u001b[31mred\u001b[0m\nrest');
+});
+
+test('a run from before the first watcher gives what it holds without colours', async () => {
+  const hosts = new Hosts();
+  const go = `${folder()}/go`;
+  const red = `printf '\\\\e[31mred\\\\e[0m\\\\n'`;
+  const host = hosts.start(`await bash(\`${red}; until [ -e ${go} ]; do sleep 0.05; done; ${red}; exec sleep 1000\`);`);
+  const client = await watches(hosts, host);
+  const { key } = await client.run((run) => run.lastLine === 'red');
+  await client.request({ do: 'follow', run: key });
+  await until(() => client.text(key) === 'red\n', 'what is held');
+  writeFileSync(go, '');
+  await until(() => client.text(key) === 'red\n\u001b[31mred\u001b[0m\n', 'what is written');
+});
+
+test('followers of a fast writer get each byte once, whenever they come', async () => {
+  const hosts = new Hosts();
+  const go = `${folder()}/go`;
+  const host = hosts.start(`
+    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash(\`for ((i = 100000; i < 120000; i++)); do
+      printf '\\\\e[32m%d\\\\e[0m\\\\n' $i
+      ((i % 200)) || sleep 0.01
+    done\`);
+    setInterval(() => {}, 1e6);`);
+  const watcher = await watches(hosts, host);
+  const all = Array.from({ length: 20_000 }, (_, at) => `\u001b[32m${100_000 + at}\u001b[0m\n`).join('');
+  writeFileSync(go, '');
+  const { key } = await watcher.run((run) => /^1\d{5}$/.test(run.lastLine));
+  const clients: Client[] = [];
+  const ended = watcher.end(key);
+  do {
+    const client = await hosts.client(host);
+    expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+    clients.push(client);
+  } while (!(await Promise.race([ended, sleep(100)])));
+  expect(clients.length).toBeGreaterThan(2);
+  for (const client of clients) {
+    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    const outputs = client.outputs(key);
+    for (const { at, text } of outputs) expect(text).toBe(all.slice(at, at + text.length));
+    gapsOf(outputs);
+    const last = outputs.at(-1);
+    expect(last.at + last.text.length).toBe(all.length);
+  }
+  const starts = clients.map((client) => client.outputs(key)[0].at);
+  expect(Math.max(...starts), 'the oldest is dropped').toBeGreaterThan(0);
 });
 
 test('a question appears without the end of its line', async () => {

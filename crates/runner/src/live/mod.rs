@@ -6,6 +6,7 @@
 //! | `order` | what a person wants of a command |
 //! | `tasks`, `log` | the tasks of its registries, and their logs |
 //! | `tap`, `reader` | the output of a run on its way to one watcher |
+//! | `tail` | the end of the output of a run, for watchers who come later |
 //! | `asks` | questions about commands that have not started |
 //! | `usage` | processor time, memory and ports of a run |
 //! | `shape`, `ended` | all of it in the shapes of the host's socket |
@@ -21,6 +22,7 @@ mod reader;
 mod run;
 mod runs;
 mod shape;
+mod tail;
 mod tap;
 mod tasks;
 mod usage;

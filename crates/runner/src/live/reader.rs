@@ -129,7 +129,7 @@ impl Reader {
 }
 
 /// Returns where the next line begins; 0 if that is too far. Bytes behind a gap may be the end of a sequence.
-fn next_line(bytes: &[u8]) -> usize {
+pub(super) fn next_line(bytes: &[u8]) -> usize {
     const FAR: usize = 4 * 1024;
     memchr::memchr(b'\n', &bytes[..bytes.len().min(FAR)]).map_or(0, |newline| newline + 1)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::order::{InputError, Order, Orders};
 use super::shape::{Kind, Run, State, Waiting, Why, cut, shown_actor, shown_command, shown_directory};
+use super::tail::Tail;
 use super::tap::Tap;
 use super::usage::Usage;
 use crate::pty::Terminal;
@@ -79,7 +80,7 @@ struct Seen {
 /// The watchers of its output.
 #[derive(Default)]
 struct Followers {
-    /// Whether there is one: all that a read of output asks.
+    /// Whether there is one, or a tail: all that a read of output asks.
     any: AtomicBool,
     taps: Mutex<Taps>,
 }
@@ -89,6 +90,8 @@ struct Taps {
     /// The command is driven, and takes orders.
     begun: bool,
     ended: bool,
+    /// The end of the output as it was written, if someone watched at the start and ever since.
+    tail: Option<Tail>,
     /// What was held at the end, for those who come right after it.
     last: Option<Arc<Tap>>,
     taps: Vec<Arc<Tap>>,
@@ -183,14 +186,16 @@ impl LiveRun {
         self.taps().begun = true;
     }
 
-    /// Returns whether its output is followed.
-    pub fn is_followed(&self) -> bool {
+    /// Returns whether it is to be given its output, for its watchers or its tail.
+    pub fn takes_output(&self) -> bool {
         self.followers.any.load(Ordering::Relaxed)
     }
 
-    /// Passes output to the watchers.
+    /// Passes output to the watchers, and keeps it for later ones.
     pub fn on_output(&self, stream: Stream, bytes: &[u8]) {
-        self.taps().taps.iter().for_each(|tap| tap.push(stream, bytes));
+        let mut taps = self.taps();
+        taps.taps.iter().for_each(|tap| tap.push(stream, bytes));
+        taps.tail.iter_mut().for_each(|tail| tail.push(stream, bytes));
     }
 
     /// Adds a tap that has got everything that was held, unless its watcher has gone meanwhile.
@@ -203,12 +208,32 @@ impl LiveRun {
 
     fn add(&self, taps: &mut Taps, tap: Arc<Tap>) {
         if taps.ended {
-            taps.last.iter().for_each(|last| tap.copy(last));
             return tap.end();
         }
         taps.sent.retain(|sent| !Arc::ptr_eq(sent, &tap));
         taps.taps.push(tap);
-        self.followers.any.store(true, Ordering::Relaxed);
+        self.on_taps(taps);
+    }
+
+    fn on_taps(&self, taps: &Taps) {
+        self.followers.any.store(!taps.taps.is_empty() || taps.tail.is_some(), Ordering::Relaxed);
+    }
+
+    /// Keeps the end of its output from here on, before anything is written, unless there are too many tails. A
+    /// terminal has a screen.
+    pub(super) fn keep_tail(&self, tails: &'static AtomicUsize) {
+        if self.facts.terminal.is_none() {
+            let mut taps = self.taps();
+            taps.tail = Tail::new(tails);
+            self.on_taps(&taps);
+        }
+    }
+
+    /// Drops the end of its output, and keeps it no more.
+    pub(super) fn drop_tail(&self) {
+        let mut taps = self.taps();
+        taps.tail = None;
+        self.on_taps(&taps);
     }
 
     /// Records the answer to [`Order::Look`]. Returns whether it differs from the last one.
@@ -250,17 +275,20 @@ impl LiveRun {
 
     // ---- from a watcher
 
-    /// Passes its output to a tap, beginning with what is still held. A terminal has a screen in place of output, and
-    /// the tap only reports its end.
+    /// Passes its output to a tap, beginning with its tail or else with what is still held. A terminal has a screen in
+    /// place of output, and the tap only reports its end.
     pub fn follow(&self, tap: Arc<Tap>) {
         let mut taps = self.taps();
-        if taps.begun && !taps.ended && self.facts.terminal.is_none() {
+        if let Some(tail) = &mut taps.tail {
+            tail.fill(&tap);
+        } else if taps.ended {
+            taps.last.iter().for_each(|last| tap.copy(last));
+        } else if taps.begun && self.facts.terminal.is_none() {
             taps.sent.push(Arc::clone(&tap));
             drop(taps);
-            self.orders.push(Order::Follow(tap));
-        } else {
-            self.add(&mut taps, tap);
+            return self.orders.push(Order::Follow(tap));
         }
+        self.add(&mut taps, tap);
     }
 
     /// Forgets the tap of a watcher that has gone.
@@ -268,7 +296,7 @@ impl LiveRun {
         let mut taps = self.taps();
         taps.taps.retain(|known| !Arc::ptr_eq(known, tap));
         taps.sent.retain(|known| !Arc::ptr_eq(known, tap));
-        self.followers.any.store(!taps.taps.is_empty(), Ordering::Relaxed);
+        self.on_taps(&taps);
     }
 
     /// Asks for its last line, unless it was asked already.

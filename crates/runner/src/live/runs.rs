@@ -28,6 +28,8 @@ pub struct Runs {
     lists: Mutex<Lists>,
     sources: Mutex<Vec<Weak<dyn TaskSource>>>,
     watchers: AtomicUsize,
+    /// The number of runs that keep the end of their output.
+    tails: AtomicUsize,
     changed: Notify,
 }
 
@@ -44,7 +46,7 @@ impl Lists {
     fn forget(&mut self) {
         let (most, time) = RECENT;
         while self.recent.front().is_some_and(|(ended, _)| self.recent.len() > most || ended.elapsed() > time) {
-            self.recent.pop_front();
+            self.recent.pop_front().iter().for_each(|(_, run)| run.drop_tail());
         }
     }
 }
@@ -68,7 +70,14 @@ impl Runs {
     pub fn show(&'static self, facts: Facts) -> Shown {
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let run = LiveRun::new(number, facts);
-        self.lists().running.insert(number, Arc::clone(&run));
+        {
+            // The last watcher drops all tails under the same lock.
+            let mut lists = self.lists();
+            if self.is_watched() {
+                run.keep_tail(&self.tails);
+            }
+            lists.running.insert(number, Arc::clone(&run));
+        }
         self.on_change();
         Shown { runs: self, run, has_ended: false }
     }
@@ -144,6 +153,8 @@ impl Runs {
             }
             lists.recent.push_back((Instant::now(), Arc::clone(run)));
             lists.forget();
+        } else {
+            run.drop_tail();
         }
         drop(lists);
         self.on_change();
@@ -157,6 +168,11 @@ impl Drop for Watching {
     fn drop(&mut self) {
         if self.0.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
             let mut lists = self.0.lists();
+            // Another one may have come meanwhile.
+            if self.0.is_watched() {
+                return;
+            }
+            lists.running.values().chain(lists.recent.iter().map(|(_, run)| run)).for_each(|run| run.drop_tail());
             (lists.ended, lists.recent) = (Vec::new(), VecDeque::new());
         }
     }
@@ -194,6 +210,7 @@ impl Drop for Shown {
 mod tests {
     use super::super::order::{InputError, Order};
     use super::super::shape::Kind;
+    use super::super::tail::TAILS;
     use super::super::tap::Tap;
     use super::*;
     use capture::Stream;
@@ -260,8 +277,8 @@ mod tests {
         let key = unseen.run().key();
         unseen.end(|| Ending::bare(State::Exited));
         assert!(runs.find_recent(&key).is_none(), "nobody watched");
-        let watching = runs.watch();
         let shown = runs.show(facts(false));
+        let watching = runs.watch();
         let (run, key) = (Arc::clone(shown.run()), shown.run().key());
         run.on_driven();
         let late = Tap::new(Arc::default());
@@ -301,7 +318,7 @@ mod tests {
         let run = Arc::clone(shown.run());
         let early = Tap::new(Arc::default());
         run.follow(Arc::clone(&early));
-        assert!(run.is_followed() && taken(&run).is_empty(), "nothing is held before the start");
+        assert!(run.takes_output() && taken(&run).is_empty(), "nothing is held before the start");
         run.on_driven();
         let late = Tap::new(Arc::default());
         run.follow(Arc::clone(&late));
@@ -324,6 +341,115 @@ mod tests {
         assert!(late.is_over() && waits.is_over() && !early.is_over() && !gone.is_over());
         run.follow(Arc::clone(&early));
         assert!(early.is_over(), "a tap that comes after the end");
+    }
+
+    /// Follows a run.
+    fn follow(run: &LiveRun) -> Arc<Tap> {
+        let tap = Tap::new(Arc::default());
+        run.follow(Arc::clone(&tap));
+        tap
+    }
+
+    /// Returns the bytes before a tap, and its text.
+    fn held(tap: &Tap) -> (u64, String) {
+        let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
+        let bytes = chunks.inspect(|chunk| assert_eq!(chunk.gap, 0)).flat_map(|chunk| chunk.bytes).collect();
+        (tap.take_before(), String::from_utf8(bytes).expect("text"))
+    }
+
+    #[test]
+    fn a_run_that_was_watched_from_its_start_gives_later_followers_its_output_as_it_was_written() {
+        let runs = own();
+        let watching = runs.watch();
+        let shown = runs.show(facts(false));
+        let run = Arc::clone(shown.run());
+        assert!(run.takes_output());
+        run.on_driven();
+        run.on_output(Stream::Stdout, b"\x1b[31mred\x1b[0m ");
+        run.on_output(Stream::Stderr, b"error ");
+        let (first, second) = (follow(&run), follow(&run));
+        run.on_output(Stream::Stdout, b"more");
+        assert!(taken(&run).is_empty(), "the command is not asked");
+        let all = (0, "\x1b[31mred\x1b[0m error more".to_owned());
+        assert_eq!((held(&first), held(&second)), (all.clone(), all.clone()));
+        run.unfollow(&first);
+        run.unfollow(&second);
+        assert!(run.takes_output(), "its tail goes on");
+        let key = run.key();
+        shown.end(|| Ending::bare(State::Exited));
+        let late = follow(&runs.find_recent(&key).expect("a moment ago"));
+        assert_eq!((held(&late), late.is_over()), (all, true));
+        drop(watching);
+    }
+
+    #[test]
+    fn tails_live_as_long_as_someone_watches() {
+        let runs = own();
+        let tails = || runs.tails.load(Ordering::Relaxed);
+        let unseen = runs.show(facts(false));
+        assert!(!unseen.run().takes_output(), "nobody watched at its start");
+        let (one, other) = (runs.watch(), runs.watch());
+        let shown = runs.show(facts(false));
+        let ended = runs.show(facts(false));
+        let kept = Arc::clone(ended.run());
+        drop(ended);
+        drop(one);
+        assert_eq!(tails(), 2);
+        drop(other);
+        assert_eq!((tails(), shown.run().takes_output()), (0, false));
+        let _watching = runs.watch();
+        assert_eq!(tails(), 0, "what began before is as it was");
+        shown.run().on_driven();
+        let _tap = follow(shown.run());
+        assert!(matches!(taken(shown.run())[..], [Order::Follow(_)]), "the command is asked for what it holds");
+        (0..=RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+        assert_eq!(tails(), RECENT.0, "and none of what cannot be followed any more");
+        drop(kept);
+    }
+
+    #[test]
+    fn when_there_are_as_many_tails_as_a_process_may_have_new_runs_keep_none() {
+        let runs = own();
+        let _watching = runs.watch();
+        let mut shown: Vec<_> = (0..TAILS).map(|_| runs.show(facts(false))).collect();
+        assert!(shown.iter().all(|shown| shown.run().takes_output()));
+        let next = runs.show(facts(false));
+        assert!(!next.run().takes_output());
+        next.run().on_driven();
+        let _tap = follow(next.run());
+        assert!(matches!(taken(next.run())[..], [Order::Follow(_)]));
+        shown.clear();
+        assert!(runs.show(facts(false)).run().takes_output());
+    }
+
+    #[test]
+    fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
+        let runs = own();
+        let _watching = runs.watch();
+        let shown = runs.show(facts(false));
+        let run = shown.run();
+        run.on_driven();
+        let lines: Vec<String> = (10_000..18_000).map(|number| format!("line {number}\n")).collect();
+        let all = lines.concat();
+        let taps: Vec<_> = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                // In pieces that end in the midst of lines.
+                for piece in all.as_bytes().chunks(13) {
+                    run.on_output(Stream::Stdout, piece);
+                    std::thread::yield_now();
+                }
+            });
+            let mut taps = vec![follow(run)];
+            while !writer.is_finished() && taps.len() < 64 {
+                taps.push(follow(run));
+                std::thread::yield_now();
+            }
+            taps
+        });
+        for tap in taps {
+            let (before, text) = held(&tap);
+            assert_eq!(text, all[before as usize..]);
+        }
     }
 
     #[test]

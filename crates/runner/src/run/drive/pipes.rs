@@ -270,7 +270,7 @@ impl OutputReader {
     }
 
     fn push(&mut self, bytes: &[u8], reader: &mut impl FnMut(&str)) {
-        if let Some(run) = self.run.as_ref().filter(|run| run.is_followed()) {
+        if let Some(run) = self.run.as_ref().filter(|run| run.takes_output()) {
             run.on_output(self.stream, bytes);
         }
         if let Some(terminal) = &self.terminal {

@@ -103,7 +103,7 @@ async fn a_follower_gets_what_is_held_and_then_all_output() {
         ends.start();
         ends.write("one\ntw");
         settle().await;
-        assert!(!ends.run().is_followed());
+        assert!(!ends.run().takes_output());
         ends.run().follow(Arc::clone(&follower));
         settle().await;
         assert_eq!(taken(&follower), (0, "one\ntw".into()));

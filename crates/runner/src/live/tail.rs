@@ -1,0 +1,263 @@
+//! The end of a run's output, kept as it was written for people who come later.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::reader::next_line;
+use super::tap::Tap;
+use capture::Stream;
+
+/// Most bytes of output in a tail. With its parts it has 64 KiB at most.
+pub const BYTES: usize = 56 * 1024;
+/// Most changes from one stream to the other.
+const PARTS: usize = 8 * 1024 / size_of::<Part>();
+/// Most tails of a process: 16 MiB.
+pub const TAILS: usize = 256;
+
+// A tail grows in powers of two up to its bounds, and the length of a part has room for all of it.
+const _: () = assert!(PARTS.is_power_of_two() && BYTES <= u16::MAX as usize);
+
+/// The end of both streams, in the order of their arrival.
+#[derive(Debug)]
+pub struct Tail {
+    bytes: VecDeque<u8>,
+    parts: VecDeque<Part>,
+    /// Bytes that were dropped before it.
+    dropped: u64,
+    /// Whether each stream begins in the midst of a line.
+    is_cut: [bool; 2],
+    /// The number of tails of the process.
+    count: &'static AtomicUsize,
+}
+
+/// Bytes of one stream in a row.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    stream: Stream,
+    len: u16,
+}
+
+impl Tail {
+    /// Returns an empty tail and counts it. `None` if the process has as many as it may.
+    pub fn new(count: &'static AtomicUsize) -> Option<Self> {
+        count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < TAILS).then_some(tails + 1)).ok()?;
+        Some(Self { bytes: VecDeque::new(), parts: VecDeque::new(), dropped: 0, is_cut: [false; 2], count })
+    }
+
+    /// Adds output of the run, and drops the oldest beyond the bounds.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let (skipped, kept) = bytes.split_at(bytes.len().saturating_sub(BYTES));
+        self.make_room(kept.len());
+        if let Some(last) = skipped.last() {
+            self.on_drop(stream, skipped.len(), *last);
+        }
+        let needed = self.bytes.len() + kept.len();
+        if needed > self.bytes.capacity() {
+            self.bytes.reserve_exact(needed.next_power_of_two().min(BYTES) - self.bytes.len());
+        }
+        self.bytes.extend(kept);
+        let len = kept.len() as u16;
+        match self.parts.back_mut() {
+            Some(last) if last.stream == stream => last.len += len,
+            _ => self.parts.push_back(Part { stream, len }),
+        }
+    }
+
+    /// Drops the oldest bytes until this many more have room.
+    fn make_room(&mut self, more: usize) {
+        while let Some(Part { stream, len }) = self.parts.front().copied() {
+            let over = (self.bytes.len() + more).saturating_sub(BYTES);
+            let is_full = self.parts.len() == PARTS;
+            if over == 0 && !is_full {
+                return;
+            }
+            let count = if is_full { usize::from(len) } else { over.min(len.into()) };
+            self.parts[0].len -= count as u16;
+            if self.parts[0].len == 0 {
+                self.parts.pop_front();
+            }
+            let last = self.bytes[count - 1];
+            self.bytes.drain(..count);
+            self.on_drop(stream, count, last);
+        }
+    }
+
+    fn on_drop(&mut self, stream: Stream, count: usize, last: u8) {
+        self.dropped += count as u64;
+        self.is_cut[stream as usize] = last != b'\n';
+    }
+
+    /// Passes it to a tap. A stream of which something was dropped begins with a whole line: what is left of the line
+    /// before may be the end of a sequence.
+    pub fn fill(&mut self, tap: &Tap) {
+        let mut rest: &[u8] = self.bytes.make_contiguous();
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for Part { stream, len } in &self.parts {
+            let (bytes, more) = rest.split_at((*len).into());
+            parts.push((*stream, bytes));
+            rest = more;
+        }
+        let mut left_out = [Stream::Stdout, Stream::Stderr].map(|stream| match self.is_cut[stream as usize] {
+            true => {
+                let own = parts.iter().filter(|(of, _)| *of == stream).flat_map(|(_, bytes)| *bytes);
+                next_line(&own.copied().collect::<Vec<_>>())
+            }
+            false => 0,
+        });
+        tap.begin_behind(self.dropped + left_out.iter().sum::<usize>() as u64);
+        for (stream, bytes) in parts {
+            let left_out = &mut left_out[stream as usize];
+            let from = bytes.len().min(*left_out);
+            *left_out -= from;
+            tap.push(stream, &bytes[from..]);
+        }
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    const OUT: Stream = Stream::Stdout;
+    const ERR: Stream = Stream::Stderr;
+
+    fn tail() -> Tail {
+        Tail::new(Box::leak(Box::default())).expect("the first one")
+    }
+
+    /// Returns the bytes before a tail, and each byte with its stream.
+    fn filled(tail: &mut Tail) -> (u64, Vec<(Stream, u8)>) {
+        let tap = Tap::new(Arc::default());
+        tail.fill(&tap);
+        let mut bytes = Vec::new();
+        while let Some(chunk) = tap.take(usize::MAX) {
+            assert_eq!(chunk.gap, 0);
+            bytes.extend(chunk.bytes.into_iter().map(|byte| (chunk.stream, byte)));
+        }
+        (tap.take_before(), bytes)
+    }
+
+    fn text(tail: &mut Tail) -> (u64, String) {
+        let (before, bytes) = filled(tail);
+        (before, String::from_utf8(bytes.into_iter().map(|(_, byte)| byte).collect()).expect("text"))
+    }
+
+    #[test]
+    fn what_was_written_is_kept_with_its_styles() {
+        let mut tail = tail();
+        tail.push(OUT, b"\x1b[31mr");
+        tail.push(OUT, b"");
+        tail.push(OUT, b"ed\x1b[0m\n");
+        tail.push(ERR, b"error\n");
+        tail.push(OUT, b"rest");
+        for _ in 0..2 {
+            assert_eq!(text(&mut tail), (0, "\x1b[31mred\x1b[0m\nerror\nrest".into()));
+        }
+    }
+
+    #[test]
+    fn each_stream_begins_with_a_whole_line_where_something_was_dropped() {
+        let mut tail = tail();
+        tail.push(OUT, b"\x1b[3");
+        tail.push(ERR, b"\x1b[3");
+        tail.push(OUT, b"1m out\n");
+        tail.push(ERR, b"2m error\nwhole\n");
+        tail.push(OUT, &[b'x'; BYTES - 26]);
+        assert_eq!(tail.dropped, 2, "of the first sequence");
+        tail.push(OUT, b"12345");
+        assert_eq!(tail.dropped, 7);
+        let (before, text) = text(&mut tail);
+        assert!(text.starts_with("whole\nxxx"), "{}", &text[..30]);
+        assert_eq!(before as usize + text.len(), BYTES - 26 + 33);
+    }
+
+    #[test]
+    fn a_whole_line_that_begins_the_tail_is_not_left_out() {
+        let mut tail = tail();
+        tail.push(OUT, b"gone\n");
+        tail.push(OUT, b"kept\n");
+        tail.push(OUT, &[b'x'; BYTES - 5]);
+        let (before, text) = text(&mut tail);
+        assert_eq!((before, &text[..6]), (5, "kept\nx"));
+    }
+
+    #[test]
+    fn a_flood_leaves_its_end() {
+        let mut tail = tail();
+        tail.push(ERR, b"before\n");
+        tail.push(OUT, &[b'x'; 3 * BYTES]);
+        assert_eq!(filled(&mut tail), (7 + 2 * BYTES as u64, vec![(OUT, b'x'); BYTES]));
+    }
+
+    #[test]
+    fn streams_that_alternate_take_no_more_memory_than_others() {
+        let mut tail = tail();
+        (0..3 * BYTES).for_each(|at| tail.push(if at % 2 == 0 { OUT } else { ERR }, b"\n"));
+        assert_eq!(tail.parts.len(), PARTS);
+        let memory = tail.bytes.capacity() + tail.parts.capacity() * size_of::<Part>();
+        assert!(memory <= 64 * 1024, "{memory}");
+        let (before, bytes) = filled(&mut tail);
+        assert_eq!(before as usize + bytes.len(), 3 * BYTES);
+    }
+
+    #[test]
+    fn a_process_has_so_many_tails_and_no_more() {
+        let count: &AtomicUsize = Box::leak(Box::default());
+        let mut tails: Vec<_> = (0..TAILS).map_while(|_| Tail::new(count)).collect();
+        assert_eq!(tails.len(), TAILS);
+        assert!(Tail::new(count).is_none() && Tail::new(count).is_none());
+        tails.pop();
+        assert!(Tail::new(count).is_some());
+        drop(tails);
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_is_lost_or_doubled_under_any_split(
+            steps in proptest::collection::vec((any::<bool>(), 0..4_u32, 1..9_000_usize), 0..60),
+        ) {
+            let mut tail = tail();
+            let mut written = Vec::new();
+            let mut number = 0_u32;
+            for (is_error, kind, size) in steps {
+                let stream = if is_error { ERR } else { OUT };
+                // Small parts are as likely as large ones, and lines have different lengths.
+                let bytes: Vec<u8> = (0..size / [1, 10, 100, 1_000][kind as usize])
+                    .map(|_| { number += 1; if number.is_multiple_of(kind * 50 + 7) { b'\n' } else { number as u8 | 16 } })
+                    .collect();
+                tail.push(stream, &bytes);
+                written.extend(bytes.into_iter().map(|byte| (stream, byte)));
+                prop_assert!(tail.bytes.len() <= BYTES && tail.parts.len() <= PARTS);
+                prop_assert!(tail.bytes.capacity() <= BYTES);
+            }
+            let kept = written.split_off(tail.dropped as usize);
+            let (before, bytes) = filled(&mut tail);
+            prop_assert_eq!(before as usize + bytes.len(), written.len() + kept.len());
+            let mut expected = kept;
+            for stream in [OUT, ERR] {
+                let of = |all: &[(Stream, u8)]| {
+                    all.iter().filter(|(of, _)| *of == stream).map(|(_, byte)| *byte).collect::<Vec<_>>()
+                };
+                let begins_anew = of(&written).last().is_none_or(|last| *last == b'\n');
+                let mut left_out = of(&expected).len() - of(&bytes).len();
+                prop_assert!(!begins_anew || left_out == 0);
+                prop_assert_eq!(left_out, if begins_anew { 0 } else { next_line(&of(&expected)) });
+                expected.retain(|(of, _)| *of != stream || left_out == 0 || { left_out -= 1; false });
+            }
+            prop_assert!(expected == bytes);
+        }
+    }
+}
