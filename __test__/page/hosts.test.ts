@@ -103,7 +103,12 @@ describe.concurrent('hosts come and go', () => {
       import { spawn } from 'node:child_process';
       const child = spawn('sh', ['-c', \`"$0" --input-type=module -e "$1" & echo $!; exec sleep 1000\`, process.execPath,
         "import { bash } from 'agent-bash'; bash('sleep 998').catch(() => {});"]);
+      console.log('PARENT', child.pid);
       child.stdout.on('data', (text) => console.log('PID', String(text)));`);
+    const [, sleeping] = await parent.says(/PARENT (\d+)/);
+    finished(() => {
+      process.kill(Number(sleeping), 'SIGKILL');
+    });
     const [, pid] = await parent.says(/PID (\d+)/);
     await events.run(named('998'));
     process.kill(Number(pid), 'SIGKILL');

@@ -54,7 +54,9 @@ describe.concurrent('hostile output', () => {
     const page = await pages.serve();
     const tab = await page.signIn();
     const events = await tab.events();
-    pages.host(`bash('head -c 1000000 /dev/zero | tr "\\\\0" x; echo; echo the end; sleep 1000').catch(() => {});`);
+    pages.host(
+      `bash('head -c 1000000 /dev/zero | tr "\\\\0" x; echo; echo the end; sleep 1000', { spill: false }).catch(() => {});`,
+    );
     const run = await events.run(({ command }: Data) => command.includes('zero'));
     await tab.follow(events, run.id);
     await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');

@@ -1,5 +1,8 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { BackgroundRegistry } from 'agent-bash';
 import { Hosts } from '../host/support.ts';
 import { finished, folder, type Host, until } from '../support/index.ts';
 
@@ -34,6 +37,22 @@ export class Pages {
   constructor(runtime?: string) {
     const env = { XDG_STATE_HOME: this.state, XDG_RUNTIME_DIR: runtime ?? this.hosts.runtime };
     this.env = { ...env, AGENT_BASH_LEDGER: 'on' };
+    finished(() => this.#end());
+  }
+
+  /** Ends the tasks that have outlived their hosts, and waits until the shims of both have written all ends. */
+  async #end(): Promise<void> {
+    const registry = new BackgroundRegistry({ dir: join(this.state, 'agent-bash') });
+    await Promise.all(registry.list().map(({ id }) => registry.kill(id)));
+    await registry.close();
+    const count = (part: string) => this.#ledger().split(`"${part}":{`).length;
+    await until(() => count('end') >= count('start'), 'all ends are written', 3_000).catch(() => {});
+  }
+
+  #ledger(): string {
+    const place = join(this.state, 'agent-bash/ledger');
+    const names = existsSync(place) ? readdirSync(place) : [];
+    return names.map((name) => readFileSync(join(place, name), 'utf8')).join('');
   }
 
   /** Starts a host that this page shows, with a ledger. */
