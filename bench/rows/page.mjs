@@ -115,8 +115,7 @@ async function paint(browser, server, rounds) {
 
 /** The time from the start of a command to its row on the screen. */
 async function shown(tab, agent, rounds) {
-  await tab.evaluate(`window.seen = new Promise(() => {});
-    window.await = (mark) => new Promise((resolve) => {
+  await tab.evaluate(`window.await = (mark) => new Promise((resolve) => {
       const look = () => document.querySelector('.list')?.textContent.includes(mark)
         ? requestAnimationFrame(() => resolve(Date.now())) : setTimeout(look, 2);
       look();

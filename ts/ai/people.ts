@@ -50,12 +50,19 @@ export async function firstAnswer(
   try {
     const stays = person !== undefined;
     if (page) asked.push(answerOfPage(question, stays, signal).then((answer) => answer ?? (stays ? never() : null)));
-    if (person) asked.push(answerOfHost(question, person, signal));
+    if (person) asked.push(askHost(question, person, signal));
     return await Promise.race(asked);
   } finally {
     forget?.();
     over.abort();
   }
+}
+
+/** Asks the host. The signal that it gets is for a question that is withdrawn, and not for one that it has answered. */
+function askHost(question: ApprovalQuestion, person: AskPerson, signal: AbortSignal): Promise<Answer> {
+  const host = new AbortController();
+  const unlink = onAbort(signal, () => host.abort(signal.reason));
+  return answerOfHost(question, person, host.signal).finally(unlink);
 }
 
 async function answerOfPage(

@@ -24,13 +24,15 @@ export function openLink(url: string, used: Promise<void>): { close(): void } {
     void remark(`no file for a browser could be made, open the link yourself: ${(error as Error).message}`);
     return { close() {} };
   }
+  let isOver = false;
   const close = () => {
+    isOver = true;
     clearTimeout(late);
     rmSync(folder, { recursive: true, force: true });
   };
   const late = setTimeout(close, KEPT_MS);
   void used.then(close);
-  start(openers(join(folder, 'open.html')));
+  start(openers(join(folder, 'open.html')), () => isOver);
   return { close };
 }
 
@@ -66,13 +68,13 @@ function openers(file: string): string[][] {
     );
 }
 
-/** Starts the first command that succeeds. */
-function start([first, ...others]: string[][]): void {
+/** Starts the first command that succeeds. A browser that ends when the file is gone has succeeded before. */
+function start([first, ...others]: string[][], isOver: () => boolean): void {
   if (!first) return void remark('no browser could be started: open the link yourself');
   const [program = '', ...args] = first;
   let done = false;
   const next = () => {
-    if (!done) start(others);
+    if (!done && !isOver()) start(others, isOver);
     done = true;
   };
   // In a session of its own, so that Ctrl-C does not end the browser.

@@ -17,8 +17,9 @@ import type { Tool, ToolAnswer, ToolCall } from './server.ts';
 
 /** The answer to a command that has to ask where no page is open. */
 const NO_PAGE =
-  'a person has to be asked about this command, and no page is open: nothing was run. The user can open one with ' +
-  '`agent-bash ui --control`; try again then, or leave it out';
+  'a person has to be asked about this command, and no page is open, or the command is too long to be shown there: ' +
+  'nothing was run. The user can open a page with `agent-bash ui --control`; try again then, make it shorter, or leave ' +
+  'it out';
 
 /**
  * The tool `bash`: `createBashTool` with the client's first root as its directory. With `page`, a person is asked on

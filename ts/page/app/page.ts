@@ -113,6 +113,7 @@ export class Page {
     if (this.#view === 'History') void this.#history.load();
     this.#detail.pane.search.label = this.#view === 'History' ? 'Search output' : 'Search';
     this.#openSubject(this.#chosen[this.#view]);
+    this.#update();
   }
 
   #chooseNow(id: string): void {
@@ -196,14 +197,17 @@ export class Page {
     return live || ask || entry ? { id, live, ask, entry } : this.#gone(id);
   }
 
-  /** A question that was answered, or a run that is not listed any more. */
-  #gone(id: string): null {
-    if (this.#detail.id === id) {
-      this.#chosen[this.#view] = null;
-      this.#openSubject(null);
-      const isElsewhere = this.#detail.isQuestion && !this.#store.answered.has(id);
-      if (isElsewhere) this.#context.messages.say('This question was answered elsewhere, or withdrawn.');
-    }
+  /** A question that was answered, or a run that is not listed any more. A task goes on without its host. */
+  #gone(id: string): Subject | null {
+    const wasOpen = this.#detail.id === id;
+    const task = wasOpen ? this.#detail.taskId : null;
+    const live = task === null ? undefined : this.#store.live.find(({ run }) => run.taskId === task);
+    const next = live?.run.id ?? null;
+    this.#chosen[this.#view] = next;
+    this.#openSubject(next);
+    if (next !== null && live) return { id: next, live, ask: null, entry: null };
+    const isElsewhere = wasOpen && this.#detail.isQuestion && !this.#store.answered.has(id);
+    if (isElsewhere) this.#context.messages.say('This question was answered elsewhere, or withdrawn.');
     return null;
   }
 
@@ -281,6 +285,8 @@ export class Page {
         return this.#mover(-1, key);
       case '/':
         return () => (this.#view === 'History' ? this.#history.filters : this.#detail.pane.search).focus();
+      case 'Escape':
+        return this.#chosen[this.#view] === null ? null : () => this.#choose(null);
       case 's':
         return () => this.#detail.stop();
       case 'u':

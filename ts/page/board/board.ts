@@ -7,6 +7,8 @@ import { Projects } from './project.ts';
 
 /** Runs that have ended and are kept for a page that is opened later. */
 const KEPT = 100;
+/** Tasks whose agents are remembered. */
+const ACTORS = 1_000;
 /** Runs and asks of one host that are shown. */
 const SHOWN = 2_000;
 
@@ -69,16 +71,16 @@ export class Board {
     return [...this.#runs.values()].find((run) => run.runId === runId && this.#isShown(run));
   }
 
-  /** Returns whether a run is shown, or was a short time ago. */
-  hasRun(runId: string): boolean {
+  /** Returns whether a run or task is shown, or was a short time ago. */
+  hasRun(runId: string, taskId: string | null): boolean {
     const runs = [...this.#runs.values(), ...[...this.#ended.values()].map(({ run }) => run)];
-    return runs.some((run) => run.runId === runId);
+    return runs.some((run) => run.runId === runId || (taskId !== null && run.taskId === taskId));
   }
 
   /** A run that has ended before it could be shown. */
   past(run: PageRun, end: PageEnded): void {
     const change = empty();
-    this.#ended.set(run.id, { run, end });
+    this.#keep(run, end);
     change.runs.push(run);
     change.ended.push(end);
     this.#emit(change);
@@ -146,6 +148,7 @@ export class Board {
   /** It became known who asked for a run. */
   owned(runId: string, actor: Actor): void {
     this.#actors.set(runId, actor);
+    if (this.#actors.size > ACTORS) this.#actors.delete(this.#actors.keys().next().value as string);
     const change = empty();
     for (const run of this.#runs.values()) if (run.runId === runId) this.#put(run, change);
     this.#emit(change);
@@ -224,9 +227,13 @@ export class Board {
     for (const id of [...names, end.id]) this.#runs.delete(id);
     if (run.taskId !== null) this.#tasks.delete(run.taskId);
     const shown = { ...end, id: run.id };
-    this.#ended.set(run.id, { run, end: shown });
-    if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
+    this.#keep(run, shown);
     change.ended.push(shown);
+  }
+
+  #keep(run: PageRun, end: PageEnded): void {
+    this.#ended.set(run.id, { run, end });
+    if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
   }
 
   /** Takes away runs whose host does not report them any more. Returns those that have ended by that. */

@@ -2,7 +2,7 @@ import type { History } from '../history.ts';
 import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 
-/** Runs whose agent was looked up and is remembered. */
+/** Runs that are not looked up again. */
 const KNOWN = 1_000;
 
 /** Finds who asked for a task. Hosts do not tell it, and the ledger does. */
@@ -30,9 +30,11 @@ export class Owners {
   }
 
   async #ask({ runId }: PageRun): Promise<void> {
-    if (this.#asked.has(runId) || this.#asked.size >= KNOWN) return;
+    if (this.#asked.has(runId)) return;
+    if (this.#asked.size >= KNOWN) this.#asked.delete(this.#asked.values().next().value as string);
     this.#asked.add(runId);
     const entry = await this.#history.entry(runId).catch(() => null);
+    if (!entry) this.#asked.delete(runId);
     if (entry?.actor && this.#unlisten) this.#board.owned(runId, entry.actor);
   }
 }

@@ -47,9 +47,10 @@ export class Recent {
     const since = Date.now() - RECENT_MS;
     for (const entry of await this.#history.newest(since, MOST)) {
       if (!this.#unlisten) return;
-      const { state, endedAt, runId } = entry;
-      if (state === 'running' || state === 'backgrounded' || endedAt === null || this.#board.hasRun(runId)) continue;
-      const { exitCode, signal, receipt, durationMs, usage, outputPath, taskId } = entry;
+      const { state, endedAt, runId, taskId } = entry;
+      if (state === 'running' || state === 'backgrounded' || endedAt === null) continue;
+      if (this.#board.hasRun(runId, taskId)) continue;
+      const { exitCode, signal, receipt, durationMs, usage, outputPath } = entry;
       const known = { exitCode, signal, receipt, durationMs, usage, outputPath, taskId };
       this.#board.past(runOf(entry), {
         id: runId,

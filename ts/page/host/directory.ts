@@ -1,4 +1,4 @@
-import { closeSync, constants, type FSWatcher, openSync, watch } from 'node:fs';
+import { closeSync, constants, type FSWatcher, fstatSync, openSync, statSync, watch } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostOf, socketName } from './place.ts';
@@ -32,11 +32,15 @@ export class HostDirectory {
     this.#found = found;
   }
 
-  /** The path of a host's socket. Linux has a short one for any. */
+  /** The path of a host's socket; one that does not exist if there is no directory. Linux has a short one for any. */
   socketOf(host: string): string {
     const path = join(this.#path ?? '/nowhere', socketName(host));
     if (this.#path === null || process.platform !== 'linux' || Buffer.byteLength(path) <= PATH_BYTES) return path;
-    this.#opened ??= openSync(this.#path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      this.#opened ??= openSync(this.#path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    } catch {
+      return path;
+    }
     return join(`/proc/self/fd/${this.#opened}`, socketName(host));
   }
 
@@ -71,12 +75,19 @@ export class HostDirectory {
 
   async #list(): Promise<void> {
     const path = this.#where();
-    if (path !== this.#path) this.#leave();
+    if (path !== this.#path || (path !== null && this.#isReplaced(path))) this.#leave();
     this.#path = path;
     // Watched first, so that nothing is missed in between.
     if (path !== null) this.#watch(path);
     const names = path === null ? [] : await readdir(path).catch(() => []);
     if (this.#timer) this.#found(new Set(names.map(hostOf).filter((host) => host !== null)));
+  }
+
+  /** Returns whether the path leads to another directory than the open one. */
+  #isReplaced(path: string): boolean {
+    if (this.#opened === null) return false;
+    const [open, now] = [fstatSync(this.#opened), statSync(path, { throwIfNoEntry: false })];
+    return now?.ino !== open.ino || now.dev !== open.dev;
   }
 
   #watch(path: string): void {

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::runs::runs;
-use super::shape::{Ask, UndoCover, cut, shown_actor, shown_command, shown_directory, shown_sentences};
+use super::shape::{Ask, UndoCover, cut, is_shown_whole, shown_actor, shown_command, shown_directory, shown_sentences};
 use ledger::Actor;
 use protocol::task::now_ms;
 
@@ -98,9 +98,11 @@ impl Asks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks a question. `None` if no page is there that could answer and it does not stay, or too many questions wait.
+    /// Asks a question. `None` if no page is there that could answer and it does not stay, too many questions wait, or
+    /// the command is too long to be shown whole: a person approves only what can be read.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
-        if !(question.stays || self.is_answered()) || self.waiting().len() >= MOST {
+        if !(question.stays || self.is_answered()) || self.waiting().len() >= MOST || !is_shown_whole(&question.command)
+        {
             return None;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;

@@ -158,6 +158,11 @@ pub fn shown_command(command: &str) -> String {
     cut(without_secrets(command), COMMAND)
 }
 
+/// Returns whether a command is shown whole.
+pub fn is_shown_whole(command: &str) -> bool {
+    without_secrets(command).len() <= COMMAND
+}
+
 /// Takes the secrets out of a command or a command line, for people.
 pub fn without_secrets(command: &str) -> String {
     redact::redact(command).text.into_owned()

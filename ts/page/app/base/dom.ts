@@ -87,18 +87,23 @@ function move(parent: Movable & Element, element: Element, before: Element | nul
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
+/** Time in ms after which a change is shown although no frame comes: the tab is hidden. */
+const HIDDEN_MS = 250;
+
 /** Returns a function that calls `paint` once before the next frame, or soon if the tab is hidden. */
 export function painter(paint: () => void): () => void {
-  let waits = false;
+  let [waits, frame, timer] = [false, 0, 0];
   const run = () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
     waits = false;
     paint();
   };
   return () => {
     if (waits) return;
     waits = true;
-    if (document.hidden) setTimeout(run, 250);
-    else requestAnimationFrame(run);
+    timer = window.setTimeout(run, HIDDEN_MS);
+    if (!document.hidden) frame = requestAnimationFrame(run);
   };
 }
 

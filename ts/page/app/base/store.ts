@@ -82,7 +82,7 @@ export class Store {
 
   #replace({ runs, ended, asks, hosts }: PageState, now: number): void {
     const ids = new Set(runs.map(({ id }) => id));
-    for (const id of [...this.runs.keys()]) if (!ids.has(id) && id !== this.chosen) this.runs.delete(id);
+    for (const [id, { end }] of [...this.runs]) if (!ids.has(id) && (id !== this.chosen || !end)) this.runs.delete(id);
     this.asks.clear();
     this.isFilled = true;
     this.#change({ runs, ended, asks, hosts, answered: [], removed: [] }, now);

@@ -51,6 +51,8 @@ export class Confirm {
     if (this.element.hidden) return;
     this.element.hidden = true;
     this.element.replaceChildren();
-    if (this.#before instanceof HTMLElement && this.#before.isConnected) this.#before.focus();
+    const before = this.#before instanceof HTMLElement && this.#before.checkVisibility() ? this.#before : null;
+    const log = this.element.closest('.detail')?.querySelector<HTMLElement>('.log');
+    (before ?? log)?.focus({ preventScroll: true });
   }
 }

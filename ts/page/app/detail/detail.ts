@@ -1,5 +1,5 @@
 import { visible } from '../../../core/visible.ts';
-import type { HistoryEntry, PageAsk, PageDetails, PageEvents, PageUndo } from '../../wire.ts';
+import type { HistoryEntry, PageAsk, PageDetails, PageUndo } from '../../wire.ts';
 import { commandNodes } from '../base/command.ts';
 import type { Context } from '../base/context.ts';
 import { arrange, attribute, button, fill, h, show, text } from '../base/dom.ts';
@@ -10,6 +10,7 @@ import { capital, type Stated, statedEnd } from '../base/words.ts';
 import { statedRun, stateOf } from '../now/row.ts';
 import { stakesList } from '../now/stakes.ts';
 import { OutputPane } from '../output/pane.ts';
+import { portLink } from '../ports/link.ts';
 import { Case } from './case.ts';
 import { changesPart } from './changes.ts';
 import { Confirm } from './confirm.ts';
@@ -37,6 +38,7 @@ export class Detail {
   readonly #since = h('span', { class: 'since' });
   readonly #actions = h('span', { class: 'actions' });
   readonly #command = h('p', { class: 'head-cmd' });
+  readonly #ports = h('dl', { class: 'facts ports' });
   readonly #facts = h('dl', { class: 'facts' });
   readonly #findings = h('div');
   readonly #confirm = new Confirm();
@@ -44,6 +46,8 @@ export class Detail {
   readonly #body: HTMLElement;
   readonly #empty = h('p', { class: 'choose' }, 'Choose a command to see its output.');
   #subject: Subject | null = null;
+  /** The run that was undone here last. */
+  #undone: string | null = null;
   #case: { id: string; case: Case } | null = null;
   #details: PageDetails = { findings: [], entry: null };
   /** What the details were read for: the run and its state. */
@@ -64,12 +68,9 @@ export class Detail {
       copy,
       this.#actions,
     );
-    const parts = [row, this.#command, this.#facts, this.#findings, this.#confirm.element];
+    const parts = [row, this.#command, this.#ports, this.#facts, this.#findings, this.#confirm.element];
     this.#body = h('div', { class: 'body' }, h('header', { class: 'head' }, ...parts), this.#parts);
     this.element = h('article', { class: 'detail' }, this.#body, this.#empty);
-    this.element.addEventListener('keydown', ({ key }) => {
-      if (key === 'Escape' && this.#subject) context.choose(null);
-    });
     this.update(null);
   }
 
@@ -81,6 +82,11 @@ export class Detail {
   /** Whether a question is open. */
   get isQuestion(): boolean {
     return this.#case !== null;
+  }
+
+  /** The task that is open, if it is one. */
+  get taskId(): string | null {
+    return this.#subject?.live?.run.taskId ?? null;
   }
 
   /** Shows the thing that is open, as it is now. */
@@ -122,7 +128,7 @@ export class Detail {
   /** Stops the open run, or asks first if much would be lost. */
   stop(): void {
     const live = this.#subject?.live;
-    if (!live || live.end) return;
+    if (!live || live.end || !this.#context.store.welcome.control) return;
     const { run } = live;
     const isTask = run.kind === 'task';
     if (!isTask && run.kind !== 'terminal' && Date.now() - run.startedAt < LONG_MS) return void this.#stop(live);
@@ -144,7 +150,7 @@ export class Detail {
   /** Asks before the open run is undone, with what an undo would do now. */
   async undo(): Promise<void> {
     const runId = this.#undoable();
-    if (runId === null) return;
+    if (runId === null || !this.#context.store.welcome.control) return;
     const { server, store, messages } = this.#context;
     try {
       const forecast = await server.get<PageUndo>('forecast', { run: runId });
@@ -164,10 +170,6 @@ export class Detail {
     }
   }
 
-  output(data: PageEvents['output']): void {
-    this.pane.output(data);
-  }
-
   #reset(subject: Subject | null): void {
     this.#confirm.close();
     this.#case = subject?.ask ? { id: subject.id, case: new Case(this.#context, subject.ask) } : null;
@@ -184,8 +186,9 @@ export class Detail {
   /** Returns the run id of the open run if it can be undone. */
   #undoable(): string | null {
     const { live, entry } = this.#subject ?? {};
-    if (live) return live.end && (live.end.undo ?? this.#details.entry?.undo) ? live.run.runId : null;
-    return entry?.undo ? entry.runId : null;
+    if (live && (!live.end || this.#undone === live.run.runId)) return null;
+    if (live) return live.end?.undo || this.#details.entry?.undo ? live.run.runId : null;
+    return (this.#undone === entry?.runId ? null : entry?.undo) ? (entry as HistoryEntry).runId : null;
   }
 
   #updateHead(subject: Subject): void {
@@ -202,6 +205,9 @@ export class Detail {
     show(this.#command, ask === null);
     fill(this.#command, JSON.stringify([shown.command, findings]), () => commandNodes(shown, findings));
     fill(this.#findings, JSON.stringify(findings), () => [findings.length > 0 && stakesList(findings)]);
+    const ports = live && !live.end ? live.run.ports : [];
+    fill(this.#ports, JSON.stringify(ports), () => factList(ports.map((port) => ['Port', portLink(port)])));
+    show(this.#ports, ports.length > 0);
     const facts: Fact[] = live ? factsOfRun(live, store.agentOf(live.run), home) : [];
     const known = entry ?? this.#details.entry;
     if (known && (entry || live?.end)) facts.push(...factsOfEntry(known, live === null, known.project.name, home));
@@ -287,6 +293,7 @@ export class Detail {
       const stays = conflicts.length > 0 ? `, ${conflicts.length} left as they are` : '';
       messages.say(`Undone: ${name} (${restored.length} restored, ${removed.length} removed${stays})`);
       const live = this.#subject?.live;
+      this.#undone = runId;
       if (live?.end) live.end = { ...live.end, undo: null };
       this.#read = '';
       this.#context.changed();

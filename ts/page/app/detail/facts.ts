@@ -3,7 +3,7 @@ import { visible } from '../../../core/visible.ts';
 import { h } from '../base/dom.ts';
 import { clock, day, duration, percent, shortPath, size } from '../base/format.ts';
 import type { LiveRun } from '../base/store.ts';
-import { portLink } from '../ports/link.ts';
+import { changedWords } from '../base/words.ts';
 
 /** A fact: its name and its value; `''` is left out. */
 export type Fact = [name: string, value: string | Node];
@@ -17,7 +17,6 @@ export function factList(facts: readonly Fact[]): HTMLElement[] {
 
 /** Returns the facts of a run of now. */
 export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: string): Fact[] {
-  const ports = end ? [] : run.ports.map((port): Fact => ['Port', portLink(port)]);
   const usage: Fact[] = end
     ? []
     : [
@@ -26,7 +25,6 @@ export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: stri
         ['Processes', run.processes === null ? '' : String(run.processes)],
       ];
   return [
-    ...ports,
     ['Project', visible(run.project.name)],
     ['Agent', visible(agent)],
     ['Started', clock(run.startedAt)],
@@ -50,6 +48,7 @@ export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: stri
   ];
   return [
     ...(isAlone ? first : []),
+    ['Changed', isAlone && entry.receipt ? changedWords(entry.receipt) || 'no file' : ''],
     ['CPU time', usage ? duration(usage.userMs + usage.systemMs) : ''],
     ['Memory', usage ? size(usage.maxRssBytes) : ''],
     ['Session', visible(actor?.session ?? '')],

@@ -71,7 +71,7 @@ export class HistoryView {
 
   /** Sets the focus on the row of a run. */
   focus(runId: string): void {
-    this.element.querySelector<HTMLElement>(`[data-run="${CSS.escape(runId)}"] .open`)?.focus();
+    this.element.querySelector<HTMLElement>(`[data-run="${CSS.escape(runId)}"] .open`)?.focus({ preventScroll: true });
   }
 
   async #loadOlder(): Promise<void> {
@@ -97,10 +97,12 @@ export class HistoryView {
   }
 
   #show(history: PageHistory, isNewest: boolean): void {
-    const focused = document.activeElement?.closest('[data-run]')?.getAttribute('data-run');
+    const { activeElement } = document;
+    const focused =
+      this.#table.contains(activeElement) && activeElement?.closest('[data-run]')?.getAttribute('data-run');
     for (const body of this.#table.querySelectorAll('tbody')) body.remove();
     this.#table.append(...this.#days());
-    if (focused && this.element.isConnected && !document.activeElement?.isConnected) this.focus(focused);
+    if (focused && this.element.isConnected) this.focus(focused);
     if (isNewest) {
       this.#chart.update(history);
       this.filters.options(history);

@@ -143,11 +143,6 @@ export class Needs {
     show(this.element, false);
   }
 
-  /** Returns the buttons that open the cards, in their order. */
-  get opens(): HTMLButtonElement[] {
-    return this.#cards().map(({ open }) => open);
-  }
-
   update(): void {
     const { asks, waiting, chosen } = this.#context.store;
     for (const id of [...this.#asks.keys()]) if (!asks.has(id)) this.#asks.delete(id);

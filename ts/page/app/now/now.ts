@@ -47,11 +47,6 @@ export class NowView {
     }
   }
 
-  /** Returns the buttons that open a run or a question, in their order. */
-  get opens(): HTMLButtonElement[] {
-    return [...this.element.querySelectorAll<HTMLButtonElement>('button.open')];
-  }
-
   /** Sets the focus on the button that opens a run or a question. */
   focus(id: string): void {
     const row =
@@ -61,11 +56,13 @@ export class NowView {
 
   update(): void {
     const { store } = this.#context;
+    const anchor = this.element.querySelector('.run:hover, .run:focus-within');
+    const top = anchor?.getBoundingClientRect().top ?? 0;
     this.#needs.update();
     const runs = [...store.runs.values()];
     for (const id of [...this.#rows.keys()]) if (!store.runs.has(id)) this.#rows.delete(id);
     const groups = groupsOf(runs, store);
-    const isStill = Date.now() - this.#movedAt < STILL_MS;
+    const isStill = anchor !== null || Date.now() - this.#movedAt < STILL_MS;
     const elements = groups.map((group) => {
       const view = this.#groups.get(group.key) ?? new GroupView(this.#context, group);
       this.#groups.set(group.key, view);
@@ -77,6 +74,8 @@ export class NowView {
     arrange(this.#groupList, elements);
     this.element.classList.toggle('dense', store.live.length > DENSE);
     this.#updateEmpty(runs);
+    // What comes and goes above leaves the row in its place that a person is at.
+    if (anchor?.isConnected) this.element.scrollTop += anchor.getBoundingClientRect().top - top;
   }
 
   tick(now: number): void {

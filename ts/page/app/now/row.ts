@@ -34,7 +34,9 @@ export class RunRow {
   readonly open: HTMLButtonElement;
   readonly #context: Context;
   readonly #mark = h('span', { class: 'mark' });
-  readonly #line = h('p', { class: 'line' });
+  readonly #ports = h('span');
+  readonly #words = h('span');
+  readonly #line = h('p', { class: 'line' }, this.#ports, this.#words);
   readonly #cpu = h('span', { class: 'cpu' });
   readonly #memory = h('span', { class: 'mem' });
   readonly #time = h('time');
@@ -90,12 +92,8 @@ export class RunRow {
     const said = this.#said(now);
     const ports = end ? [] : run.ports;
     const words = end ? '' : oneLine(run.lastLine);
-    fill(this.#line, JSON.stringify([said, words, ports]), () => [
-      ...ports.map(portLink),
-      ports.length > 0 && ' ',
-      said && h('em', {}, said, words && ' · '),
-      words,
-    ]);
+    fill(this.#ports, JSON.stringify(ports), () => [...ports.map(portLink), ports.length > 0 && ' ']);
+    fill(this.#words, JSON.stringify([said, words]), () => [said && h('em', {}, said, words && ' · '), words]);
   }
 
   #said(now: number): string {

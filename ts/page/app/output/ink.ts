@@ -44,8 +44,3 @@ export class Ink {
     return runs;
   }
 }
-
-/** The text of a line, for the search. */
-export function textOf(line: Drawn): string {
-  return line.map(({ text }) => text).join('');
-}

@@ -1,5 +1,5 @@
 import type { PageOutput, PageScreen } from '../../wire.ts';
-import { h, show } from '../base/dom.ts';
+import { fill, h, show } from '../base/dom.ts';
 import { count, size } from '../base/format.ts';
 import { lineElement, remarkElement } from './draw.ts';
 import { LINES, Paper, type PaperLine } from './paper.ts';
@@ -75,7 +75,8 @@ export class LogView {
 
   /** Says how the run has ended; nothing while it goes on. */
   ended(words: (string | Node)[]): void {
-    this.#end.replaceChildren(...words);
+    const key = words.map((word) => (typeof word === 'string' ? word : word.textContent)).join('');
+    fill(this.#end, key, () => words);
     show(this.#end, words.length > 0);
     this.#toEnd();
   }
@@ -111,7 +112,7 @@ export class LogView {
       this.#next = line.number + 1;
     }
     this.#paintOpen();
-    this.#speak(added.length);
+    this.#speak(added.length + (this.#open ? 1 : 0));
     if (!this.#paper.isEmpty) this.#say(first > 1 ? `${count(first - 1, 'earlier line')} not shown` : '');
     this.search?.update();
     this.#toEnd();
@@ -181,8 +182,5 @@ export class LogView {
 
 function elementOf(line: PaperLine): HTMLElement {
   if ('drawn' in line) return lineElement(line.drawn, line.label);
-  return remarkElement(
-    h('b', {}, `Gap: ${size(line.gap)} did not reach this page.`),
-    ' The whole output is in its log.',
-  );
+  return remarkElement(h('b', {}, `Gap: ${size(line.gap)} did not reach this page.`));
 }

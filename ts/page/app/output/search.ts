@@ -93,6 +93,7 @@ export class Search {
   update(): void {
     const gone = this.#hits.findIndex((hit) => hit.isConnected);
     if (gone !== 0) this.#hits.splice(0, gone < 0 ? this.#hits.length : gone);
+    for (const range of this.#highlight ?? []) if (!range.startContainer.isConnected) this.#highlight?.delete(range);
     const at = this.#current ? this.#hits.indexOf(this.#current) + 1 : 0;
     const total = this.#hits.length;
     const words =
