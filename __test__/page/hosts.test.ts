@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { IDLE } from '../host/support.ts';
 import { alive, finished, folder, isRoot, linuxTest, testNeeding, until } from '../support/index.ts';
+import { floods, greets, HELLO, liar, RUN } from './liar.ts';
 import { type Data, type Events, Pages } from './support.ts';
 
 /** A page with an open tab. */
@@ -210,42 +211,6 @@ describe.concurrent('hosts come and go', () => {
   });
 });
 
-/** A host that says what it is told to, in the place of a real one. */
-function liar(pages: Pages, name: string, says: (socket: Socket, line: Data) => void): void {
-  mkdirSync(pages.hosts.directory, { recursive: true, mode: 0o700 });
-  chmodSync(join(pages.hosts.directory, '..'), 0o700);
-  const server = createServer((socket) => {
-    socket.setEncoding('utf8').on('error', () => {});
-    let rest = '';
-    socket.on('data', (text) => {
-      const lines = `${rest}${text}`.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) says(socket, JSON.parse(line));
-    });
-    sockets.add(socket);
-  });
-  const sockets = new Set<Socket>();
-  server.listen(join(pages.hosts.directory, name));
-  finished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-}
-
-const HELLO = { hello: { protocol: 1, pid: 1, program: 'liar', cwd: '/', startedAt: 1, version: '0' } };
-const RUN = { key: 'c1', runId: 'r1', kind: 'command', command: 'of a liar', cwd: '/', startedAt: 1, state: 'running' };
-
-/** A liar that greets as a host does, and answers with these messages to `watch`. */
-function greets(...messages: (object | string | Buffer)[]) {
-  return (socket: Socket, line: Data) => {
-    if (line.hello) socket.write(`${JSON.stringify(HELLO)}\n`);
-    if (line.do !== 'watch') return;
-    socket.write(`{"re":${line.id},"ok":true}\n`);
-    for (const one of messages)
-      socket.write(typeof one === 'string' || one instanceof Buffer ? one : `${JSON.stringify(one)}\n`);
-  };
-}
-
 /** Starts a real host, and waits until its command is shown and its end is told: the page is well. */
 async function isWell(pages: Pages, events: Events): Promise<void> {
   const host = pages.host(`${IDLE} process.on('SIGUSR1', () => bash('echo still; exit 5'));`);
@@ -360,19 +325,7 @@ describe.concurrent('a host that lies costs itself alone', () => {
 
   test('with a flood of messages', async () => {
     const { pages, events } = await opened();
-    let stopped = false;
-    finished(() => {
-      stopped = true;
-    });
-    liar(pages, '77777.sock', async (socket, line) => {
-      greets({ state: { runs: [], asks: [] } })(socket, line);
-      if (line.do !== 'watch') return;
-      for (let at = 0; !stopped; at += 1) {
-        const runs = [{ ...RUN, command: `echo ${'x; '.repeat(2_000)} ${at}` }];
-        if (!socket.write(`${JSON.stringify({ change: { runs, ended: [], asks: [], answered: [] } })}\n`))
-          await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
-      }
-    });
+    liar(pages, '77777.sock', floods());
     await events.run(({ host }) => host === '77777');
     await isWell(pages, events);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { IDLE } from '../../../host/support.ts';
+import { floods, liar } from '../../../page/liar.ts';
 import { type Data, type Events, type Page, Pages, type Tab } from '../../../page/support.ts';
 import { finished, linuxTest, until } from '../../../support/index.ts';
 
@@ -121,6 +122,21 @@ test('a tab that is away for longer than its stream is kept gets everything anew
   const late = await tab.events(events.all.at(-1)?.id);
   await late.run(named('begun'));
   expect(late.welcome.stream).not.toBe(events.welcome.stream);
+});
+
+/** The processor time that a page has used, in ms. */
+async function processor({ host }: Page): Promise<number> {
+  const fields = (await readFile(`/proc/${host.pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+linuxTest('a host that floods takes no more than a share of the processor', async () => {
+  const { pages, page, events } = await opened();
+  liar(pages, '77777.sock', floods());
+  await events.run(({ host }) => host === '77777');
+  const [before, began] = [await processor(page), performance.now()];
+  await sleep(4_000);
+  expect(((await processor(page)) - before) / (performance.now() - began)).toBeLessThan(0.5);
 });
 
 /** What a slow client sends, piece by piece. */
