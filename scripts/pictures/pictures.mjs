@@ -45,6 +45,7 @@ const SCENES = {
 
 async function open(page, name) {
   await page.getByRole('button', { name }).first().click();
+  await page.locator('.list').evaluate((list) => list.scrollTo(0, 0));
   await wait(600);
 }
 
