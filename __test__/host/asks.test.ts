@@ -69,6 +69,17 @@ test('without a page that may answer, a question ends at once', async () => {
   await host.says(/^1 \{"kind":"answered"\}$/m);
 });
 
+test('a command that is too long to be shown whole is not asked about', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`${ASKS}
+    question.command = 'git clean -fd # ' + 'x'.repeat(9_000) + '\\nnpm publish';`);
+  const client = await hosts.client(host, true);
+  await client.request({ do: 'watch' });
+  host.process.kill('SIGUSR1');
+  await host.says(/^1 \{"kind":"answered"\}$/m);
+  expect(client.messages.some(({ change }) => change?.asks.length)).toBe(false);
+});
+
 test('a question ends when the last page that may answer stays away', async () => {
   const hosts = new Hosts();
   const host = hosts.start(ASKS);

@@ -57,6 +57,10 @@ browserTest('output follows until a person scrolls, and says how much is newer',
   await log.getByText('line 300').waitFor();
   const fromEnd = () => about<number>(log, 'one.scrollHeight - one.scrollTop - one.clientHeight');
   await until(async () => (await fromEnd()) < 32, 'it follows');
+  await tab.setViewportSize({ width: 500, height: 700 });
+  await until(async () => (await fromEnd()) < 32, 'it follows in a narrow window, too');
+  await tab.setViewportSize({ width: 1_280, height: 800 });
+  await until(async () => (await fromEnd()) < 32, 'it follows in a wide one');
   await log.hover();
   await tab.mouse.wheel(0, -2_000);
   await until(async () => (await fromEnd()) > 500, 'it was scrolled');

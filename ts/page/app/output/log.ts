@@ -27,12 +27,14 @@ export class LogView {
   #next = 1;
   #open: HTMLElement | null = null;
   #following = true;
+  /** The width and height that are known. */
+  #size = '';
   #spoken = { characters: 0, since: 0 };
 
   constructor() {
     this.element.append(this.#notice, this.#list, this.#screen, this.#note, this.#end);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
-    new ResizeObserver(() => this.#toEnd()).observe(this.element);
+    new ResizeObserver(() => this.#isResized()).observe(this.element);
     this.clear();
   }
 
@@ -169,10 +171,21 @@ export class LogView {
   }
 
   #scrolled(): void {
+    // A window that gets narrower wraps more lines: no person has scrolled.
+    if (this.#isResized()) return;
     const { scrollHeight, scrollTop, clientHeight } = this.element;
     const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
     const following = isAtEnd && this.#next >= (this.#paper.lines[0]?.number ?? 0);
     if (following !== this.#following) this.follow(following);
+  }
+
+  /** Returns whether it has another size than at the last call, and goes to the end if that is followed. */
+  #isResized(): boolean {
+    const size = `${this.element.clientWidth} ${this.element.clientHeight}`;
+    const isResized = size !== this.#size;
+    this.#size = size;
+    if (isResized) this.#toEnd();
+    return isResized;
   }
 
   #toEnd(): void {
