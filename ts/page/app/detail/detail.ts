@@ -316,11 +316,8 @@ function endNodes(live: LiveRun | null, entry: HistoryEntry | null): (string | N
   const { word, tone } = statedEnd(end);
   const startedAt = live?.run.startedAt ?? entry?.startedAt ?? 0;
   if (end.state === 'lost') {
-    const gone = h('span', { class: 'bad' }, 'Lost.');
-    return [
-      gone,
-      ` Its helper was killed, at ${clock(end.endedAt)} or before. Its end was not seen; the output may stop short.`,
-    ];
+    const words = ` Its end was not seen; it was at ${clock(end.endedAt)} or before. The output may stop short.`;
+    return [h('span', { class: 'bad' }, 'Lost.'), words];
   }
   const after = `after ${duration(end.durationMs ?? end.endedAt - startedAt)}`;
   return [tone === 'bad' ? h('span', { class: 'bad' }, capital(word)) : capital(word), ` ${after}`];

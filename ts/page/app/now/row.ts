@@ -108,7 +108,7 @@ export class RunRow {
 /** Returns in words how a run ended and what it changed. */
 function endWords(end: NonNullable<LiveRun['end']>): string {
   const parts = [
-    end.state === 'lost' ? 'lost: its helper was killed, and its end was not seen' : statedEnd(end).word,
+    end.state === 'lost' ? 'lost: its end was not seen' : statedEnd(end).word,
     end.denied > 0 ? `${end.denied} denied` : '',
     end.receipt ? changedWords(end.receipt) : '',
   ];
