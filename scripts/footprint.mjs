@@ -155,7 +155,8 @@ export class Footprint {
   /** Kills every process of the run, and removes its directory. */
   clear() {
     killAll(this.#mark);
-    rmSync(this.#directory, { recursive: true, force: true });
+    // A process that was just killed may still be at work there.
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   /** Ends the run. Returns what is wrong with its footprint, a sentence each, after killing what is left. */

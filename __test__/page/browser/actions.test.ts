@@ -36,7 +36,7 @@ browserTest('a task is stopped after a question in place', async () => {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
   const task = pages.host(`${NAMES}
-    const registry = new BackgroundRegistry({ dir: ${JSON.stringify(folder())} });
+    const registry = new BackgroundRegistry();
     const { pid } = await registry.start('echo up; exec sleep 1000');
     console.log('PID ' + pid);
     setInterval(ignore, 1e6);`);

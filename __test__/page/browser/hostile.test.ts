@@ -25,7 +25,7 @@ browserTest('output, commands, titles and reasons are text and never markup', as
     bash(said + '; exec sleep 1000 # ' + texts.slice(1, 5).join(' '), options).catch(() => {});
     const terminal = new PtySession({ cols: 100, rows: 30, ...options });
     await terminal.start(said + '; exec sleep 1000');
-    bash(said + '; false', options).catch(() => {});`);
+    bash(said + '; sleep 1000', options).catch(() => {});`);
   const tab = await openTab(page);
   await tab.locator('[data-run]').nth(1).waitFor();
   for (const open of await tab.locator('.list button.open').all()) {

@@ -18,7 +18,7 @@ async function busy(): Promise<Page> {
     const options = { cwd: ${project}, timeoutMs: 600_000, ledger: true, actor: { agent: 'builder' } };
     bash('printf "\\\\e[31mred\\\\e[0m \\\\e[38;5;226mpale\\\\e[0m plain\\\\n"; exec sleep 1000', options).catch(ignore);
     await new PtySession(options).start('read -rp "Name: " name # a question');
-    const registry = new BackgroundRegistry({ dir: ${JSON.stringify(folder())} });
+    const registry = new BackgroundRegistry();
     setInterval(ignore, 1e6);
     await registry.start('python3 -u -m http.server 0 --bind 127.0.0.1', options);
     const terminal = new PtySession({ cols: 40, rows: 8, ...options });

@@ -7,9 +7,10 @@ import type { FileTail } from './tail.ts';
 
 /**
  * Follows a run on a connection of its own: it can be stopped without stopping what a host reports of its other runs.
- * `instead` follows a run that its host does not have any more.
+ * `instead` follows a run that its host does not have any more, or whose host is not there.
  */
-export function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, instead: () => Follow): Follow {
+function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, instead: () => Follow): Follow {
+  let accepted = false;
   let other: Follow | null = null;
   let started = false;
   let closed = false;
@@ -29,17 +30,22 @@ export function followRun(hosts: Hosts, host: string, key: string, sink: OutputS
       ended ||= output.end;
     },
     closed() {
-      if (!closed && !ended) sink.none('Its host has closed the connection.');
-      closed = true;
+      // Before, the request has failed.
+      if (accepted && !closed && !ended) sink.none('Its host has closed the connection.');
+      closed ||= accepted;
     },
   });
   connection.hello
     .then(() => connection.request({ do: 'follow', run: key }))
+    .then(() => {
+      accepted = true;
+    })
     .catch(({ code, message }: HostError) => {
       const isFirst = !closed && !started;
       closed = true;
       connection.close();
-      if (isFirst && code === 'gone') other = instead();
+      const isGone = code === 'gone' || code === 'unreachable';
+      if (isFirst && isGone) other = instead();
       else if (isFirst) sink.none(`Its output cannot be followed: ${message}.`);
     });
   return {
@@ -72,8 +78,8 @@ export function follow(places: FollowPlaces, id: string, sink: OutputSink): Foll
   const run = places.board.known(id) ?? places.board.byRunId(id);
   const fromFile = () => followFile(places, id, sink);
   // A host keeps the output of the last runs for a while.
-  const isKnown = run?.host != null && places.board.hasHost(run.host);
-  return isKnown ? followRun(places.hosts, run.host as string, keyOf(run), sink, fromFile) : fromFile();
+  if (run?.host == null || !places.board.hasHost(run.host)) return fromFile();
+  return followRun(places.hosts, run.host, keyOf(run), sink, fromFile);
 }
 
 function followFile(places: FollowPlaces, id: string, sink: OutputSink): Follow {
@@ -83,7 +89,7 @@ function followFile(places: FollowPlaces, id: string, sink: OutputSink): Follow 
     const file = await places.fileOf(id);
     if (closed) return;
     if (file) tail = places.tail(file.path, file.grows, sink);
-    else sink.none('It has ended, and its output is not kept.');
+    else sink.none('Its output is not kept.');
   };
   start().catch((error: Error) => {
     if (!closed) sink.none(`Its output cannot be read: ${error.message}.`);
