@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundRegistry } from 'agent-bash';
 import { Hosts } from '../host/support.ts';
-import { finished, folder, type Host, until } from '../support/index.ts';
+import { finished, type Host, remove, until } from '../support/index.ts';
 
 /** Any event of a page. `ts/page/wire.ts` has their types. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests look at parts of events
@@ -26,23 +27,23 @@ export interface Sent {
   body?: string | Uint8Array | undefined;
 }
 
-/** Returns whether a process has this in its environment. */
-function hasProcess(variable: string): boolean {
-  const has = (pid: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable);
-    } catch {
-      return false;
-    }
-  };
-  return existsSync('/proc') && readdirSync('/proc').some((name) => /^\d+$/.test(name) && has(name));
+/**
+ * Creates a directory for a ledger. The shim of a host that was killed may write to it later, which makes it again. So
+ * it is where the files are that outlive a run.
+ */
+function ledgerFolder(): string {
+  const above = join(realpathSync(tmpdir()), `agent-bash-${process.getuid?.()}`);
+  mkdirSync(above, { recursive: true, mode: 0o700 });
+  const path = mkdtempSync(join(above, 'ledger-'));
+  finished(() => remove(path));
+  return path;
 }
 
 /** A page that is served by a process of its own, for hosts and a ledger of its own. */
 export class Pages {
   readonly hosts = new Hosts();
   /** `XDG_STATE_HOME` */
-  readonly state = folder();
+  readonly state = ledgerFolder();
   readonly env: Record<string, string>;
 
   /** `runtime` is the `XDG_RUNTIME_DIR`. */
@@ -52,15 +53,11 @@ export class Pages {
     finished(() => this.#end());
   }
 
-  /**
-   * Ends the tasks that have outlived their hosts, and waits until no process is left: a shim that still writes to the
-   * ledger would make its directory again.
-   */
+  /** Ends the tasks that have outlived their hosts. */
   async #end(): Promise<void> {
     const registry = new BackgroundRegistry({ dir: join(this.state, 'agent-bash') });
     await Promise.all(registry.list().map(({ id }) => registry.kill(id)));
     await registry.close();
-    await until(() => !hasProcess(`XDG_STATE_HOME=${this.state}`), 'all processes of the test have ended');
   }
 
   /** Starts a host that this page shows, with a ledger. */
