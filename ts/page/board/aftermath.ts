@@ -1,7 +1,7 @@
 import type { History } from '../history.ts';
-import { bareEnd } from '../host/read-end.ts';
 import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
+import { endOf } from './end-of.ts';
 
 /** Times in ms after which the ledger is asked how a run has ended whose host is gone. */
 const ASK_MS = [0, 250, 2_000, 10_000];
@@ -31,10 +31,9 @@ export class Aftermath {
   async #settle({ id, runId }: PageRun): Promise<boolean> {
     if (runId === '' || this.#board.run(id)) return true;
     const entry = await this.#history.entry(runId).catch(() => null);
-    if (!entry || entry.endedAt === null || entry.state === 'running') return false;
-    const { state, exitCode, signal, endedAt, receipt, durationMs, usage, outputPath, taskId } = entry;
-    const known = { exitCode, signal, receipt, durationMs, usage, outputPath, taskId };
-    this.#board.end({ id, ...bareEnd(state, endedAt), ...known });
+    const end = entry && endOf(entry, id);
+    if (!end) return false;
+    this.#board.end(end);
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import type { History } from '../history.ts';
-import { bareEnd } from '../host/read-end.ts';
 import type { HistoryEntry, PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
+import { endOf } from './end-of.ts';
 
 /** Time in ms for which a run that has ended is shown among those of now. */
 const RECENT_MS = 5 * 60_000;
@@ -47,17 +47,10 @@ export class Recent {
     const since = Date.now() - RECENT_MS;
     for (const entry of await this.#history.newest(since, MOST)) {
       if (!this.#unlisten) return;
-      const { state, endedAt, runId, taskId } = entry;
-      if (state === 'running' || state === 'backgrounded' || endedAt === null) continue;
-      if (this.#board.hasRun(runId, taskId)) continue;
-      const { exitCode, signal, receipt, durationMs, usage, outputPath } = entry;
-      const known = { exitCode, signal, receipt, durationMs, usage, outputPath, taskId };
-      this.#board.past(runOf(entry), {
-        id: runId,
-        ...bareEnd(state, endedAt),
-        ...known,
-        receiptState: receipt?.state ?? null,
-      });
+      const { state, runId, taskId } = entry;
+      const end = endOf(entry, runId);
+      if (!end || state === 'backgrounded' || this.#board.hasRun(runId, taskId)) continue;
+      this.#board.past(runOf(entry), end);
     }
   }
 }
