@@ -7,7 +7,7 @@
  */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Processes and private memory, in bytes, that a run may take at once. */
@@ -94,6 +94,15 @@ export function killAll(mark) {
   }
 }
 
+/** Names what a directory has in it, which tells the test that made it. */
+function within(path) {
+  const found = entries(path, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  const names = files.slice(0, 5).map((file) => relative(path, file));
+  if (found.length > 0 && files.length === 0) return ' with empty directories';
+  return files.length > 0 ? ` with ${names.join(', ')}${files.length > names.length ? ' and more' : ''}` : '';
+}
+
 export class Footprint {
   #mark = `GATE_RUN=${process.pid}.${Date.now().toString(36)}`;
   #directory = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
@@ -145,7 +154,7 @@ export class Footprint {
     const groups = cgroups().filter((path) => !this.#before.cgroups.has(path) && !text(join(path, 'cgroup.procs')));
     return [
       ...processes,
-      ...files.map((name) => `file $TMPDIR/${name}`),
+      ...files.map((name) => `file $TMPDIR/${name}${within(join(this.#directory, name))}`),
       ...mounts.map((path) => `mount ${path}`),
       ...groups.map((path) => `cgroup ${path}`),
       ...(existsSync(this.#state) && !this.#before.state ? [`directory ${this.#state}`] : []),

@@ -38,6 +38,17 @@ linuxTest('a file that is left behind is named', () => {
   expect(wrong).toEqual(['left behind: file $TMPDIR/some-file']);
 });
 
+linuxTest('a directory that is left behind is named with what is in it', () => {
+  const { wrong } = wrongAfter(`
+    mkdirSync(env.TMPDIR + '/one/two', { recursive: true });
+    writeFileSync(env.TMPDIR + '/one/two/three', '');
+    mkdirSync(env.TMPDIR + '/empty/four', { recursive: true });`);
+  expect(wrong.sort()).toEqual([
+    'left behind: file $TMPDIR/empty with empty directories',
+    'left behind: file $TMPDIR/one with two/three',
+  ]);
+});
+
 linuxTest('saved outputs may stay', () => {
   expect(wrongAfter(`mkdirSync(env.TMPDIR + '/agent-bash-' + process.getuid());`).wrong).toEqual([]);
 });
