@@ -14,7 +14,17 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { finished, folder, host, isRoot, linuxTest, processes, remove, testNeeding } from '../support/index.ts';
+import {
+  finished,
+  folder,
+  type Host,
+  host,
+  isRoot,
+  linuxTest,
+  processes,
+  remove,
+  testNeeding,
+} from '../support/index.ts';
 import { Hosts, IDLE } from './support.ts';
 
 const NOBODY = 65534;
@@ -118,13 +128,13 @@ test('without a private runtime directory, hosts of any environment meet below /
   expect([`/tmp/agent-bash-${uid}/hosts\n`, `/run/user/${uid}/agent-bash/hosts\n`]).toContain([...places][0]);
 });
 
-/** The inode of a listening socket. */
-function inodeOf(path: string): string {
+/** The inode of a host's listening socket. The system knows it by the name that it had before it was heard. */
+function inodeOf({ pid }: Host): string {
   const line = readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
-    .find((line) => line.endsWith(path) || line.endsWith(`/${path.split('/').at(-1)}`));
+    .find((line) => new RegExp(`/${pid}-\\d+\\.new$`).test(line));
   const [, , , , , , inode] = line?.split(/\s+/) ?? [];
-  if (!inode) throw new Error(`no listener at ${path}`);
+  if (!inode) throw new Error(`host ${pid} does not listen`);
   return inode;
 }
 
@@ -142,7 +152,7 @@ linuxTest('no other process has the socket, or a connection', async () => {
   host.process.kill('SIGUSR1');
   await host.says(/started/);
   await client.request({ do: 'watch' });
-  const inode = inodeOf(hosts.socket(host));
+  const inode = inodeOf(host);
   const holders = processes().filter(({ pid }) => {
     try {
       const fds = readdirSync(`/proc/${pid}/fd`);

@@ -42,19 +42,10 @@ export class Hosts {
   /** Connects to a host that runs a command, and exchanges the first lines. */
   async client(host: Host, control = false): Promise<Client> {
     await this.listens(host);
-    const client = await this.#connected(host);
+    const client = new Client(this.socket(host));
     client.send(control ? { hello: 1, control } : { hello: 1 });
     await client.message(({ hello }) => hello);
     return client;
-  }
-
-  /** Connects. A socket is refused between its binding and the moment from which its host listens. */
-  async #connected(host: Host): Promise<Client> {
-    for (;;) {
-      const client = new Client(this.socket(host));
-      await until(() => client.connected || client.closed, 'the socket answers');
-      if (client.connected) return client;
-    }
   }
 }
 
@@ -63,7 +54,6 @@ export class Client {
   readonly socket: Socket;
   /** All messages, in their order. */
   readonly messages: Message[] = [];
-  connected = false;
   closed = false;
   #rest = '';
   #last = 0;
@@ -71,9 +61,6 @@ export class Client {
   constructor(path: string) {
     this.socket = connect(path).setEncoding('utf8');
     this.socket.on('data', (text) => this.#read(`${text}`));
-    this.socket.on('connect', () => {
-      this.connected = true;
-    });
     this.socket.on('error', () => {});
     this.socket.on('close', () => {
       this.closed = true;

@@ -21,6 +21,8 @@ use capture::{open_private, private_parent};
 const BELOW: [&str; 2] = ["agent-bash", "hosts"];
 /// The ending of a socket's name.
 const SUFFIX: &str = ".sock";
+/// The ending of the name of a socket that does not listen yet.
+const UNHEARD: &str = ".new";
 /// Most sockets of one pid: of several containers, or of two versions of this package in one process.
 const SAME_PID: u32 = 10;
 /// Most files that are looked at.
@@ -140,34 +142,45 @@ pub fn bind(here: &Surroundings) -> io::Result<(UnixListener, Bound)> {
 }
 
 impl Place {
+    /// Listens under a name that nobody looks for, and only then takes that of a host, so that whoever finds it may connect.
     fn bind(&self) -> io::Result<(UnixListener, Bound)> {
-        for copy in 0..SAME_PID {
-            let path = self.path.join(name_of(process::id(), copy));
-            let short = sys::short_path(&self.directory, &path);
-            let mut bound = UnixListener::bind(&short);
-            let is_used = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+        let pid = process::id();
+        let unheard = self.short(&format!("{pid}-{}{UNHEARD}", sys::monotonic_ns()));
+        let listener = UnixListener::bind(&unheard)?;
+        let path = self.take_name(pid, &unheard).inspect_err(|_| drop(fs::remove_file(&unheard)))?;
+        listener.set_nonblocking(true)?;
+        let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
+        Ok((listener, Bound { pid, path, inode }))
+    }
+
+    /// Renames a socket to the first free name of a host.
+    fn take_name(&self, pid: u32, socket: &Path) -> io::Result<PathBuf> {
+        let is_used = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        for name in (0..SAME_PID).map(|copy| name_of(pid, copy)) {
+            let path = self.short(&name);
+            let mut taken = sys::rename_new(socket, &path);
             // An earlier process with this pid may have left it.
-            if bound.as_ref().is_err_and(is_used) && is_refused(&short) {
-                let _ = fs::remove_file(&short);
-                bound = UnixListener::bind(&short);
+            if taken.as_ref().is_err_and(is_used) && is_refused(&path) {
+                let _ = fs::remove_file(&path);
+                taken = sys::rename_new(socket, &path);
             }
-            match bound {
+            match taken {
                 Err(error) if is_used(&error) => {}
-                Err(error) => return Err(error),
-                Ok(listener) => {
-                    listener.set_nonblocking(true)?;
-                    let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
-                    return Ok((listener, Bound { pid: process::id(), path, inode }));
-                }
+                taken => return taken.map(|()| self.path.join(name)),
             }
         }
         Err(io::ErrorKind::AddrInUse.into())
     }
 
+    /// Returns a path of a name that fits into a socket address.
+    fn short(&self, name: &str) -> PathBuf {
+        sys::short_path(&self.directory, &self.path.join(name))
+    }
+
     /// Removes the sockets of hosts that are gone.
     fn sweep(&self) {
         for (name, pid) in self.sockets() {
-            let path = sys::short_path(&self.directory, &self.path.join(name));
+            let path = self.short(&name);
             let is_gone = || sys::living(pid).is_none();
             if is_gone() && is_refused(&path) && is_gone() {
                 let _ = fs::remove_file(&path);
@@ -203,7 +216,7 @@ fn name_of(pid: u32, copy: u32) -> String {
 }
 
 fn pid_of(name: &str) -> Option<Pid> {
-    let name = name.strip_suffix(SUFFIX)?;
+    let name = name.strip_suffix(SUFFIX).or_else(|| name.strip_suffix(UNHEARD))?;
     let digits = name.split_once('-').map_or(name, |(pid, _)| pid);
     let pid: i32 = digits.parse().ok()?;
     (pid > 0 && pid.to_string() == digits).then_some(Pid::from_raw(pid))

@@ -49,6 +49,16 @@ fn two_hosts_with_one_pid_have_two_sockets() {
 }
 
 #[test]
+fn a_socket_listens_before_it_takes_its_name() {
+    let directory = private();
+    let (listener, bound) = bind(&named(directory.path())).expect("bound");
+    let address = listener.local_addr().expect("bound");
+    let name_before = address.as_pathname().and_then(Path::file_name).and_then(|name| name.to_str()).expect("a name");
+    assert!(name_before.ends_with(UNHEARD), "{name_before}");
+    assert_eq!(pid_of(name_before), pid_of(&name_of(bound.pid, 0)));
+}
+
+#[test]
 fn a_directory_that_others_may_enter_or_that_is_a_link_is_not_used() {
     let (open, real, temp) = (private(), private(), private());
     fs::set_permissions(open.path(), fs::Permissions::from_mode(0o755)).expect("changed");
@@ -94,7 +104,7 @@ fn what_dead_hosts_have_left_is_removed_and_nothing_else() {
     fs::create_dir_all(&hosts).expect("made");
     let gone = i32::MAX;
     let name = |pid: i32| format!("{pid}.sock");
-    let left = [name(gone), format!("{gone}-1.sock")];
+    let left = [name(gone), format!("{gone}-1.sock"), format!("{gone}-2.new")];
     left.iter().for_each(|name| drop(UnixListener::bind(hosts.join(name)).expect("bound")));
     let _heard = UnixListener::bind(hosts.join(name(gone - 1))).expect("bound");
     // Process 1 lives, and does not listen here: another process may be about to.
