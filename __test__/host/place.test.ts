@@ -5,7 +5,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   statSync,
   symlinkSync,
@@ -14,18 +13,8 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  finished,
-  folder,
-  type Host,
-  host,
-  isRoot,
-  linuxTest,
-  processes,
-  remove,
-  testNeeding,
-} from '../support/index.ts';
-import { Hosts, IDLE } from './support.ts';
+import { finished, folder, host, isRoot, linuxTest, processes, remove, testNeeding } from '../support/index.ts';
+import { Hosts, IDLE, socketsOf } from './support.ts';
 
 const NOBODY = 65534;
 const INNER = `bash[Symbol.for('agent-bash.inner')]`;
@@ -128,16 +117,6 @@ test('without a private runtime directory, hosts of any environment meet below /
   expect([`/tmp/agent-bash-${uid}/hosts\n`, `/run/user/${uid}/agent-bash/hosts\n`]).toContain([...places][0]);
 });
 
-/** The inode of a host's listening socket. The system knows it by the name that it had before it was heard. */
-function inodeOf({ pid }: Host): string {
-  const line = readFileSync('/proc/net/unix', 'utf8')
-    .split('\n')
-    .find((line) => new RegExp(`/${pid}-\\d+\\.new$`).test(line));
-  const [, , , , , , inode] = line?.split(/\s+/) ?? [];
-  if (!inode) throw new Error(`host ${pid} does not listen`);
-  return inode;
-}
-
 linuxTest('no other process has the socket, or a connection', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
@@ -152,7 +131,8 @@ linuxTest('no other process has the socket, or a connection', async () => {
   host.process.kill('SIGUSR1');
   await host.says(/started/);
   await client.request({ do: 'watch' });
-  const inode = inodeOf(host);
+  const inode = socketsOf(host).find(({ listens }) => listens)?.inode;
+  expect(inode).toMatch(/^\d+$/);
   const holders = processes().filter(({ pid }) => {
     try {
       const fds = readdirSync(`/proc/${pid}/fd`);

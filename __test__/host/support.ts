@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { finished, folder, type Host, type HostOptions, host, until } from '../support/index.ts';
@@ -47,6 +47,18 @@ export class Hosts {
     await client.message(({ hello }) => hello);
     return client;
   }
+}
+
+/** The sockets of a host, those of its clients included. Linux knows them by a name from before the host was heard. */
+export function socketsOf({ pid }: Host): { listens: boolean; inode: string }[] {
+  const name = new RegExp(`/${pid}-\\d+\\.new$`);
+  const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+  return lines
+    .filter((line) => name.test(line))
+    .map((line) => {
+      const [, , , , , state, inode = ''] = line.split(/\s+/);
+      return { listens: state === '01', inode };
+    });
 }
 
 /** A client of a host. */

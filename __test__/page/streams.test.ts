@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { IDLE } from '../host/support.ts';
+import { IDLE, socketsOf } from '../host/support.ts';
 import { folder, linuxTest, until } from '../support/index.ts';
 import { type Data, Pages } from './support.ts';
 
@@ -189,17 +188,14 @@ describe('tabs', () => {
     const tab = await page.signIn();
     const host = pages.host(IDLE);
     await pages.hosts.listens(host);
-    const clients = async () => {
-      const lines = (await readFile('/proc/net/unix', 'utf8')).split('\n');
-      return lines.filter((line) => line.endsWith(`/${host.pid}.sock`) && / 03 /.test(line)).length;
-    };
+    const clients = () => socketsOf(host).filter(({ listens }) => !listens).length;
     await sleep(1_500);
-    expect(await clients()).toBe(0);
+    expect(clients()).toBe(0);
     const events = await tab.events();
     await events.run(named('begun'));
-    expect(await clients()).toBe(1);
+    expect(clients()).toBe(1);
     events.close();
-    await until(async () => (await clients()) === 0, 'nobody watches');
+    await until(() => clients() === 0, 'nobody watches');
     await (await tab.events()).run(named('begun'));
   });
 });
