@@ -47,9 +47,13 @@ impl Default for Sweeper {
 /// Removes files at this moment (ms since 1970). The file of the day stays, and so does every other file than those of
 /// the ledger. If several processes remove the same file, one of them records that.
 pub fn sweep(directory: &Path, now: u64) {
-    let Ok(folder) = place::open_directory(directory) else { return };
     let (today, oldest) = (Day::of(now), Day::before(now, KEEP_DAYS));
     let files = place::files(directory);
+    // A directory without such files may have been removed, and to open it would make it again.
+    if files.first().is_none_or(|(day, _)| *day >= today) {
+        return;
+    }
+    let Ok(folder) = place::open_directory(directory) else { return };
     let mut total: u64 = files.iter().map(|(_, data)| data.len()).sum();
     let mut writer = Writer::new(directory.to_owned());
     for (day, data) in files.iter().filter(|(day, _)| *day < today) {

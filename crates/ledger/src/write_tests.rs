@@ -307,6 +307,13 @@ fn a_clock_that_is_wrong_costs_no_file_of_the_day() {
 }
 
 #[test]
+fn the_sweep_of_a_directory_that_is_not_there_does_not_make_it() {
+    let place = Place::new();
+    sweep(&place.directory(), NOON);
+    assert!(!place.directory().exists());
+}
+
+#[test]
 fn a_record_is_written_first_and_checked_afterwards() {
     let place = Place::new();
     let mut writer = place.writer();
