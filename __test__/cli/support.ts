@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { folder, packageRoot, until } from '../support/index.ts';
+import { packageRoot, stateFolder, until } from '../support/index.ts';
 
 /** The built program. */
 export const PROGRAM = join(packageRoot, 'dist/cli.mjs');
@@ -28,7 +28,7 @@ export interface Run {
 /** The program for one test, with a directory as the user's own. Its tasks are ended with the test. */
 export class Program {
   /** `XDG_STATE_HOME`. */
-  readonly state = folder();
+  readonly state = stateFolder();
   readonly #env: NodeJS.ProcessEnv;
 
   constructor(env: NodeJS.ProcessEnv = {}) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PtySession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { Page } from '../page/support.ts';
-import { finished, folder, hasProgram, linuxTest, testNeeding, until } from '../support/index.ts';
+import { finished, folder, hasProgram, linuxTest, stateFolder, testNeeding, until } from '../support/index.ts';
 import { PROGRAM, Program, type Run } from './support.ts';
 
 const LINK = /^http:\/\/127\.0\.0\.1:(\d+)\/#([\w-]{22,})$/m;
@@ -133,7 +133,7 @@ function places() {
     PATH: `${bin}:${process.env.PATH}`,
     TMPDIR: temporary,
     XDG_RUNTIME_DIR: folder(),
-    XDG_STATE_HOME: folder(),
+    XDG_STATE_HOME: stateFolder(),
     BROWSER: '',
   };
   const opened = () =>

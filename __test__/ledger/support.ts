@@ -8,12 +8,12 @@ import {
   type ReadLedgerOptions,
   readLedger,
 } from 'agent-bash';
-import { folder, hostEnv } from '../support/index.ts';
+import { hostEnv, stateFolder } from '../support/index.ts';
 
 /** A ledger of its own for one test: this process writes and reads it until the test has finished. */
 export class Ledger {
   /** `XDG_STATE_HOME` */
-  readonly state = folder();
+  readonly state = stateFolder();
   readonly directory = join(this.state, 'agent-bash/ledger');
 
   constructor(says?: 'on' | 'off') {

@@ -8,7 +8,7 @@ import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenHere, Page } from '../host/page.ts';
 import { all, Ledger } from '../ledger/support.ts';
-import { folder, hostEnv, linuxTest, packageRoot, until } from '../support/index.ts';
+import { folder, hostEnv, linuxTest, packageRoot, stateFolder, until } from '../support/index.ts';
 import { MAJORS, textOf } from './majors.ts';
 
 listenHere();
@@ -117,7 +117,7 @@ test.each([[{ page: 'yes' }], [{ page: 1 }], [{ pages: true }]])('%j is an error
 });
 
 test('agent-bash mcp --on-ask page asks there from its first call on', async () => {
-  const [runtime, state] = [folder(), folder()];
+  const [runtime, state] = [folder(), stateFolder()];
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [join(packageRoot, 'dist/cli.mjs'), 'mcp', '--on-ask', 'page', '--cwd', folder()],

@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundRegistry } from 'agent-bash';
 import { Hosts } from '../host/support.ts';
-import { finished, type Host, remove, until } from '../support/index.ts';
+import { finished, type Host, stateFolder, until } from '../support/index.ts';
 
 /** Any event of a page. `ts/page/wire.ts` has their types. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests look at parts of events
@@ -27,23 +25,11 @@ export interface Sent {
   body?: string | Uint8Array | undefined;
 }
 
-/**
- * Creates a directory for a ledger. The shim of a host that was killed may write to it later, which makes it again. So
- * it is where the files are that outlive a run.
- */
-function ledgerFolder(): string {
-  const above = join(realpathSync(tmpdir()), `agent-bash-${process.getuid?.()}`);
-  mkdirSync(above, { recursive: true, mode: 0o700 });
-  const path = mkdtempSync(join(above, 'ledger-'));
-  finished(() => remove(path));
-  return path;
-}
-
 /** A page that is served by a process of its own, for hosts and a ledger of its own. */
 export class Pages {
   readonly hosts = new Hosts();
   /** `XDG_STATE_HOME` */
-  readonly state = ledgerFolder();
+  readonly state = stateFolder();
   readonly env: Record<string, string>;
 
   /** `runtime` is the `XDG_RUNTIME_DIR`. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from './finished.ts';
@@ -7,6 +7,18 @@ import { finished } from './finished.ts';
 export function folder(hook: (remove: () => void) => void = finished): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
   hook(() => remove(path));
+  return path;
+}
+
+/**
+ * Creates a directory for `XDG_STATE_HOME`. The process that writes the ledger may write to it after the test, which
+ * makes it again. So it is where the files are that outlive a run.
+ */
+export function stateFolder(): string {
+  const above = join(realpathSync(tmpdir()), `agent-bash-${process.getuid?.()}`);
+  mkdirSync(above, { recursive: true, mode: 0o700 });
+  const path = mkdtempSync(join(above, 'state-'));
+  finished(() => remove(path));
   return path;
 }
 

@@ -9,7 +9,17 @@ import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Program, type Run } from '../../../cli/support.ts';
 import { textOf } from '../../../mcp/majors.ts';
-import { alive, folder, host, mark, packageRoot, settles, sleepers, until } from '../../../support/index.ts';
+import {
+  alive,
+  folder,
+  host,
+  mark,
+  packageRoot,
+  settles,
+  sleepers,
+  stateFolder,
+  until,
+} from '../../../support/index.ts';
 
 const PROGRAM = join(packageRoot, 'dist/cli.mjs');
 
@@ -18,7 +28,7 @@ async function connected(args: string[] = [], cwd?: string) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [PROGRAM, 'mcp', ...args],
-    env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: folder() },
+    env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: stateFolder() },
     ...(cwd && { cwd }),
   });
   const client = new Client({ name: 'client', version: '1' });

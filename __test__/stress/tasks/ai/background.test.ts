@@ -4,7 +4,7 @@ import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from '
 import { type BashRunner, type BashToolInput, backgroundNotices, createBashTool } from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callTool, runTool } from '../../../ai/fixtures/call.ts';
-import { alive, confined, folder, hostEnv, mark, sleepers, until } from '../../../support/index.ts';
+import { alive, confined, folder, hostEnv, mark, sleepers, stateFolder, until } from '../../../support/index.ts';
 
 let registry: BackgroundRegistry;
 
@@ -87,7 +87,7 @@ describe('a command at its limit', () => {
   });
 
   it('is killed without one, even after other background starts', async () => {
-    hostEnv({ XDG_STATE_HOME: folder() });
+    hostEnv({ XDG_STATE_HOME: stateFolder() });
     onTestFinished(() => defaultRegistry().close());
     const { background } = await runTool({}, { command: 'sleep 60', mode: 'background' });
     expect(await runTool({}, { command: 'sleep 60', timeout_ms: 1_000 })).toMatchObject({ status: 'timed-out' });
@@ -233,7 +233,7 @@ describe('kill_pid', () => {
 
 describe('without a registry', () => {
   it('the default one holds the tasks', async () => {
-    hostEnv({ XDG_STATE_HOME: folder() });
+    hostEnv({ XDG_STATE_HOME: stateFolder() });
     onTestFinished(() => defaultRegistry().close());
     const { background } = await runTool({}, { command: 'sleep 60', mode: 'background' });
     expect(defaultRegistry().list()).toMatchObject([{ id: background?.id, state: 'running' }]);
