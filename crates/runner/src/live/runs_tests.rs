@@ -1,0 +1,267 @@
+use super::super::order::{InputError, Order};
+use super::super::shape::Kind;
+use super::super::tail::TAILS;
+use super::super::tap::Tap;
+use super::*;
+use capture::Stream;
+
+/// Returns the orders that wait.
+fn taken(run: &LiveRun) -> Vec<Order> {
+    std::iter::from_fn(|| run.take_order()).collect()
+}
+
+fn facts(is_fed: bool) -> Facts {
+    Facts {
+        run_id: "mark".into(),
+        kind: Kind::Command,
+        command: "curl -u joe:hunter2hunter2 https://x.example".into(),
+        cwd: "/p".into(),
+        actor: None,
+        started_at: 1,
+        limit: None,
+        idle_limit: None,
+        confinement: None,
+        undo: false,
+        is_fed,
+        terminal: None,
+    }
+}
+
+fn own() -> &'static Runs {
+    Box::leak(Box::default())
+}
+
+#[test]
+fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
+    let runs = own();
+    runs.show(facts(false)).end(|| panic!("nobody watches"));
+    assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
+    let watching = runs.watch();
+    let shown = runs.show(facts(false));
+    let key = shown.run().key();
+    assert!(runs.find(&key).is_some());
+    shown.end(|| Ending { exit_code: Some(3), ..Ending::bare(State::Exited) });
+    assert!(runs.find(&key).is_none());
+    let (running, ended) = runs.take();
+    assert!(running.is_empty());
+    assert_eq!(ended.iter().map(|(_, end)| (end.key.clone(), end.end.exit_code)).collect::<Vec<_>>(), [(key, Some(3))]);
+    drop(runs.show(facts(false)));
+    drop(watching);
+    assert!(runs.take().1.is_empty());
+}
+
+#[test]
+fn what_a_run_held_at_its_end_can_be_followed_for_a_moment_while_someone_watches() {
+    let runs = own();
+    let last = || {
+        let last = Tap::new(Arc::default());
+        last.begin_behind(7);
+        last.push(Stream::Stdout, b"last");
+        last
+    };
+    let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
+    let unseen = runs.show(facts(false));
+    let key = unseen.run().key();
+    unseen.end(|| Ending::bare(State::Exited));
+    assert!(runs.find_recent(&key).is_none(), "nobody watched");
+    let shown = runs.show(facts(false));
+    let watching = runs.watch();
+    let (run, key) = (Arc::clone(shown.run()), shown.run().key());
+    run.on_driven();
+    let late = Tap::new(Arc::default());
+    run.follow(Arc::clone(&late));
+    run.keep_last(last());
+    shown.end(|| Ending::bare(State::Exited));
+    assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "its order came too late");
+    for _ in 0..2 {
+        let tap = Tap::new(Arc::default());
+        runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
+        assert_eq!(text(&tap), (7, Some(b"last".to_vec()), true));
+    }
+    (0..RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+    assert!(runs.find_recent(&key).is_none(), "others came later");
+    drop(runs.show(facts(false)));
+    drop(watching);
+    assert!(runs.lists().recent.is_empty());
+}
+
+#[test]
+fn a_command_is_shown_without_its_secrets() {
+    let runs = own();
+    let shown = runs.show(facts(false));
+    let shape = shown.run().shape(None);
+    assert!(!shape.command.contains("hunter"), "{}", shape.command);
+    assert_eq!((shape.run_id.as_str(), shape.pid), ("mark", None));
+    shown.run().on_start(7);
+    shown.run().rename("other");
+    let shape = shown.run().shape(None);
+    assert_eq!((shape.run_id.as_str(), shape.pid), ("other", Some(7)));
+}
+
+#[test]
+fn a_follower_gets_what_is_held_first_and_the_end_last() {
+    let runs = own();
+    let shown = runs.show(facts(false));
+    let run = Arc::clone(shown.run());
+    let early = Tap::new(Arc::default());
+    run.follow(Arc::clone(&early));
+    assert!(run.takes_output() && taken(&run).is_empty(), "nothing is held before the start");
+    run.on_driven();
+    let late = Tap::new(Arc::default());
+    run.follow(Arc::clone(&late));
+    let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("asked for what is held") };
+    tap.push(Stream::Stdout, b"held ");
+    run.attach(Arc::clone(tap));
+    run.on_output(Stream::Stdout, b"new");
+    let text = |tap: &Tap| tap.take(99).map(|chunk| String::from_utf8(chunk.bytes).expect("text"));
+    assert_eq!((text(&early), text(&late)), (Some("new".into()), Some("held new".into())));
+    run.unfollow(&early);
+    run.on_output(Stream::Stdout, b"more");
+    assert_eq!((text(&early), text(&late)), (None, Some("more".into())));
+    let waits = Tap::new(Arc::default());
+    run.follow(Arc::clone(&waits));
+    let gone = Tap::new(Arc::default());
+    run.follow(Arc::clone(&gone));
+    run.unfollow(&gone);
+    run.attach(Arc::clone(&gone));
+    drop(shown);
+    assert!(late.is_over() && waits.is_over() && !early.is_over() && !gone.is_over());
+    run.follow(Arc::clone(&early));
+    assert!(early.is_over(), "a tap that comes after the end");
+}
+
+/// Follows a run.
+fn follow(run: &LiveRun) -> Arc<Tap> {
+    let tap = Tap::new(Arc::default());
+    run.follow(Arc::clone(&tap));
+    tap
+}
+
+/// Returns the bytes before a tap, and its text.
+fn held(tap: &Tap) -> (u64, String) {
+    let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
+    let bytes = chunks.inspect(|chunk| assert_eq!(chunk.gap, 0)).flat_map(|chunk| chunk.bytes).collect();
+    (tap.take_before(), String::from_utf8(bytes).expect("text"))
+}
+
+#[test]
+fn a_run_that_was_watched_from_its_start_gives_later_followers_its_output_as_it_was_written() {
+    let runs = own();
+    let watching = runs.watch();
+    let shown = runs.show(facts(false));
+    let run = Arc::clone(shown.run());
+    assert!(run.takes_output());
+    run.on_driven();
+    run.on_output(Stream::Stdout, b"\x1b[31mred\x1b[0m ");
+    run.on_output(Stream::Stderr, b"error ");
+    let (first, second) = (follow(&run), follow(&run));
+    run.on_output(Stream::Stdout, b"more");
+    assert!(taken(&run).is_empty(), "the command is not asked");
+    let all = (0, "\x1b[31mred\x1b[0m error more".to_owned());
+    assert_eq!((held(&first), held(&second)), (all.clone(), all.clone()));
+    run.unfollow(&first);
+    run.unfollow(&second);
+    assert!(run.takes_output(), "its tail goes on");
+    let key = run.key();
+    shown.end(|| Ending::bare(State::Exited));
+    let late = follow(&runs.find_recent(&key).expect("a moment ago"));
+    assert_eq!((held(&late), late.is_over()), (all, true));
+    drop(watching);
+}
+
+#[test]
+fn tails_live_as_long_as_someone_watches() {
+    let runs = own();
+    let tails = || runs.tails.load(Ordering::Relaxed);
+    let unseen = runs.show(facts(false));
+    assert!(!unseen.run().takes_output(), "nobody watched at its start");
+    let (one, other) = (runs.watch(), runs.watch());
+    let shown = runs.show(facts(false));
+    let ended = runs.show(facts(false));
+    let kept = Arc::clone(ended.run());
+    drop(ended);
+    drop(one);
+    assert_eq!(tails(), 2);
+    drop(other);
+    assert_eq!((tails(), shown.run().takes_output()), (0, false));
+    let _watching = runs.watch();
+    assert_eq!(tails(), 0, "what began before is as it was");
+    shown.run().on_driven();
+    let _tap = follow(shown.run());
+    assert!(matches!(taken(shown.run())[..], [Order::Follow(_)]), "the command is asked for what it holds");
+    (0..=RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+    assert_eq!(tails(), RECENT.0, "and none of what cannot be followed any more");
+    drop(kept);
+}
+
+#[test]
+fn when_there_are_as_many_tails_as_a_process_may_have_new_runs_keep_none() {
+    let runs = own();
+    let _watching = runs.watch();
+    let mut shown: Vec<_> = (0..TAILS).map(|_| runs.show(facts(false))).collect();
+    assert!(shown.iter().all(|shown| shown.run().takes_output()));
+    let next = runs.show(facts(false));
+    assert!(!next.run().takes_output());
+    next.run().on_driven();
+    let _tap = follow(next.run());
+    assert!(matches!(taken(next.run())[..], [Order::Follow(_)]));
+    shown.clear();
+    assert!(runs.show(facts(false)).run().takes_output());
+}
+
+#[test]
+fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
+    let runs = own();
+    let _watching = runs.watch();
+    let shown = runs.show(facts(false));
+    let run = shown.run();
+    run.on_driven();
+    let lines: Vec<String> = (10_000..18_000).map(|number| format!("line {number}\n")).collect();
+    let all = lines.concat();
+    let taps: Vec<_> = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            // In pieces that end in the midst of lines.
+            for piece in all.as_bytes().chunks(13) {
+                run.on_output(Stream::Stdout, piece);
+                std::thread::yield_now();
+            }
+        });
+        let mut taps = vec![follow(run)];
+        while !writer.is_finished() && taps.len() < 64 {
+            taps.push(follow(run));
+            std::thread::yield_now();
+        }
+        taps
+    });
+    for tap in taps {
+        let (before, text) = held(&tap);
+        assert_eq!(text, all[before as usize..]);
+    }
+}
+
+#[test]
+fn orders_are_bounded() {
+    let runs = own();
+    let shown = runs.show(facts(true));
+    let run = shown.run();
+    run.on_driven();
+    for _ in 0..9 {
+        run.stop();
+        run.look();
+    }
+    assert!(matches!(taken(run)[..], [Order::Stop, Order::Look]));
+    run.on_look(String::new(), None);
+    run.look();
+    assert!(matches!(taken(run)[..], [Order::Look]));
+    let half = "x".repeat(32 * 1024);
+    assert_eq!((run.give(&half), run.give(&half)), (Ok(()), Ok(())));
+    assert_eq!(run.give("y"), Err(InputError::Full));
+    run.on_input(32 * 1024);
+    run.set_unwritten(32 * 1024);
+    assert_eq!(run.give("y"), Err(InputError::Full), "it was taken and not written");
+    run.set_unwritten(0);
+    assert_eq!(run.give("y"), Ok(()));
+    assert_eq!(taken(run).len(), 3);
+    let silent = runs.show(facts(false));
+    assert_eq!(silent.run().give("y"), Err(InputError::None));
+}
