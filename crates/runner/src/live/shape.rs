@@ -1,4 +1,4 @@
-//! The shapes in which the host's socket describes what lives in this process. `ended.rs` has those of an end.
+//! The shapes in which the host's socket describes what lives in this process. `ended` has those of an end.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,172 @@
+//! The shapes of an end, made from the denials, the receipt and the undo of a run.
+//!
+//! A list has as many items as have room in a message. An item that is too long is left out and never cut; the counts
+//! beside the lists include it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::super::shape::{cut, without_secrets};
+use super::{Change, Changed, Denial, Denied, Done, GitChange, GrantShape, UndoExtent, Used};
+use confine::{Denials, Grant};
+use ledger::in_milliseconds;
+use receipt::recording::Coverage;
+use receipt::{Completeness, Receipt};
+use sys::Usage;
+
+/// Most denials that are told, and most bytes of them in JSON.
+const DENIALS: Room = Room { items: 20, bytes: 32 * 1024 };
+/// Most changes that are told, and most bytes of them in JSON.
+const CHANGES: Room = Room { items: 200, bytes: 64 * 1024 };
+/// Most repositories, directories and sentences that are told, and most bytes of each of these lists in JSON.
+const OTHERS: Room = Room { items: 32, bytes: 16 * 1024 };
+
+/// Longest sentence, bytes.
+const SENTENCE: usize = 1024;
+
+impl From<Usage> for Used {
+    fn from(Usage { user_us, system_us, max_rss }: Usage) -> Self {
+        let ms = |us| in_milliseconds(Duration::from_micros(us));
+        Self { user_ms: ms(user_us), system_ms: ms(system_us), max_rss_bytes: max_rss }
+    }
+}
+
+impl From<&Denials> for Denied {
+    fn from(denials: &Denials) -> Self {
+        Self { denials: DENIALS.fill(denials.listed.iter().map(Denial::from)), denied: denials.total }
+    }
+}
+
+impl From<&confine::Denial> for Denial {
+    fn from(denial: &confine::Denial) -> Self {
+        let confine::Denial { kind, target, program, count, grant } = denial;
+        Self {
+            kind: kind.name(),
+            target: without_secrets(target),
+            program: program.clone(),
+            count: *count,
+            grant: grant.as_ref().map(GrantShape::from),
+        }
+    }
+}
+
+impl From<&Grant> for GrantShape {
+    fn from(grant: &Grant) -> Self {
+        match grant {
+            Grant::Write(path) => Self::Write([without_secrets(path)]),
+            Grant::Host(entry) => Self::Network { allow: [without_secrets(entry)] },
+            Grant::Expose(port) => Self::Expose([*port]),
+        }
+    }
+}
+
+impl Changed {
+    /// Returns what a record tells.
+    pub fn of(receipt: Option<&Receipt>, undo: Option<&Coverage>) -> Self {
+        let undo = undo.map(UndoExtent::from);
+        let Some(receipt) = receipt else { return Self { undo, ..Self::default() } };
+        Self {
+            receipt: Some(receipt.counts),
+            receipt_state: Some(receipt.state.name()),
+            receipt_why: receipt.why.as_deref().filter(|_| receipt.state != Completeness::Known).map(sentence),
+            attribution: Some(receipt.attribution.name()),
+            changes: Some(changes_of(receipt)),
+            directories: OTHERS.fill(receipt.directories.iter().map(|path| text(path))),
+            git: OTHERS.fill(receipt.git.iter().map(GitChange::from)),
+            undo,
+        }
+    }
+}
+
+/// Returns the changes of a receipt. Of each kind a quarter has room, and more if others leave some.
+fn changes_of(receipt: &Receipt) -> Vec<Change> {
+    let of = |list: &[receipt::Change], kind| list.iter().map(|change| Change::of(kind, change)).collect::<Vec<_>>();
+    let lists = [
+        of(&receipt.created, Done::Created),
+        of(&receipt.modified, Done::Modified),
+        of(&receipt.deleted, Done::Deleted),
+        receipt.renamed.iter().map(Change::from).collect(),
+    ];
+    let share = CHANGES.items / lists.len();
+    let mut spare: usize = lists.iter().map(|list| share.saturating_sub(list.len())).sum();
+    let mut shown = Vec::new();
+    for list in lists {
+        let more = list.len().saturating_sub(share).min(spare);
+        spare -= more;
+        shown.extend(list.into_iter().take(share + more));
+    }
+    CHANGES.fill(shown.into_iter())
+}
+
+impl Change {
+    fn of(kind: Done, change: &receipt::Change) -> Self {
+        let receipt::Change { path, bytes, bytes_before, kind: file } = change;
+        let (file, bytes, bytes_before) = (Some(file.name()), *bytes, *bytes_before);
+        Self { kind, path: text(path), from: None, file, bytes, bytes_before }
+    }
+}
+
+impl From<&receipt::Rename> for Change {
+    fn from(rename: &receipt::Rename) -> Self {
+        let (path, from) = (text(&rename.to), Some(text(&rename.from)));
+        Self { kind: Done::Renamed, path, from, file: None, bytes: None, bytes_before: None }
+    }
+}
+
+impl From<&receipt::GitChange> for GitChange {
+    fn from(change: &receipt::GitChange) -> Self {
+        let receipt::GitChange { repository, head, branch, index, stash, state } = change;
+        Self {
+            repository: text(repository),
+            head: head.clone(),
+            branch: branch.clone(),
+            index: *index,
+            stash: *stash,
+            state: state.map(receipt::GitState::name),
+        }
+    }
+}
+
+impl From<&Coverage> for UndoExtent {
+    fn from(coverage: &Coverage) -> Self {
+        let Coverage { all, not_covered, bytes } = coverage;
+        let not_covered = OTHERS.fill(not_covered.iter().map(|what| sentence(what)));
+        Self { covers: if *all { "all" } else { "part" }, not_covered, bytes: *bytes }
+    }
+}
+
+fn text(path: &Path) -> String {
+    without_secrets(&path.to_string_lossy())
+}
+
+/// Returns a sentence, which may name command lines.
+fn sentence(what: &str) -> String {
+    cut(without_secrets(what), SENTENCE)
+}
+
+/// The room of a list.
+struct Room {
+    items: usize,
+    /// In JSON.
+    bytes: usize,
+}
+
+impl Room {
+    /// Returns the items that have room.
+    fn fill<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
+        let mut left = self.bytes;
+        let fits = |item: &T| {
+            let bytes = serde_json::to_vec(item).map_or(usize::MAX, |json| json.len() + 1);
+            let fits = bytes <= left;
+            left -= if fits { bytes } else { 0 };
+            fits
+        };
+        items.filter(fits).take(self.items).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "convert_tests.rs"]
+mod tests;

@@ -1,0 +1,213 @@
+//! The end of a run, in the shapes of the host's socket: how the run ended, what was denied, and what it changed.
+//! `convert.rs` makes them.
+
+use serde::Serialize;
+
+use protocol::EndedBy;
+use protocol::task::now_ms;
+use receipt::Counts;
+
+mod convert;
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    #[expect(missing_docs, reason = "see Run::key")]
+    pub key: String,
+    /// Unix time, ms.
+    pub ended_at: u64,
+    /// Its end.
+    #[serde(flatten)]
+    pub end: Ending,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ending {
+    #[expect(missing_docs, reason = "see its type")]
+    pub state: ledger::State,
+    /// The exit code, as in its result.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<String>,
+    /// What has ended it. `None`: it exited by itself or by a signal of its own, or goes on.
+    pub cause: Option<EndedBy>,
+    /// The time limit, ms. If `cause` is the silence, the longest silence.
+    pub limit_ms: Option<u64>,
+    /// Time to the exit of its shell, ms. `None`: nothing was started, or the time is not known.
+    pub duration_ms: Option<f64>,
+    /// What it has used.
+    pub usage: Option<Used>,
+    /// The file with the whole output, or the log of the task.
+    pub output_path: Option<String>,
+    /// The task that the command or its survivors have become.
+    pub task_id: Option<String>,
+    /// What was denied.
+    #[serde(flatten)]
+    pub denied: Denied,
+    /// What it changed.
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+/// Resources that a run used, as in `BashResult.usage`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Used {
+    /// CPU time in user mode, ms.
+    pub user_ms: f64,
+    /// CPU time in the kernel, ms.
+    pub system_ms: f64,
+    /// The largest resident size of one process, bytes.
+    pub max_rss_bytes: u64,
+}
+
+/// The denials of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Denied {
+    /// The first of them, each once.
+    pub denials: Vec<Denial>,
+    /// Number of all attempts.
+    pub denied: u64,
+}
+
+/// Equal attempts that were denied, as in `BashResult.confinement`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Denial {
+    /// The name of its kind.
+    pub kind: &'static str,
+    /// An absolute path, `host:port`, a name, or the name of a system call.
+    pub target: String,
+    /// The basename of the executable that tried.
+    pub program: String,
+    /// Number of attempts.
+    pub count: u64,
+    /// The smallest change of the options that would allow it.
+    pub grant: Option<GrantShape>,
+}
+
+/// A change of the options.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GrantShape {
+    /// Paths that may be changed.
+    Write([String; 1]),
+    /// Hosts that may be reached.
+    Network {
+        /// The entries of the option.
+        allow: [String; 1],
+    },
+    /// Ports that the host's loopback forwards to.
+    Expose([u16; 1]),
+}
+
+/// What a run changed. Without a receipt all is `null` or empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changed {
+    /// The numbers of all changes.
+    pub receipt: Option<Counts>,
+    /// Completeness of the receipt.
+    pub receipt_state: Option<&'static str>,
+    /// Why it is not complete, in a sentence.
+    pub receipt_why: Option<String>,
+    /// The origin of the changes.
+    pub attribution: Option<&'static str>,
+    /// Changes of files.
+    pub changes: Option<Vec<Change>>,
+    /// Large ignored directories that changed and are not listed file by file.
+    pub directories: Vec<String>,
+    /// Repositories whose `.git` changed.
+    pub git: Vec<GitChange>,
+    /// The extent of an undo. `None`: the run cannot be undone.
+    pub undo: Option<UndoExtent>,
+}
+
+/// A file or directory that was changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// What was done with it.
+    pub kind: Done,
+    /// The absolute path: after the run, of a deleted file before it.
+    pub path: String,
+    /// The path before a rename.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What it is. `None` for a rename, whose receipt does not say.
+    #[serde(rename = "type")]
+    pub file: Option<&'static str>,
+    /// The size after the run.
+    pub bytes: Option<u64>,
+    /// The size before the run.
+    pub bytes_before: Option<u64>,
+}
+
+/// What was done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Done {
+    /// It is new.
+    Created,
+    /// It has other contents, or another mode, owner or attribute.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It has another path.
+    Renamed,
+}
+
+/// The changes in a git repository, as in a receipt. Each pair is the value before the run and after it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GitChange {
+    /// The path of the work tree.
+    pub repository: String,
+    /// The id of the commit.
+    pub head: [Option<String>; 2],
+    /// The short name of the branch.
+    pub branch: [Option<String>; 2],
+    /// Whether the entries of the index changed.
+    pub index: bool,
+    /// Whether the stash changed.
+    pub stash: bool,
+    /// The operation under way after the run.
+    pub state: Option<&'static str>,
+}
+
+/// The extent of the undo of a run, as in its result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoExtent {
+    /// `all` or `part`.
+    pub covers: &'static str,
+    /// Effects that no undo takes back, as sentences.
+    pub not_covered: Vec<String>,
+    /// Bytes that are kept for it.
+    pub bytes: u64,
+}
+
+impl Ending {
+    /// Returns an end of which nothing else is known.
+    pub fn bare(state: ledger::State) -> Self {
+        Self {
+            state,
+            exit_code: None,
+            signal: None,
+            cause: None,
+            limit_ms: None,
+            duration_ms: None,
+            usage: None,
+            output_path: None,
+            task_id: None,
+            denied: Denied::default(),
+            changed: Changed::default(),
+        }
+    }
+
+    /// Returns the end of the run with this key, now.
+    pub fn of(self, key: String) -> Ended {
+        Ended { key, ended_at: now_ms(), end: self }
+    }
+}
