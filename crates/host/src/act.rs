@@ -52,7 +52,7 @@ pub fn source_of(key: &str) -> Option<Arc<dyn TaskSource>> {
     runs().task_sources().into_iter().find(runs_here)
 }
 
-/// Returns the registry from which the log of a task can be read, whether it runs or not.
+/// Returns a registry that can read the log of a task, whether the task runs or has ended.
 pub fn readable_from(key: &str) -> Option<Arc<dyn TaskSource>> {
     let has = |source: &Arc<dyn TaskSource>| is_id(key) && source.readable(key).is_some();
     source_of(key).or_else(|| runs().task_sources().into_iter().find(has))

@@ -33,8 +33,8 @@ enum Shown {
 }
 
 impl Follow {
-    /// Follows the run with this key, which goes on or has ended a moment ago. Notifies its client by `wake`. `None` if
-    /// there is no such run.
+    /// Follows the run with this key, which goes on or ended a moment ago, and notifies its client through `wake`.
+    /// `None` if there is no such run.
     pub fn begin(key: &str, wake: &Arc<Notify>) -> Option<Self> {
         let tap = Tap::new(Arc::clone(wake));
         let run = runs().find(key).or_else(|| runs().find_recent(key));

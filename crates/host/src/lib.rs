@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `place` | the directory of the sockets, and what dead hosts have left in it |
 //! | `message` | the messages, each a line of JSON |
-//! | `listen` | from the first command on, or before on request: accepts clients of the same user |
+//! | `listen` | from the first command on, or earlier on request: accepts clients of the same user |
 //! | `client` | one client: its requests and its batches |
 //! | `lines`, `outgoing` | its bounded queues |
 //! | `act` | stops a run, or gives it input |

@@ -1,4 +1,4 @@
-//! Listens from the first command on, or before on request.
+//! Listens from the first command on, or earlier on request.
 
 use std::mem;
 use std::path::PathBuf;
@@ -59,8 +59,8 @@ pub fn directory() -> Option<PathBuf> {
     Surroundings::here().directory()
 }
 
-/// Listens, unless this process does. Never waits, and costs a look at the clock where there is nothing to do. Called
-/// by a thread of JavaScript when a command begins, and before one where people are to be asked about the first.
+/// Listens, unless this process already does. Never waits, and only reads the clock if there is nothing to do. Called
+/// by a thread of JavaScript when a command begins, or earlier if the page is to be asked about the first command.
 pub fn keep_listening(runtime: &Handle) {
     let now = sys::monotonic_ns();
     let due = DUE.load(Ordering::Relaxed);

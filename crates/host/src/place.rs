@@ -21,8 +21,8 @@ use capture::{open_private, private_parent};
 const BELOW: [&str; 2] = ["agent-bash", "hosts"];
 /// The ending of a socket's name.
 const SUFFIX: &str = ".sock";
-/// The ending of the name of a socket that does not listen yet.
-const UNHEARD: &str = ".new";
+/// The ending of the name that a socket has until it listens.
+const NEW_SUFFIX: &str = ".new";
 /// Most sockets of one pid: of several containers, or of two versions of this package in one process.
 const SAME_PID: u32 = 10;
 /// Most files that are looked at.
@@ -142,18 +142,19 @@ pub fn bind(here: &Surroundings) -> io::Result<(UnixListener, Bound)> {
 }
 
 impl Place {
-    /// Listens under a name that nobody looks for, and only then takes that of a host, so that whoever finds it may connect.
+    /// Listens under a name that no client looks for, and then takes the name of a host: a client that finds a socket
+    /// can connect to it.
     fn bind(&self) -> io::Result<(UnixListener, Bound)> {
         let pid = process::id();
-        let unheard = self.short(&format!("{pid}-{}{UNHEARD}", sys::monotonic_ns()));
-        let listener = UnixListener::bind(&unheard)?;
-        let path = self.take_name(pid, &unheard).inspect_err(|_| drop(fs::remove_file(&unheard)))?;
+        let socket = self.short(&format!("{pid}-{}{NEW_SUFFIX}", sys::monotonic_ns()));
+        let listener = UnixListener::bind(&socket)?;
+        let path = self.take_name(pid, &socket).inspect_err(|_| drop(fs::remove_file(&socket)))?;
         listener.set_nonblocking(true)?;
         let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
         Ok((listener, Bound { pid, path, inode }))
     }
 
-    /// Renames a socket to the first free name of a host.
+    /// Gives a socket the first free name of this host.
     fn take_name(&self, pid: u32, socket: &Path) -> io::Result<PathBuf> {
         let is_used = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
         for name in (0..SAME_PID).map(|copy| name_of(pid, copy)) {
@@ -172,7 +173,7 @@ impl Place {
         Err(io::ErrorKind::AddrInUse.into())
     }
 
-    /// Returns a path of a name that fits into a socket address.
+    /// Returns a path for a name in the directory that fits into a socket address.
     fn short(&self, name: &str) -> PathBuf {
         sys::short_path(&self.directory, &self.path.join(name))
     }
@@ -216,7 +217,7 @@ fn name_of(pid: u32, copy: u32) -> String {
 }
 
 fn pid_of(name: &str) -> Option<Pid> {
-    let name = name.strip_suffix(SUFFIX).or_else(|| name.strip_suffix(UNHEARD))?;
+    let name = name.strip_suffix(SUFFIX).or_else(|| name.strip_suffix(NEW_SUFFIX))?;
     let digits = name.split_once('-').map_or(name, |(pid, _)| pid);
     let pid: i32 = digits.parse().ok()?;
     (pid > 0 && pid.to_string() == digits).then_some(Pid::from_raw(pid))

@@ -54,7 +54,7 @@ fn a_socket_listens_before_it_takes_its_name() {
     let (listener, bound) = bind(&named(directory.path())).expect("bound");
     let address = listener.local_addr().expect("bound");
     let name_before = address.as_pathname().and_then(Path::file_name).and_then(|name| name.to_str()).expect("a name");
-    assert!(name_before.ends_with(UNHEARD), "{name_before}");
+    assert!(name_before.ends_with(NEW_SUFFIX), "{name_before}");
     assert_eq!(pid_of(name_before), pid_of(&name_of(bound.pid, 0)));
 }
 

@@ -17,7 +17,7 @@ pub const BATCH: Duration = Duration::from_millis(34);
 const SAMPLE: Duration = Duration::from_secs(1);
 /// Least ratio of the time between two samples to the time that one took.
 const SHARE: u32 = 10;
-/// Ends that are kept for slow clients, and their bytes in JSON.
+/// Most ends kept for slow clients, and most bytes of them in JSON.
 const ENDS: (usize, usize) = (512, 8 * 1024 * 1024);
 
 /// A run that has ended.
@@ -136,7 +136,7 @@ struct Look {
     /// Where each running task was found.
     sources: HashMap<String, Arc<dyn TaskSource>>,
     gone: VecDeque<Arc<Gone>>,
-    /// Their bytes.
+    /// Bytes of all ends in `gone`, in JSON.
     gone_bytes: usize,
     ends: u64,
 }
@@ -193,7 +193,7 @@ impl Look {
                 if shapes.contains_key(&task.id) {
                     continue;
                 }
-                // The last line takes a look into the log, so it is sampled, too.
+                // The last line is read from the log, and therefore only with a sample.
                 let before = self.shapes.get(&task.id).map(Arc::as_ref);
                 let shape = match before {
                     Some(known) if !samples => Run::clone(known),
@@ -206,7 +206,7 @@ impl Look {
         for (id, source) in before {
             let Some(shape) = self.shapes.get(&id).cloned().filter(|_| !shapes.contains_key(&id)) else { continue };
             let record = match source.changes(&id) {
-                // Its end is told with what it has changed.
+                // The task counts as running until its changes are known, because they are part of its end.
                 TaskChanges::Pending => {
                     list.push(Arc::clone(&shape));
                     shapes.insert(id.clone(), shape);

@@ -18,7 +18,7 @@ const ROWS: usize = 192 * 1024;
 pub struct Screens {
     terminal: Arc<Terminal>,
     sent: Option<Styled>,
-    /// Whether it may have changed since.
+    /// Whether the screen may have changed since.
     changed: Arc<AtomicBool>,
     _looks: Running,
 }

@@ -1,8 +1,8 @@
-//! What has ended a command, in the words that people read.
+//! The cause of the end of a command.
 
 use serde::{Deserialize, Serialize};
 
-/// What has ended a command, unless it exited by itself or by a signal of its own.
+/// The cause of the end of a command that neither exited by itself nor died of a signal from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndedBy {
@@ -18,10 +18,10 @@ pub enum EndedBy {
     Processes,
     /// An abort.
     Abort,
-    /// A person, on the page.
+    /// A person on the page.
     Page,
-    /// The end of its host.
+    /// The exit of the host.
     Host,
-    /// The end of a helper process.
+    /// The exit of a helper process.
     Helper,
 }

@@ -209,7 +209,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Names what has ended the command. `silent`: the limit was the one on silence.
+    /// Returns the cause in the words of results. `silent`: the limit was the one on silence.
     #[must_use]
     pub fn ended_by(self, silent: bool) -> Option<EndedBy> {
         Some(match self {

@@ -153,16 +153,16 @@ pub struct Task {
     /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<TaskRecord>,
-    /// The time limit from the start of its command, ms. `None`: an earlier version has written the file.
+    /// The time limit from the start of the command, ms. `None`: an earlier version wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
-    /// The longest silence that is allowed, ms. `None`: any.
+    /// The limit on silence, ms. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_ms: Option<u64>,
-    /// What has ended the task. `None`: it exited by itself or by a signal, or still runs.
+    /// The cause of the end. `None`: the task exited, died of a signal from elsewhere, or still runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<EndedBy>,
-    /// The resources that it has used, known at the end.
+    /// Resources that the task used, known at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Errors with the task's files, and the limit that it exceeded.

@@ -16,7 +16,7 @@ use protocol::task::now_ms;
 
 /// Most questions that wait at a time.
 const MOST: usize = 256;
-/// Time in which a page that was closed may come back, as after a restart.
+/// Time that a page has to come back after it was closed, as by a restart.
 const AWAY: Duration = Duration::from_secs(3);
 /// Longest reason of a person, bytes.
 const REASON: usize = 4 * 1024;
@@ -39,7 +39,7 @@ pub struct Question {
     pub reasons: Vec<String>,
     /// `None`: its tool has no undo.
     pub undo: Option<UndoCover>,
-    /// It waits for a page that comes later, because somebody else may answer meanwhile.
+    /// Whether the question waits while no page is open. Its caller also asks a person elsewhere.
     pub stays: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Asks {
     waiting: Mutex<BTreeMap<u64, Waiter>>,
     /// Pages that may answer.
     controls: AtomicUsize,
-    /// Counts the pages that have come.
+    /// Number of pages that have come so far.
     arrivals: AtomicU64,
 }
 
@@ -98,8 +98,8 @@ impl Asks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks a question. `None` if no page is there that could answer and it does not stay, too many questions wait, or
-    /// the command is too long to be shown whole: a person approves only what can be read.
+    /// Asks a question. Returns `None` and asks nothing if no page may answer and the question does not stay, if too
+    /// many questions wait, or if the command is too long to be shown whole: a person approves only what can be read.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
         if !(question.stays || self.is_answered()) || self.waiting().len() >= MOST || !is_shown_whole(&question.command)
         {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_a_page_no_question_waits_for_ever() {
+    async fn without_a_page_no_question_waits_forever() {
         let asks = own();
         let page = asks.control();
         let waits = asks.ask(question()).expect("a page is there");
@@ -258,14 +258,14 @@ mod tests {
         sleep(AWAY / 2).await;
         drop(asks.control());
         sleep(AWAY * 2 / 3).await;
-        assert_eq!(asks.list().len(), 1, "it came back, and has left again a moment ago");
+        assert_eq!(asks.list().len(), 1, "the page came back and left again a moment ago");
         assert_eq!(waits.answer().await, None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_question_that_stays_waits_for_a_page_that_comes_later() {
+    async fn a_question_that_stays_waits_while_no_page_is_open() {
         let asks = own();
-        let waits = asks.ask(Question { stays: true, ..question() }).expect("it stays");
+        let waits = asks.ask(Question { stays: true, ..question() }).expect("the question stays");
         drop(asks.control());
         sleep(AWAY * 2).await;
         let _page = asks.control();

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `runs`, `run` | the commands that run, each with its place, its pid and its last line |
-//! | `order` | what a person wants of a command |
+//! | `order` | the orders of a person to a command |
 //! | `tasks`, `log` | the tasks of its registries, and their logs |
 //! | `tap`, `reader` | the output of a run on its way to one watcher |
 //! | `tail` | the end of the output of a run, for watchers who come later |
@@ -12,7 +12,7 @@
 //! | `shape`, `ended` | all of it in the shapes of the host's socket |
 //!
 //! Without a watcher a run costs its registration, and nothing else: no output is copied, nothing is sampled, and
-//! nothing is kept of what has ended.
+//! no end is kept.
 
 mod asks;
 mod ended;

@@ -34,9 +34,9 @@ pub struct Facts {
     pub actor: Option<Actor>,
     /// Unix time, ms.
     pub started_at: u64,
-    /// Its time limit from the start.
+    /// The time limit from the start.
     pub limit: Option<Duration>,
-    /// The longest silence that is allowed.
+    /// The limit on silence.
     pub idle_limit: Option<Duration>,
     /// The profile of its confinement.
     pub confinement: Option<&'static str>,
@@ -80,7 +80,7 @@ struct Seen {
 /// The watchers of its output.
 #[derive(Default)]
 struct Followers {
-    /// Whether there is one, or a tail: all that a read of output asks.
+    /// Whether there is a watcher or a tail. A read of output checks nothing else.
     any: AtomicBool,
     taps: Mutex<Taps>,
 }
@@ -90,12 +90,12 @@ struct Taps {
     /// The command is driven, and takes orders.
     begun: bool,
     ended: bool,
-    /// The end of the output as it was written, if someone watched at the start and ever since.
+    /// The end of the output as it was written, if the run has been watched since its start.
     tail: Option<Tail>,
-    /// What was held at the end, for those who come right after it.
+    /// The output held at the end, for watchers who come a moment later.
     last: Option<Arc<Tap>>,
     taps: Vec<Arc<Tap>>,
-    /// Taps on their way to the command, for what is held.
+    /// Taps on their way to the command, which passes them the output it holds.
     sent: Vec<Arc<Tap>>,
 }
 
@@ -186,19 +186,19 @@ impl LiveRun {
         self.taps().begun = true;
     }
 
-    /// Returns whether it is to be given its output, for its watchers or its tail.
+    /// Returns whether the run has a watcher or a tail that takes its output.
     pub fn takes_output(&self) -> bool {
         self.followers.any.load(Ordering::Relaxed)
     }
 
-    /// Passes output to the watchers, and keeps it for later ones.
+    /// Passes output to the watchers and to the tail.
     pub fn on_output(&self, stream: Stream, bytes: &[u8]) {
         let mut taps = self.taps();
         taps.taps.iter().for_each(|tap| tap.push(stream, bytes));
         taps.tail.iter_mut().for_each(|tail| tail.push(stream, bytes));
     }
 
-    /// Adds a tap that has got everything that was held, unless its watcher has gone meanwhile.
+    /// Adds a tap that has the output held so far, unless its watcher has gone.
     pub fn attach(&self, tap: Arc<Tap>) {
         let mut taps = self.taps();
         if taps.sent.iter().any(|sent| Arc::ptr_eq(sent, &tap)) {
@@ -219,8 +219,8 @@ impl LiveRun {
         self.followers.any.store(!taps.taps.is_empty() || taps.tail.is_some(), Ordering::Relaxed);
     }
 
-    /// Keeps the end of its output from here on, before anything is written, unless there are too many tails. A
-    /// terminal has a screen.
+    /// Gives the run a tail before anything is written, unless the process has too many. A terminal needs none: it has
+    /// a screen.
     pub(super) fn keep_tail(&self, tails: &'static AtomicUsize) {
         if self.facts.terminal.is_none() {
             let mut taps = self.taps();
@@ -229,7 +229,7 @@ impl LiveRun {
         }
     }
 
-    /// Drops the end of its output, and keeps it no more.
+    /// Drops the tail.
     pub(super) fn drop_tail(&self) {
         let mut taps = self.taps();
         taps.tail = None;
@@ -257,7 +257,7 @@ impl LiveRun {
         self.input.unwritten.store(bytes, Ordering::Relaxed);
     }
 
-    /// Keeps what is held at the end.
+    /// Keeps the output held at the end.
     pub fn keep_last(&self, last: Arc<Tap>) {
         self.taps().last = Some(last);
     }
@@ -268,15 +268,15 @@ impl LiveRun {
             taps.ended = true;
             (std::mem::take(&mut taps.taps), std::mem::take(&mut taps.sent), taps.last.clone())
         };
-        // Their order came too late.
+        // The command has ended before it took their orders.
         sent.iter().for_each(|tap| last.iter().for_each(|last| tap.copy(last)));
         taps.iter().chain(&sent).for_each(|tap| tap.end());
     }
 
     // ---- from a watcher
 
-    /// Passes its output to a tap, beginning with its tail or else with what is still held. A terminal has a screen in
-    /// place of output, and the tap only reports its end.
+    /// Passes the output to a tap, beginning with the tail, or without one with the output still held. The tap of a
+    /// terminal only reports the end: the screen takes the place of output.
     pub fn follow(&self, tap: Arc<Tap>) {
         let mut taps = self.taps();
         if let Some(tail) = &mut taps.tail {

@@ -1,4 +1,4 @@
-//! All commands of this process that have not ended, and whether they are watched.
+//! All commands of this process that have not ended, and their watchers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use super::run::{Facts, LiveRun};
 use super::tasks::TaskSource;
 use ledger::State;
 
-/// Most ends that are kept for the watchers between two looks at them.
+/// Most ends kept for the watchers between two calls of [`Runs::take`].
 const ENDS: usize = 1024;
 
-/// Most runs that have ended and can still be followed, and for how long.
+/// Most ended runs that can still be followed, and the time for which they can.
 const RECENT: (usize, Duration) = (64, Duration::from_secs(5 * 60));
 
 /// A run with its end.
@@ -28,7 +28,7 @@ pub struct Runs {
     lists: Mutex<Lists>,
     sources: Mutex<Vec<Weak<dyn TaskSource>>>,
     watchers: AtomicUsize,
-    /// The number of runs that keep the end of their output.
+    /// The number of runs that keep a tail of their output.
     tails: AtomicUsize,
     changed: Notify,
 }
@@ -36,9 +36,9 @@ pub struct Runs {
 #[derive(Default)]
 struct Lists {
     running: HashMap<u64, Arc<LiveRun>>,
-    /// Those that have ended since the last look, while there is a watcher.
+    /// Runs that ended since the last [`Runs::take`], while there is a watcher.
     ended: Vec<EndedRun>,
-    /// The last that have ended while there was a watcher, the oldest first.
+    /// The last runs that ended while there was a watcher, the oldest first.
     recent: VecDeque<(Instant, Arc<LiveRun>)>,
 }
 
@@ -100,12 +100,12 @@ impl Runs {
         self.lists().running.get(&number).cloned()
     }
 
-    /// Returns the run with this key that has ended a moment ago, while there was a watcher.
+    /// Returns the run with this key if it ended a moment ago, while there was a watcher.
     pub fn find_recent(&self, key: &str) -> Option<Arc<LiveRun>> {
         self.lists().recent.iter().map(|(_, run)| run).find(|run| run.key() == key).cloned()
     }
 
-    /// Returns the runs that go on, the oldest first, and those that have ended since the last call.
+    /// Returns the runs that go on, the oldest first, and those that ended since the last call.
     pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<EndedRun>) {
         let (mut running, ended) = {
             let mut lists = self.lists();
@@ -139,13 +139,13 @@ impl Runs {
         Watching(self)
     }
 
-    /// Removes a run. Its end is only told, and only made, while someone watches.
+    /// Removes a run. Its end is only made while there is a watcher.
     fn end(&self, run: &Arc<LiveRun>, ending: impl Fn() -> Ending) {
         run.end();
         let made = self.is_watched().then(&ending);
         let mut lists = self.lists();
         lists.running.remove(&run.number());
-        // A watcher may have come meanwhile, and have seen the run.
+        // A watcher may have come since, and may have seen the run.
         if self.is_watched() {
             if lists.ended.len() < ENDS {
                 let ended = made.unwrap_or_else(ending).of(run.key());
@@ -168,7 +168,7 @@ impl Drop for Watching {
     fn drop(&mut self) {
         if self.0.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
             let mut lists = self.0.lists();
-            // Another one may have come meanwhile.
+            // Another watcher may have come since.
             if self.0.is_watched() {
                 return;
             }
@@ -191,7 +191,7 @@ impl Shown {
         &self.run
     }
 
-    /// Ends the run like this. Without this call it counts as aborted.
+    /// Ends the run with what `ending` returns. A run that is dropped instead counts as aborted.
     pub fn end(mut self, ending: impl Fn() -> Ending) {
         self.has_ended = true;
         self.runs.end(&self.run, ending);

@@ -5,7 +5,7 @@ use super::super::tap::Tap;
 use super::*;
 use capture::Stream;
 
-/// Returns the orders that wait.
+/// Takes the orders that wait.
 fn taken(run: &LiveRun) -> Vec<Order> {
     std::iter::from_fn(|| run.take_order()).collect()
 }
@@ -32,7 +32,7 @@ fn own() -> &'static Runs {
 }
 
 #[test]
-fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
+fn without_a_watcher_no_end_is_kept() {
     let runs = own();
     runs.show(facts(false)).end(|| panic!("nobody watches"));
     assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
@@ -51,7 +51,7 @@ fn without_a_watcher_nothing_is_kept_of_what_has_ended() {
 }
 
 #[test]
-fn what_a_run_held_at_its_end_can_be_followed_for_a_moment_while_someone_watches() {
+fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let runs = own();
     let last = || {
         let last = Tap::new(Arc::default());
@@ -72,7 +72,7 @@ fn what_a_run_held_at_its_end_can_be_followed_for_a_moment_while_someone_watches
     run.follow(Arc::clone(&late));
     run.keep_last(last());
     shown.end(|| Ending::bare(State::Exited));
-    assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "its order came too late");
+    assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "the command ended before it took the order");
     for _ in 0..2 {
         let tap = Tap::new(Arc::default());
         runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
@@ -99,17 +99,17 @@ fn a_command_is_shown_without_its_secrets() {
 }
 
 #[test]
-fn a_follower_gets_what_is_held_first_and_the_end_last() {
+fn a_follower_gets_the_held_output_first_and_the_end_last() {
     let runs = own();
     let shown = runs.show(facts(false));
     let run = Arc::clone(shown.run());
     let early = Tap::new(Arc::default());
     run.follow(Arc::clone(&early));
-    assert!(run.takes_output() && taken(&run).is_empty(), "nothing is held before the start");
+    assert!(run.takes_output() && taken(&run).is_empty(), "no output is held before the start");
     run.on_driven();
     let late = Tap::new(Arc::default());
     run.follow(Arc::clone(&late));
-    let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("asked for what is held") };
+    let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("the command is asked for the output it holds") };
     tap.push(Stream::Stdout, b"held ");
     run.attach(Arc::clone(tap));
     run.on_output(Stream::Stdout, b"new");
@@ -127,7 +127,7 @@ fn a_follower_gets_what_is_held_first_and_the_end_last() {
     drop(shown);
     assert!(late.is_over() && waits.is_over() && !early.is_over() && !gone.is_over());
     run.follow(Arc::clone(&early));
-    assert!(early.is_over(), "a tap that comes after the end");
+    assert!(early.is_over(), "the run has ended");
 }
 
 /// Follows a run.
@@ -145,7 +145,7 @@ fn held(tap: &Tap) -> (u64, String) {
 }
 
 #[test]
-fn a_run_that_was_watched_from_its_start_gives_later_followers_its_output_as_it_was_written() {
+fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers() {
     let runs = own();
     let watching = runs.watch();
     let shown = runs.show(facts(false));
@@ -161,7 +161,7 @@ fn a_run_that_was_watched_from_its_start_gives_later_followers_its_output_as_it_
     assert_eq!((held(&first), held(&second)), (all.clone(), all.clone()));
     run.unfollow(&first);
     run.unfollow(&second);
-    assert!(run.takes_output(), "its tail goes on");
+    assert!(run.takes_output(), "the tail goes on");
     let key = run.key();
     shown.end(|| Ending::bare(State::Exited));
     let late = follow(&runs.find_recent(&key).expect("a moment ago"));
@@ -185,17 +185,17 @@ fn tails_live_as_long_as_someone_watches() {
     drop(other);
     assert_eq!((tails(), shown.run().takes_output()), (0, false));
     let _watching = runs.watch();
-    assert_eq!(tails(), 0, "what began before is as it was");
+    assert_eq!(tails(), 0, "a run from before the watcher has no tail");
     shown.run().on_driven();
     let _tap = follow(shown.run());
-    assert!(matches!(taken(shown.run())[..], [Order::Follow(_)]), "the command is asked for what it holds");
+    assert!(matches!(taken(shown.run())[..], [Order::Follow(_)]), "the command is asked for the output it holds");
     (0..=RECENT.0).for_each(|_| drop(runs.show(facts(false))));
-    assert_eq!(tails(), RECENT.0, "and none of what cannot be followed any more");
+    assert_eq!(tails(), RECENT.0, "a run that can no longer be followed has no tail");
     drop(kept);
 }
 
 #[test]
-fn when_there_are_as_many_tails_as_a_process_may_have_new_runs_keep_none() {
+fn new_runs_keep_no_tail_once_a_process_has_the_most() {
     let runs = own();
     let _watching = runs.watch();
     let mut shown: Vec<_> = (0..TAILS).map(|_| runs.show(facts(false))).collect();
@@ -220,7 +220,7 @@ fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
     let all = lines.concat();
     let taps: Vec<_> = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            // In pieces that end in the midst of lines.
+            // Most pieces end in the middle of a line.
             for piece in all.as_bytes().chunks(13) {
                 run.on_output(Stream::Stdout, piece);
                 std::thread::yield_now();
@@ -258,7 +258,7 @@ fn orders_are_bounded() {
     assert_eq!(run.give("y"), Err(InputError::Full));
     run.on_input(32 * 1024);
     run.set_unwritten(32 * 1024);
-    assert_eq!(run.give("y"), Err(InputError::Full), "it was taken and not written");
+    assert_eq!(run.give("y"), Err(InputError::Full), "the input was taken and not written");
     run.set_unwritten(0);
     assert_eq!(run.give("y"), Ok(()));
     assert_eq!(taken(run).len(), 3);

@@ -82,15 +82,15 @@ pub struct Run {
     pub waiting: Option<Waiting>,
     /// The last line that is not blank, the unfinished one included.
     pub last_line: String,
-    /// The time limit from its start, ms. A command with a registry becomes a task at it. `None`: there is none.
+    /// The time limit from the start, ms, at which a command with a registry becomes a task. `None`: there is none.
     pub limit_ms: Option<u64>,
-    /// The longest silence that is allowed, ms.
+    /// The limit on silence, ms.
     pub idle_ms: Option<u64>,
     /// The profile of its confinement. `None`: it is not confined.
     pub confinement: Option<&'static str>,
     /// Columns and rows of its terminal.
     pub size: Option<[u16; 2]>,
-    /// Processes that live. `None`: they were not counted yet.
+    /// Number of living processes. `None`: they were not counted yet.
     pub processes: Option<u64>,
     /// Processor time of its processes, ms.
     pub cpu_ms: u64,

@@ -1,4 +1,4 @@
-//! The end of a run's output, kept as it was written for people who come later.
+//! The end of a run's output, kept as it was written for watchers who come later.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,14 +7,14 @@ use super::reader::next_line;
 use super::tap::Tap;
 use capture::Stream;
 
-/// Most bytes of output in a tail. With its parts it has 64 KiB at most.
+/// Most bytes of output in a tail. A tail with its parts takes 64 KiB at most.
 pub const BYTES: usize = 56 * 1024;
-/// Most changes from one stream to the other.
+/// Most parts of a tail.
 const PARTS: usize = 8 * 1024 / size_of::<Part>();
-/// Most tails of a process: 16 MiB.
+/// Most tails of a process. They take 16 MiB at most.
 pub const TAILS: usize = 256;
 
-// A tail grows in powers of two up to its bounds, and the length of a part has room for all of it.
+// The queue of parts grows in powers of two, so its bound is one. A part may be as long as the whole tail.
 const _: () = assert!(PARTS.is_power_of_two() && BYTES <= u16::MAX as usize);
 
 /// The end of both streams, in the order of their arrival.
@@ -22,15 +22,15 @@ const _: () = assert!(PARTS.is_power_of_two() && BYTES <= u16::MAX as usize);
 pub struct Tail {
     bytes: VecDeque<u8>,
     parts: VecDeque<Part>,
-    /// Bytes that were dropped before it.
+    /// Bytes of the output that were dropped before the tail.
     dropped: u64,
-    /// Whether each stream begins in the midst of a line.
+    /// Whether each stream begins in the middle of a line.
     is_cut: [bool; 2],
     /// The number of tails of the process.
     count: &'static AtomicUsize,
 }
 
-/// Bytes of one stream in a row.
+/// Consecutive bytes of one stream.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     stream: Stream,
@@ -38,13 +38,13 @@ struct Part {
 }
 
 impl Tail {
-    /// Returns an empty tail and counts it. `None` if the process has as many as it may.
+    /// Returns an empty tail and counts it. `None` if the process has [`TAILS`] already.
     pub fn new(count: &'static AtomicUsize) -> Option<Self> {
         count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < TAILS).then_some(tails + 1)).ok()?;
         Some(Self { bytes: VecDeque::new(), parts: VecDeque::new(), dropped: 0, is_cut: [false; 2], count })
     }
 
-    /// Adds output of the run, and drops the oldest beyond the bounds.
+    /// Adds output of the run, and drops the oldest output beyond the bounds.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -90,8 +90,8 @@ impl Tail {
         self.is_cut[stream as usize] = last != b'\n';
     }
 
-    /// Passes it to a tap. A stream of which something was dropped begins with a whole line: what is left of the line
-    /// before may be the end of a sequence.
+    /// Passes the tail to a tap. A stream that was cut in the middle of a line begins with the next line, because the
+    /// rest of the cut line may begin within an escape sequence.
     pub fn fill(&mut self, tap: &Tap) {
         let mut rest: &[u8] = self.bytes.make_contiguous();
         let mut parts = Vec::with_capacity(self.parts.len());
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_kept_with_its_styles() {
+    fn output_is_kept_with_its_styles() {
         let mut tail = tail();
         tail.push(OUT, b"\x1b[31mr");
         tail.push(OUT, b"");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stream_begins_with_a_whole_line_where_something_was_dropped() {
+    fn a_stream_that_was_cut_begins_with_a_whole_line() {
         let mut tail = tail();
         tail.push(OUT, b"\x1b[3");
         tail.push(ERR, b"\x1b[3");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_so_many_tails_and_no_more() {
+    fn the_tails_of_a_process_are_bounded() {
         let count: &AtomicUsize = Box::leak(Box::default());
         let mut tails: Vec<_> = (0..TAILS).map_while(|_| Tail::new(count)).collect();
         assert_eq!(tails.len(), TAILS);

@@ -80,7 +80,7 @@ impl Tap {
         self.held().chunks.front().is_some_and(|chunk| chunk.gap > 0)
     }
 
-    /// Adds what another tap holds.
+    /// Adds the output that another tap holds.
     pub fn copy(&self, other: &Self) {
         let other = other.held();
         let mut held = self.held();

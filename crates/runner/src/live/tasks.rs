@@ -23,26 +23,26 @@ pub trait TaskSource: Send + Sync {
     fn task(&self, id: &str) -> Option<Task>;
     /// Returns the state of a task, its log, and the end of its output there.
     fn readable(&self, id: &str) -> Option<(Task, File, u64)>;
-    /// Returns the path of its log.
+    /// Returns the path of a task's log.
     fn log_path(&self, id: &str) -> PathBuf;
-    /// Returns what a task has changed that has ended.
+    /// Returns the changes of a task that has ended.
     fn changes(&self, id: &str) -> TaskChanges;
     /// Terminates a task with its whole tree.
     fn stop(&self, id: &str);
 }
 
-/// What a task has changed.
+/// The changes of a task.
 #[derive(Debug, Clone)]
 pub enum TaskChanges {
-    /// It was not recorded.
+    /// The task was not recorded.
     Unrecorded,
-    /// The record is being read. Watchers hear of a change when it is.
+    /// The record is being read. Watchers are notified when it is known.
     Pending,
     /// The record.
     Known(Arc<RunRecord>),
 }
 
-/// Returns the description of a task that runs. `before`: an earlier one.
+/// Returns the description of a task that runs. `before`: an earlier description of it.
 pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, before: Option<&Run>) -> Run {
     let processes = usage.map(|usage| usage.processes);
     let usage = usage.cloned().unwrap_or_default();
@@ -73,14 +73,13 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, 
     }
 }
 
-/// Returns the end of a task that runs no more. `task` is `None` if its files are gone.
+/// Returns the end of a task that no longer runs. `task` is `None` if its files are gone.
 pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> Ended {
     let Some(task) = task else { return Ending::bare(ledger::State::Lost).of(id.to_owned()) };
     let ended_at = task.ended_at.unwrap_or_else(now_ms);
     let state = state_of(&task);
     let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
-    // Milliseconds are exact as a float for longer than any task runs.
-    #[expect(clippy::cast_precision_loss, reason = "see above")]
+    #[expect(clippy::cast_precision_loss, reason = "a float is exact for longer than any task runs")]
     let duration_ms = Some(ended_at.saturating_sub(task.started_at) as f64).filter(|_| state != ledger::State::Lost);
     let end = Ending {
         state,
@@ -98,7 +97,7 @@ pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunR
     Ended { key: task.id, ended_at, end }
 }
 
-/// Returns how a task ended, in the words of the ledger.
+/// Returns the state that the ledger has for the end of a task.
 fn state_of(task: &Task) -> ledger::State {
     match (task.state, task.ended_by) {
         (TaskState::Exited, _) => ledger::State::Exited,

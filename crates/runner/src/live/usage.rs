@@ -17,7 +17,7 @@ const PORTS: usize = 32;
 pub struct Usage {
     /// Processor time of its processes and of those that they have waited for, ms.
     pub cpu_ms: u64,
-    /// Processes that live.
+    /// Number of living processes.
     pub processes: u64,
     /// Memory in use, bytes. Shared memory counts for each of its users.
     pub memory: u64,

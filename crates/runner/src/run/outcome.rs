@@ -52,7 +52,7 @@ pub struct Outcome {
     pub status: Status,
     /// The signal that ended the shell.
     pub signal: Option<String>,
-    /// What has ended the command. `None`: it exited by itself or by a signal of its own, or goes on.
+    /// The cause of the end. `None`: the command exited, died of a signal from elsewhere, or goes on.
     pub ended_by: Option<EndedBy>,
     /// Pid of the shell. 0 if nothing was started.
     pub pid: i32,

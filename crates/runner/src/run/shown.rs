@@ -81,7 +81,7 @@ pub fn ending(outcome: Option<&Outcome>) -> Ending {
         cause: if by_person { Some(EndedBy::Page) } else { outcome.ended_by },
         limit_ms: outcome.limit.map(millis),
         duration_ms: has_begun.then(|| in_milliseconds(outcome.duration)),
-        // What a command that goes on has used is not known.
+        // The usage of a command that goes on is unknown.
         usage: (has_begun && outcome.exit_code.is_some()).then(|| Used::from(outcome.usage)),
         output_path: outcome.files().first().map(|path| path.to_string_lossy().into_owned()),
         task_id: outcome.task_id().map(str::to_owned),

@@ -20,7 +20,7 @@ pub fn conclude(exit: &ShellExit, started: bool) -> (Conclusion, Option<String>)
     (Conclusion::of(ended.cause, ended.end), note)
 }
 
-/// Names what has ended a command. `silent`: its limit was the one on silence.
+/// Returns the cause of the end of a command. `silent`: its limit was the one on silence.
 pub fn ended_by(exit: &ShellExit, silent: bool) -> Option<EndedBy> {
     let cause = match exit {
         Ok(ended) => ended.cause,

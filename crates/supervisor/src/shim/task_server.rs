@@ -158,7 +158,7 @@ impl TaskServer {
         self.task.end_record(end);
     }
 
-    /// Adds what has ended the task, and what it has used. The last state is written at the end.
+    /// Adds the cause of the end and the resources that the task used to its last state, which is written later.
     pub fn conclude(&mut self, ended_by: Option<EndedBy>, usage: Usage) {
         (self.task.ended_by, self.task.usage) = (ended_by, Some(usage));
     }

@@ -16,11 +16,11 @@ use receipt::recording::Coverage;
 use receipt::{Completeness, Receipt};
 use sys::Usage;
 
-/// Most denials that are told, and most bytes of them in JSON.
+/// Room for denials.
 const DENIALS: Room = Room { items: 20, bytes: 32 * 1024 };
-/// Most changes that are told, and most bytes of them in JSON.
+/// Room for changes.
 const CHANGES: Room = Room { items: 200, bytes: 64 * 1024 };
-/// Most repositories, directories and sentences that are told, and most bytes of each of these lists in JSON.
+/// Room for each of the lists of repositories, directories and sentences.
 const OTHERS: Room = Room { items: 32, bytes: 16 * 1024 };
 
 /// Longest sentence, bytes.
@@ -63,7 +63,7 @@ impl From<&Grant> for GrantShape {
 }
 
 impl Changed {
-    /// Returns what a record tells.
+    /// Returns the changes of a receipt, and the extent of an undo.
     pub fn of(receipt: Option<&Receipt>, undo: Option<&Coverage>) -> Self {
         let undo = undo.map(UndoExtent::from);
         let Some(receipt) = receipt else { return Self { undo, ..Self::default() } };
@@ -80,7 +80,7 @@ impl Changed {
     }
 }
 
-/// Returns the changes of a receipt. Of each kind a quarter has room, and more if others leave some.
+/// Returns the changes of a receipt. Each kind has a quarter of the room, and more if other kinds need less.
 fn changes_of(receipt: &Receipt) -> Vec<Change> {
     let of = |list: &[receipt::Change], kind| list.iter().map(|change| Change::of(kind, change)).collect::<Vec<_>>();
     let lists = [
@@ -141,20 +141,21 @@ fn text(path: &Path) -> String {
     without_secrets(&path.to_string_lossy())
 }
 
-/// Returns a sentence, which may name command lines.
+/// Takes the secrets out of a sentence, which may quote command lines, and cuts it.
 fn sentence(what: &str) -> String {
     cut(without_secrets(what), SENTENCE)
 }
 
-/// The room of a list.
+/// The room for a list in a message.
 struct Room {
+    /// Most items.
     items: usize,
-    /// In JSON.
+    /// Most bytes in JSON.
     bytes: usize,
 }
 
 impl Room {
-    /// Returns the items that have room.
+    /// Returns the first items that have room.
     fn fill<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
         let mut left = self.bytes;
         let fits = |item: &T| {

@@ -37,7 +37,7 @@ fn each_kind_of_change_has_its_share_of_the_room() {
 }
 
 #[test]
-fn a_path_is_told_whole_or_not_at_all() {
+fn a_path_is_sent_whole_or_not_at_all() {
     let mut receipt = changes([2, 0, 0, 0]);
     receipt.created[0].path = format!("/{}", "x".repeat(CHANGES.bytes)).into();
     let shown = Changed::of(Some(&receipt), None).changes.expect("a receipt");
@@ -53,7 +53,7 @@ fn without_a_receipt_there_are_no_changes() {
 }
 
 #[test]
-fn more_denials_than_are_told_are_counted() {
+fn denials_without_room_are_counted() {
     let mut denials = Denials::default();
     (0..60).for_each(|at| denials.add(DenialKind::Write, &format!("/{at}"), "tee", None));
     let denied = Denied::from(&denials);
@@ -61,7 +61,7 @@ fn more_denials_than_are_told_are_counted() {
 }
 
 #[test]
-fn no_secret_of_a_command_line_is_told() {
+fn no_secret_of_a_command_line_is_sent() {
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let mut receipt = changes([1, 0, 0, 1]);
     let why = format!("processes may go on: 7 (curl -u joe:hunter2hunter2 https://x.example), 8 (x {secret})");
@@ -73,8 +73,8 @@ fn no_secret_of_a_command_line_is_told() {
     let mut denials = Denials::default();
     let target = format!("/etc/{secret}");
     denials.add(DenialKind::Write, &target, "tee", Some(Grant::Write(target.clone())));
-    let told = (Denied::from(&denials), Changed::of(Some(&receipt), Some(&undo)));
-    let told = serde_json::to_string(&told).expect("JSON");
-    assert!(!told.contains("hunter2") && !told.contains(secret), "{told}");
-    assert!(told.contains("curl -u joe:") && told.contains("/etc/[redacted]"), "{told}");
+    let sent = (Denied::from(&denials), Changed::of(Some(&receipt), Some(&undo)));
+    let sent = serde_json::to_string(&sent).expect("JSON");
+    assert!(!sent.contains("hunter2") && !sent.contains(secret), "{sent}");
+    assert!(sent.contains("curl -u joe:") && sent.contains("/etc/[redacted]"), "{sent}");
 }

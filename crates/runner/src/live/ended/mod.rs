@@ -17,7 +17,7 @@ pub struct Ended {
     pub key: String,
     /// Unix time, ms.
     pub ended_at: u64,
-    /// Its end.
+    /// How it ended.
     #[serde(flatten)]
     pub end: Ending,
 }
@@ -30,24 +30,24 @@ pub struct Ending {
     pub state: ledger::State,
     /// The exit code, as in its result.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The name of the signal that ended the shell.
     pub signal: Option<String>,
-    /// What has ended it. `None`: it exited by itself or by a signal of its own, or goes on.
+    /// The cause. `None`: the command exited, died of a signal from elsewhere, or goes on as a task.
     pub cause: Option<EndedBy>,
-    /// The time limit, ms. If `cause` is the silence, the longest silence.
+    /// The time limit, ms. If `cause` is [`EndedBy::Silence`], the limit on silence.
     pub limit_ms: Option<u64>,
-    /// Time to the exit of its shell, ms. `None`: nothing was started, or the time is not known.
+    /// Time from the start to the exit of the shell, ms. `None`: nothing was started, or the time is unknown.
     pub duration_ms: Option<f64>,
-    /// What it has used.
+    /// Resources that the command used. `None`: nothing was started, or the command goes on as a task.
     pub usage: Option<Used>,
-    /// The file with the whole output, or the log of the task.
+    /// The path of the file with the whole output, or of the log of the task.
     pub output_path: Option<String>,
-    /// The task that the command or its survivors have become.
+    /// The id of the task that the command or its survivors became.
     pub task_id: Option<String>,
-    /// What was denied.
+    /// The denials.
     #[serde(flatten)]
     pub denied: Denied,
-    /// What it changed.
+    /// The changes.
     #[serde(flatten)]
     pub changed: Changed,
 }
@@ -67,28 +67,28 @@ pub struct Used {
 /// The denials of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Denied {
-    /// The first of them, each once.
+    /// The first denials, with equal attempts counted as one.
     pub denials: Vec<Denial>,
-    /// Number of all attempts.
+    /// Number of all denied attempts.
     pub denied: u64,
 }
 
 /// Equal attempts that were denied, as in `BashResult.confinement`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Denial {
-    /// The name of its kind.
+    /// The public name of the kind.
     pub kind: &'static str,
     /// An absolute path, `host:port`, a name, or the name of a system call.
     pub target: String,
-    /// The basename of the executable that tried.
+    /// The basename of the executable that made the attempts.
     pub program: String,
-    /// Number of attempts.
+    /// Number of these attempts.
     pub count: u64,
-    /// The smallest change of the options that would allow it.
+    /// The smallest change of the options that would have allowed the attempts.
     pub grant: Option<GrantShape>,
 }
 
-/// A change of the options.
+/// A grant, as the options that it changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GrantShape {
@@ -96,28 +96,28 @@ pub enum GrantShape {
     Write([String; 1]),
     /// Hosts that may be reached.
     Network {
-        /// The entries of the option.
+        /// Entries of `network.allow`.
         allow: [String; 1],
     },
     /// Ports that the host's loopback forwards to.
     Expose([u16; 1]),
 }
 
-/// What a run changed. Without a receipt all is `null` or empty.
+/// The changes of a run. Without a receipt, all fields but `undo` are `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changed {
-    /// The numbers of all changes.
+    /// Number of all changes of each kind.
     pub receipt: Option<Counts>,
     /// Completeness of the receipt.
     pub receipt_state: Option<&'static str>,
-    /// Why it is not complete, in a sentence.
+    /// The reason why the receipt is not complete, as a sentence.
     pub receipt_why: Option<String>,
     /// The origin of the changes.
     pub attribution: Option<&'static str>,
     /// Changes of files.
     pub changes: Option<Vec<Change>>,
-    /// Large ignored directories that changed and are not listed file by file.
+    /// Large ignored directories that changed. Their files are not listed.
     pub directories: Vec<String>,
     /// Repositories whose `.git` changed.
     pub git: Vec<GitChange>,
@@ -129,14 +129,14 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// What was done with it.
+    /// The kind of the change.
     pub kind: Done,
-    /// The absolute path: after the run, of a deleted file before it.
+    /// The absolute path after the run. Of a deleted file, the path before it.
     pub path: String,
     /// The path before a rename.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What it is. `None` for a rename, whose receipt does not say.
+    /// The type of the file. `None` for a rename: its receipt does not say.
     #[serde(rename = "type")]
     pub file: Option<&'static str>,
     /// The size after the run.
@@ -145,21 +145,21 @@ pub struct Change {
     pub bytes_before: Option<u64>,
 }
 
-/// What was done with a file.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Done {
-    /// It is new.
+    /// The file is new.
     Created,
-    /// It has other contents, or another mode, owner or attribute.
+    /// The file has other contents, or another mode, owner or attribute.
     Modified,
-    /// It is gone.
+    /// The file is gone.
     Deleted,
-    /// It has another path.
+    /// The file has another path.
     Renamed,
 }
 
-/// The changes in a git repository, as in a receipt. Each pair is the value before the run and after it.
+/// The changes in a git repository, as in a receipt. Each pair has the values before and after the run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GitChange {
     /// The path of the work tree.
@@ -184,12 +184,12 @@ pub struct UndoExtent {
     pub covers: &'static str,
     /// Effects that no undo takes back, as sentences.
     pub not_covered: Vec<String>,
-    /// Bytes that are kept for it.
+    /// Bytes kept for the undo.
     pub bytes: u64,
 }
 
 impl Ending {
-    /// Returns an end of which nothing else is known.
+    /// Returns an end of which only the state is known.
     pub fn bare(state: ledger::State) -> Self {
         Self {
             state,
@@ -206,7 +206,7 @@ impl Ending {
         }
     }
 
-    /// Returns the end of the run with this key, now.
+    /// Returns the end of the run with this key, dated now.
     pub fn of(self, key: String) -> Ended {
         Ended { key, ended_at: now_ms(), end: self }
     }

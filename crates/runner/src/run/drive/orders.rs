@@ -59,7 +59,7 @@ impl<L: Listener> Output<'_, L> {
         run.attach(tap);
     }
 
-    /// Keeps what is held at the end for people who come a moment later, if someone watches.
+    /// Keeps the output held at the end for watchers who come a moment later, if someone watches.
     pub(super) fn keep_last(&self) {
         let Some(run) = self.request.live_run.as_ref().filter(|_| runs().is_watched()) else { return };
         if self.request.terminal.is_none() {
@@ -69,7 +69,7 @@ impl<L: Listener> Output<'_, L> {
         }
     }
 
-    /// Passes a tap what is held of both streams.
+    /// Passes the output held of both streams to a tap.
     fn fill(&self, tap: &Tap) {
         for reader in self.streams.all() {
             let (text, before) = reader.capture.kept(HELD);
