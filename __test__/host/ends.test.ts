@@ -4,7 +4,7 @@ import { folder, linuxTest, until } from '../support/index.ts';
 import { GIT, Site } from '../undo/support.ts';
 import { type Client, Hosts, type Message } from './support.ts';
 
-/** A host that is watched, and begins with its commands then. */
+/** Starts a host that runs `source` once it is watched. */
 async function watched(source: string, control = false): Promise<Client> {
   const hosts = new Hosts();
   const host = hosts.start(`
@@ -18,23 +18,26 @@ async function watched(source: string, control = false): Promise<Client> {
     setInterval(ignore, 1e6);`);
   await host.says(/ready/);
   const client = await hosts.client(host, control);
-  await client.request({ do: 'watch' });
-  await client.message(({ state }) => state);
+  await client.watch();
   host.process.kill('SIGUSR1');
   return client;
 }
 
-/** The end of the first run of a watched host. */
-async function endOf(source: string): Promise<Message> {
-  const client = await watched(source);
+/** Waits for the first end of a run. */
+async function firstEnd(client: Client): Promise<Message> {
   return await client.message(({ change }) => change?.ended[0]);
+}
+
+/** The first end of a run of a watched host. */
+async function endOf(source: string): Promise<Message> {
+  return await firstEnd(await watched(source));
 }
 
 /** A call of `bash`, as text. */
 const call = (command: string, options: object = {}) =>
   `bash(${JSON.stringify(command)}, ${JSON.stringify(options)}).catch(ignore);`;
 
-/** What an end has that has nothing to tell. */
+/** The fields of the end of a command that exited by itself, without output files, denials and receipt. */
 const NOTHING = {
   cause: null,
   outputPath: null,
@@ -51,7 +54,7 @@ const NOTHING = {
   undo: null,
 };
 
-test('an end has its limit, its time and its usage, and else only what there is to tell', async () => {
+test('the end of a plain command has its limit, duration and usage, and nothing else', async () => {
   const end = await endOf(call('exit 3', { timeoutMs: 20_000 }));
   expect(end).toEqual({
     ...NOTHING,
@@ -98,7 +101,7 @@ describe('cause', () => {
     expect(await client.end(key)).toMatchObject({ state: 'aborted', cause: 'page' });
   });
 
-  test('of a task is in its state: its time, its silence, and its end by someone', async () => {
+  test('of a task is its time limit, its silence, or an abort', async () => {
     const client = await watched(
       `const registry = globalThis.registry = new BackgroundRegistry();
       await registry.start('sleep 1001', { timeoutMs: 300 });
@@ -108,8 +111,8 @@ describe('cause', () => {
       true,
     );
     const of = async (command: string) => {
-      const told = () => client.messages.flatMap(({ state, change }) => [...(state ?? change ?? { runs: [] }).runs]);
-      const { key } = await until(() => told().find((run: Message) => run.command === command), command);
+      const runs = () => client.messages.flatMap(({ state, change }) => (state ?? change)?.runs ?? []);
+      const { key } = await until(() => runs().find((run: Message) => run.command === command), command);
       if (command === 'sleep 1003') await client.request({ do: 'stop', run: key });
       return await client.end(key);
     };
@@ -126,10 +129,10 @@ test('outputPath is the file with the whole output', async () => {
   expect(readFileSync(end.outputPath, 'utf8')).toMatch(/^1\n2\n[\s\S]*\n300000\n$/);
 });
 
-test('a command that moves tells of its task, and the task of its log', async () => {
+test('the end of a command that moved names its task, and the end of the task its log', async () => {
   const client = await watched(`globalThis.registry = new BackgroundRegistry();
     bash('echo one; sleep 0.6; echo two', { timeoutMs: 200, onTimeout: 'background', registry }).catch(ignore);`);
-  const moved = await client.message(({ change }) => change?.ended[0]);
+  const moved = await firstEnd(client);
   expect(moved).toMatchObject({ state: 'backgrounded', exitCode: null, usage: null, cause: null });
   const end = await client.end(moved.taskId);
   expect(end).toMatchObject({ state: 'exited', exitCode: 0, outputPath: moved.outputPath });
@@ -209,7 +212,7 @@ describe.runIf(process.platform === 'linux')('changes', () => {
     const at = site();
     const client = await watched(`globalThis.registry = new BackgroundRegistry();
       await registry.start(${JSON.stringify(`sleep 0.3; ${COMMAND}`)}, ${JSON.stringify(exact(at))});`);
-    const end = await client.message(({ change }) => change?.ended[0]);
+    const end = await firstEnd(client);
     expect(end).toMatchObject({ state: 'exited', receipt: counts, receiptState: 'known', attribution: 'command' });
     expect(end.changes).toEqual(changes(at));
     expect(client.runs()).toEqual([]);
@@ -224,7 +227,7 @@ describe.runIf(process.platform === 'linux')('changes', () => {
     expect(end.changes).toHaveLength(200);
   });
 
-  test('in git are told beside them', async () => {
+  test('in git are listed beside them', async () => {
     const at = new Site();
     const git = 'git init -q -b main; git config user.email a@b.c; git config user.name a';
     const command = `${git}; echo x > a; git add a; git commit -qm one`;
@@ -247,18 +250,17 @@ test('no secret of a command is in its end', async () => {
   const site = new Site();
   const options = { cwd: site.cwd, safety: 'off', ...(process.platform === 'linux' ? { receipt: 'exact' } : {}) };
   const command = `touch ${secret}; tee /nowhere/${secret} <<< 'hunter2hunter2'; sleep 0.2 # -u joe:hunter2hunter2`;
-  const client = await watched(call(command, options));
-  const end = await client.message(({ change }) => change?.ended[0]);
+  const end = await endOf(call(command, options));
   expect(end.state).toBe('exited');
   expect(JSON.stringify(end)).not.toMatch(/hunter2|ghp_/);
 });
 
 describe('a run that has ended a moment ago', () => {
-  test('is followed as far as its output is held, and is else gone', async () => {
+  test('is followed as far as its output is held, and takes no input', async () => {
     const client = await watched(call('echo one; echo two >&2; printf three'), true);
-    const { key } = await client.message(({ change }) => change?.ended[0]);
-    expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
-    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    const { key } = await firstEnd(client);
+    await client.follow(key);
+    await client.followed(key);
     expect(client.text(key).split('\n').sort()).toEqual(['one', 'three', 'two']);
     for (const request of [{ do: 'stop' }, { do: 'input', text: 'x' }]) {
       expect((await client.request({ ...request, run: key })).error).toMatchObject({ code: 'gone' });
@@ -267,8 +269,8 @@ describe('a run that has ended a moment ago', () => {
 
   test('is followed with its last screen if it is a terminal', async () => {
     const client = await watched(`new PtySession({ cols: 40, rows: 5 }).start('echo last').catch(ignore);`);
-    const { key } = await client.message(({ change }) => change?.ended[0]);
-    await client.request({ do: 'follow', run: key });
+    const { key } = await firstEnd(client);
+    await client.follow(key);
     const screen = await client.message(({ screen }) => screen?.end && screen);
     expect(screen.lines[0]).toBe('last');
   });
@@ -276,19 +278,18 @@ describe('a run that has ended a moment ago', () => {
   test('is followed by its log if it is a task', async () => {
     const client = await watched(`globalThis.registry = new BackgroundRegistry();
       await registry.start('sleep 0.2; echo logged');`);
-    const { key } = await client.message(({ change }) => change?.ended[0]);
-    await client.request({ do: 'follow', run: key });
-    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    const { key } = await firstEnd(client);
+    await client.follow(key);
+    await client.followed(key);
     expect(client.text(key)).toBe('logged\n');
   });
 
-  test('is gone for those who come later', async () => {
+  test('is gone for a client that comes later', async () => {
     const hosts = new Hosts();
     const host = hosts.start(`await bash('echo one'); console.log('done'); setInterval(() => {}, 1e6);`);
     await host.says(/done/);
     const client = await hosts.client(host);
-    await client.request({ do: 'watch' });
-    await client.message(({ state }) => state);
+    await client.watch();
     expect((await client.request({ do: 'follow', run: 'c1' })).error).toMatchObject({ code: 'gone' });
   });
 });

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { folder, linuxTest, until } from '../support/index.ts';
-import { type Client, Hosts, type Message } from './support.ts';
+import { Hosts, TERMINAL } from './support.ts';
 
-/** Watches a host, and returns its only run. */
-async function only(client: Client): Promise<Message> {
-  await client.request({ do: 'watch' });
-  return await client.run((run) => run.pid);
-}
-
-test('limitMs and idleMs of a command are its own, or the limit of its mode and null', async () => {
+test('limitMs and idleMs of a command are its options, or else the limit of its mode and null', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
     for (const options of [{ timeoutMs: 70_000, idleTimeoutMs: 60_000 }, { mode: 'slow' }, {}]) {
@@ -16,7 +10,7 @@ test('limitMs and idleMs of a command are its own, or the limit of its mode and 
     }
     setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
+  await client.watch();
   await until(() => client.runs().length === 3, 'three runs');
   const limits = client.runs().map(({ limitMs, idleMs }) => [limitMs, idleMs]);
   expect(limits.sort()).toEqual([
@@ -27,7 +21,7 @@ test('limitMs and idleMs of a command are its own, or the limit of its mode and 
   for (const { size, confinement } of client.runs()) expect([size, confinement]).toEqual([null, null]);
 });
 
-test('limitMs and idleMs of a task are in its state, for other processes too', async () => {
+test('limitMs and idleMs of a task are known to other processes, too', async () => {
   const hosts = new Hosts();
   const dir = JSON.stringify(folder());
   const registry = `
@@ -40,8 +34,9 @@ test('limitMs and idleMs of a task are in its state, for other processes too', a
   await first.says(/started/);
   const other = hosts.start(`${registry} await bash('true');`);
   for (const host of [first, other]) {
-    const run = await only(await hosts.client(host));
-    expect(run).toMatchObject({ kind: 'task', limitMs: 50_000, idleMs: 40_000, confinement: null, size: null });
+    const client = await hosts.client(host);
+    const limits = { limitMs: 50_000, idleMs: 40_000 };
+    expect(await client.only()).toMatchObject({ kind: 'task', ...limits, confinement: null, size: null });
   }
 });
 
@@ -56,7 +51,7 @@ linuxTest('confinement is the profile of a command and of a task', async () => {
     await registry.start('exec sleep 1000', { cwd: ${cwd}, confine: 'workspace' });
     setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
+  await client.watch();
   await until(() => client.runs().filter(({ pid }) => pid).length === 2, 'two runs');
   const profiles = client.runs().map(({ kind, confinement }) => [kind, confinement]);
   expect(profiles.sort()).toEqual([
@@ -65,27 +60,22 @@ linuxTest('confinement is the profile of a command and of a task', async () => {
   ]);
 });
 
-test('size is that of a terminal, before and after a change', async () => {
+test('size is that of the terminal, before and after a change', async () => {
   const hosts = new Hosts();
-  const host = hosts.start(`
-    import { PtySession } from 'agent-bash';
-    const terminal = new PtySession({ cols: 40, rows: 5 });
-    terminal.start('exec sleep 1000').catch(() => {});
-    process.on('SIGUSR1', () => terminal.resize(50, 9));
-    setInterval(() => {}, 1e6);`);
+  const host = hosts.start(TERMINAL);
   const client = await hosts.client(host);
-  expect(await only(client)).toMatchObject({ kind: 'terminal', size: [40, 5], limitMs: null, idleMs: null });
+  expect(await client.only()).toMatchObject({ kind: 'terminal', size: [40, 5], limitMs: null, idleMs: null });
   host.process.kill('SIGUSR1');
   await client.run(({ size }) => `${size}` === '50,9');
 });
 
-test('processes counts those of the tree that live', async () => {
+test('processes is the number of living processes of the tree', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
     bash('sleep 1000 & sleep 1000 & (sleep 1000; true) & read line < <(sleep 1000)').catch(() => {});
     setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
+  await client.watch();
   // The shell, its four children, and the child of one of them.
   await client.run(({ processes }) => processes === 6);
 });

@@ -1,15 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { folder, type Host, until } from '../support/index.ts';
-import { type Client, Hosts, type Message } from './support.ts';
+import { folder, until } from '../support/index.ts';
+import { type Client, Hosts, type Message, TERMINAL } from './support.ts';
 
 /** Follows the only run of a host. */
 async function follows(client: Client): Promise<string> {
-  await client.request({ do: 'watch' });
-  const { key } = await client.run((run) => run.pid);
-  expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+  const { key } = await client.only();
+  await client.follow(key);
   return key;
+}
+
+/** A gate in a command: the shell code that waits until it is open. */
+class Gate {
+  readonly #path = `${folder()}/go`;
+  readonly wait = `until [ -e ${this.#path} ]; do sleep 0.05; done`;
+
+  open(): void {
+    writeFileSync(this.#path, '');
+  }
 }
 
 /** Checks that each output begins where the one before has ended. Returns the bytes that were dropped. */
@@ -24,107 +33,103 @@ function gapsOf(outputs: Message[]): number {
   return gaps;
 }
 
-test('what is held comes first, then what is written, then the end', async () => {
+test('held output comes first, then new output, then the end', async () => {
   const hosts = new Hosts();
-  const go = `${folder()}/go`;
+  const gate = new Gate();
   const host = hosts.start(`
-    const shown = bash(\`echo held; until [ -e ${go} ]; do sleep 0.05; done; printf '\\\\e[31mlive\\\\e[0m\\\\n' >&2\`);
+    const shown = bash(\`echo held; ${gate.wait}; printf '\\\\e[31mlive\\\\e[0m\\\\n' >&2\`);
     await shown;
     setInterval(() => {}, 1e6);`);
   const client = await hosts.client(host);
   const key = await follows(client);
-  await until(() => client.text(key) === 'held\n', 'what is held');
-  writeFileSync(go, '');
-  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  await until(() => client.text(key) === 'held\n', 'the held output');
+  gate.open();
+  await client.followed(key);
   expect(client.text(key)).toBe('held\n\u001b[31mlive\u001b[0m\n');
   expect(gapsOf(client.outputs(key))).toBe(0);
 });
 
-/** Watches a host, so that the runs that start from now on keep what they write. */
-async function watches(hosts: Hosts, host: Host): Promise<Client> {
-  const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
-  await client.message(({ state }) => state);
-  return client;
-}
-
-test('output of before the follow has its colours if someone has watched since the start', async () => {
+test('output from before a follow has its colours if the run was watched from its start', async () => {
   const hosts = new Hosts();
-  const [go, more] = [`${folder()}/go`, `${folder()}/more`];
+  const [start, more] = [new Gate(), new Gate()];
   const host = hosts.start(`
-    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash('${start.wait}');
     await bash(\`printf '\\\\e[1mbold\\\\e[0m\\\\n' >&2
-      until [ -e ${more} ]; do sleep 0.05; done
+      ${more.wait}
       printf '\\\\e[31mred\\\\e[0m\\\\n'; exec sleep 1000\`);`);
-  const watcher = await watches(hosts, host);
-  writeFileSync(go, '');
+  const watcher = await hosts.client(host);
+  await watcher.watch();
+  start.open();
   await watcher.run((run) => run.lastLine === 'bold');
-  writeFileSync(more, '');
+  more.open();
   const { key } = await watcher.run((run) => run.lastLine === 'red');
   const other = await hosts.client(host);
   const all = '\u001b[1mbold\u001b[0m\n\u001b[31mred\u001b[0m\n';
   for (const client of [watcher, other]) {
-    expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+    await client.follow(key);
     await until(() => client.text(key) === all, 'the output with its styles');
     expect(client.outputs(key)[0]).toMatchObject({ at: 0, gap: 0 });
   }
-  await other.request({ do: 'follow', run: key });
+  await other.follow(key);
   await until(() => other.text(key) === all + all, 'the same once more');
 });
 
-test('a run that has ended while someone watched has its colours, too', async () => {
+test('a run that was watched until its end has its colours, too', async () => {
   const hosts = new Hosts();
-  const go = `${folder()}/go`;
+  const gate = new Gate();
   const host = hosts.start(`
-    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash('${gate.wait}');
     await bash(\`printf '\\\\e[31mred\\\\e[0m\\\\nrest'\`);
     setInterval(() => {}, 1e6);`);
-  const client = await watches(hosts, host);
+  const client = await hosts.client(host);
+  await client.watch();
   const [{ key: first }] = client.runs();
-  writeFileSync(go, '');
+  gate.open();
   const { key } = await client.message(({ change }) => change?.ended.find((end: Message) => end.key !== first));
-  await client.request({ do: 'follow', run: key });
-  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  await client.follow(key);
+  await client.followed(key);
   expect(client.text(key)).toBe('\u001b[31mred\u001b[0m\nrest');
 });
 
-test('a run from before the first watcher gives what it holds without colours', async () => {
+test('held output of a run from before the first watcher has no colours', async () => {
   const hosts = new Hosts();
-  const go = `${folder()}/go`;
+  const gate = new Gate();
   const red = `printf '\\\\e[31mred\\\\e[0m\\\\n'`;
-  const host = hosts.start(`await bash(\`${red}; until [ -e ${go} ]; do sleep 0.05; done; ${red}; exec sleep 1000\`);`);
-  const client = await watches(hosts, host);
+  const host = hosts.start(`await bash(\`${red}; ${gate.wait}; ${red}; exec sleep 1000\`);`);
+  const client = await hosts.client(host);
+  await client.watch();
   const { key } = await client.run((run) => run.lastLine === 'red');
-  await client.request({ do: 'follow', run: key });
-  await until(() => client.text(key) === 'red\n', 'what is held');
-  writeFileSync(go, '');
-  await until(() => client.text(key) === 'red\n\u001b[31mred\u001b[0m\n', 'what is written');
+  await client.follow(key);
+  await until(() => client.text(key) === 'red\n', 'the held output');
+  gate.open();
+  await until(() => client.text(key) === 'red\n\u001b[31mred\u001b[0m\n', 'the new output');
 });
 
 test('followers of a fast writer get each byte once, whenever they come', async () => {
   const hosts = new Hosts();
-  const go = `${folder()}/go`;
+  const gate = new Gate();
   const host = hosts.start(`
-    await bash('until [ -e ${go} ]; do sleep 0.05; done');
+    await bash('${gate.wait}');
     await bash(\`for ((i = 100000; i < 120000; i++)); do
       printf '\\\\e[32m%d\\\\e[0m\\\\n' $i
       ((i % 200)) || sleep 0.01
     done\`);
     setInterval(() => {}, 1e6);`);
-  const watcher = await watches(hosts, host);
+  const watcher = await hosts.client(host);
+  await watcher.watch();
   const all = Array.from({ length: 20_000 }, (_, at) => `\u001b[32m${100_000 + at}\u001b[0m\n`).join('');
-  writeFileSync(go, '');
+  gate.open();
   const { key } = await watcher.run((run) => /^1\d{5}$/.test(run.lastLine));
   const clients: Client[] = [];
   const ended = watcher.end(key);
   do {
     const client = await hosts.client(host);
-    expect(await client.request({ do: 'follow', run: key })).toMatchObject({ ok: true });
+    await client.follow(key);
     clients.push(client);
   } while (!(await Promise.race([ended, sleep(100)])));
   expect(clients.length).toBeGreaterThan(2);
   for (const client of clients) {
-    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    await client.followed(key);
     const outputs = client.outputs(key);
     for (const { at, text } of outputs) expect(text).toBe(all.slice(at, at + text.length));
     gapsOf(outputs);
@@ -154,7 +159,7 @@ test('after unfollow nothing comes', async () => {
   expect(client.outputs(key).length).toBe(before);
 });
 
-test('a client that reads nothing holds nothing up, and hears of the gap', async () => {
+test('a client that reads nothing delays nothing, and learns of the gap', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
     const flood = bash('read -t 1000 < <(sleep 0.7); head -c 40000000 /dev/zero | tr "\\\\0" "x" | fold -w 99; echo; echo last; sleep 1');
@@ -171,7 +176,7 @@ test('a client that reads nothing holds nothing up, and hears of the gap', async
   await host.says(/after/);
   slow.socket.resume();
   for (const client of [slow, other]) {
-    await until(() => client.outputs(key).at(-1)?.end, 'the end');
+    await client.followed(key);
     expect(client.text(key)).toMatch(/\nlast\n$/);
     const gaps = gapsOf(client.outputs(key));
     const told = Buffer.byteLength(client.text(key));
@@ -193,7 +198,7 @@ test('a task is followed by its log, and stopped', async () => {
   expect((await client.request({ do: 'input', run: key, text: 'x' })).error).toMatchObject({ code: 'invalid' });
   expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
   expect(await client.end(key)).toMatchObject({ state: 'aborted', signal: expect.any(String) });
-  await until(() => client.outputs(key).at(-1)?.end, 'the end');
+  await client.followed(key);
   expect(gapsOf(client.outputs(key))).toBe(0);
 });
 
@@ -215,12 +220,7 @@ test('a task is stopped by the registry that can stop it', async () => {
 
 test('the screen of a silent terminal is sent again when its size changes', async () => {
   const hosts = new Hosts();
-  const host = hosts.start(`
-    import { PtySession } from 'agent-bash';
-    const terminal = new PtySession({ cols: 40, rows: 5 });
-    terminal.start('exec sleep 1000').catch(() => {});
-    process.on('SIGUSR1', () => terminal.resize(50, 9));
-    setInterval(() => {}, 1e6);`);
+  const host = hosts.start(TERMINAL);
   const client = await hosts.client(host);
   await follows(client);
   await client.message(({ screen }) => screen?.rows === 5);
@@ -228,7 +228,7 @@ test('the screen of a silent terminal is sent again when its size changes', asyn
   await client.message(({ screen }) => screen?.rows === 9 && screen.columns === 50);
 });
 
-test('a terminal is followed by its screen, and takes what is typed', async () => {
+test('a terminal is followed by its screen, and takes typed input', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
     import { PtySession } from 'agent-bash';

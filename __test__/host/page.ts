@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Client, type Message } from './support.ts';
 
 const { pageAnswers } = createRequire(import.meta.url)(ADDON) as { pageAnswers: () => boolean };
 
-/** Lets this very process listen in a directory of its own, for all tests of a file. */
+/** Makes this very process listen in a directory of its own during the tests of a file. */
 export function listenHere(): void {
   const runtime = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
   process.env.XDG_RUNTIME_DIR = runtime;
@@ -23,15 +23,12 @@ export class Page extends Client {
   /** Opens the page. Waits until the process listens. */
   static async open(pid = process.pid, runtime = process.env.XDG_RUNTIME_DIR): Promise<Page> {
     const path = join(runtime ?? '', 'agent-bash/hosts', `${pid}.sock`);
-    const page = await until(async () => {
-      const made = new Page(path);
-      made.send({ hello: 1, control: true });
-      await until(() => made.closed || made.messages.length > 0, 'a greeting, or the end');
-      return made.closed ? undefined : made;
-    }, 'the process listens');
-    await page.request({ do: 'watch' });
+    await until(() => existsSync(path), 'the process listens');
+    const page = new Page(path);
+    await page.greet(true);
+    await page.watch();
     if (pid === process.pid) {
-      await page.#look();
+      await page.#refresh();
       finished(async () => {
         if (!page.socket.destroyed) await page.settled();
         await page.leave();
@@ -40,8 +37,8 @@ export class Page extends Client {
     return page;
   }
 
-  /** Waits for a look at this process that is newer than the page: the first one may show what has just ended. */
-  async #look(): Promise<void> {
+  /** Waits for a state of this process that is newer than the page: the first one may have runs that just ended. */
+  async #refresh(): Promise<void> {
     const ending = new AbortController();
     const command = `sleep ${mark()}`;
     const running = bash(command, { signal: ending.signal, ledger: false });
@@ -58,8 +55,8 @@ export class Page extends Client {
 
   /** The questions that wait, the oldest first. */
   asks(): Message[] {
-    const told = this.messages.flatMap(({ state, change }) => state?.asks ?? change?.asks ?? []);
-    return told.filter((ask) => !this.#isGone(ask));
+    const all = this.messages.flatMap(({ state, change }) => state?.asks ?? change?.asks ?? []);
+    return all.filter((ask) => !this.#isGone(ask));
   }
 
   /** Whether a question was answered or withdrawn. */

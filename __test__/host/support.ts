@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { finished, folder, type Host, type HostOptions, host, until } from '../support/index.ts';
 
 /** Any message of a host. `messages.json` has an example of each. */
@@ -29,22 +30,14 @@ export class Hosts {
 
   /** Waits until a host listens. */
   async listens(host: Host): Promise<void> {
-    const name = `${host.pid}.sock`;
-    await until(() => {
-      try {
-        return this.names().includes(name);
-      } catch {
-        return false;
-      }
-    }, `the host listens; it said ${host.stdout()}${host.stderr()}`);
+    await until(() => existsSync(this.socket(host)), 'the host listens');
   }
 
   /** Connects to a host that runs a command, and exchanges the first lines. */
   async client(host: Host, control = false): Promise<Client> {
     await this.listens(host);
     const client = new Client(this.socket(host));
-    client.send(control ? { hello: 1, control } : { hello: 1 });
-    await client.message(({ hello }) => hello);
+    await client.greet(control);
     return client;
   }
 }
@@ -95,6 +88,12 @@ export class Client {
     this.socket.write(`${JSON.stringify(message)}\n`);
   }
 
+  /** Exchanges the first lines. */
+  async greet(control = false): Promise<void> {
+    this.send(control ? { hello: 1, control } : { hello: 1 });
+    await this.message(({ hello }) => hello);
+  }
+
   /** Waits for a message of a kind, and returns what `pick` makes of it. */
   message<T>(pick: (message: Message) => T, bound?: number): Promise<NonNullable<T>> {
     const found = () => {
@@ -115,6 +114,28 @@ export class Client {
     const id = ++this.#last;
     this.send({ id, ...request });
     return await this.message((message) => message.re === id && message);
+  }
+
+  /** Watches the host, and waits for the first state: later runs keep what they write. */
+  async watch(): Promise<void> {
+    await this.request({ do: 'watch' });
+    await this.message(({ state }) => state);
+  }
+
+  /** Watches the host, and returns its only run once that has started. */
+  async only(): Promise<Message> {
+    await this.watch();
+    return await this.run((run) => run.pid);
+  }
+
+  /** Follows a run. */
+  async follow(run: string): Promise<void> {
+    expect(await this.request({ do: 'follow', run })).toMatchObject({ ok: true });
+  }
+
+  /** Waits until everything of a run that is followed has come. */
+  async followed(key: string): Promise<void> {
+    await until(() => this.outputs(key).at(-1)?.end, 'the end of the output');
   }
 
   /** Waits until the host has closed the connection. Returns the reason, if it gave one. */
@@ -159,3 +180,11 @@ export class Client {
 
 /** A command that runs until its host ends. */
 export const IDLE = `const idle = bash('echo begun; exec sleep 1000'); idle.catch(() => {});`;
+
+/** A terminal that changes its size at SIGUSR1. */
+export const TERMINAL = `
+  import { PtySession } from 'agent-bash';
+  const terminal = new PtySession({ cols: 40, rows: 5 });
+  terminal.start('exec sleep 1000').catch(() => {});
+  process.on('SIGUSR1', () => terminal.resize(50, 9));
+  setInterval(() => {}, 1e6);`;

@@ -33,8 +33,7 @@ test('a command that has come and gone between two looks is told, too', async ()
   const hosts = new Hosts();
   const host = hosts.start(`${IDLE} process.on('SIGUSR1', () => bash('exit 7'));`);
   const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
-  await client.message(({ state }) => state);
+  await client.watch();
   host.process.kill('SIGUSR1');
   const end = await client.message(({ change }) => change?.ended[0]);
   expect(end).toMatchObject({ state: 'exited', exitCode: 7 });
