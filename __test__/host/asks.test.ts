@@ -19,7 +19,7 @@ test('a question is told, and the first answer counts', async () => {
   const hosts = new Hosts();
   const host = hosts.start(ASKS);
   const watcher = await hosts.client(host);
-  await watcher.request({ do: 'watch' });
+  await watcher.watch();
   const [one, other] = [await hosts.client(host, true), await hosts.client(host, true)];
   host.process.kill('SIGUSR1');
   await host.says(/asked 1 true/);
@@ -51,7 +51,7 @@ test('a question that is withdrawn is told, and cannot be answered', async () =>
   const hosts = new Hosts();
   const host = hosts.start(ASKS);
   const client = await hosts.client(host, true);
-  await client.request({ do: 'watch' });
+  await client.watch();
   host.process.kill('SIGUSR1');
   const ask = await client.message(({ state, change }) => [...(state?.asks ?? []), ...(change?.asks ?? [])][0]);
   host.process.kill('SIGUSR2');
@@ -74,7 +74,7 @@ test('a command that is too long to be shown whole is not asked about', async ()
   const host = hosts.start(`${ASKS}
     question.command = 'git clean -fd # ' + 'x'.repeat(9_000) + '\\nnpm publish';`);
   const client = await hosts.client(host, true);
-  await client.request({ do: 'watch' });
+  await client.watch();
   host.process.kill('SIGUSR1');
   await host.says(/^1 \{"kind":"answered"\}$/m);
   expect(client.messages.some(({ change }) => change?.asks.length)).toBe(false);

@@ -130,7 +130,7 @@ linuxTest('no other process has the socket, or a connection', async () => {
   const client = await hosts.client(host);
   host.process.kill('SIGUSR1');
   await host.says(/started/);
-  await client.request({ do: 'watch' });
+  await client.watch();
   const inode = socketsOf(host).find(({ listens }) => listens)?.inode;
   expect(inode).toMatch(/^\d+$/);
   const holders = processes().filter(({ pid }) => {

@@ -75,7 +75,7 @@ test('what is no request is answered by its number, and closes without one', asy
 test('a client that is read-only may not stop, type or answer', async () => {
   const hosts = new Hosts();
   const client = await hosts.client(hosts.start(IDLE));
-  await client.request({ do: 'watch' });
+  await client.watch();
   const { key, pid } = await client.run((run) => run.pid);
   for (const request of [
     { do: 'stop', run: key },

@@ -46,7 +46,7 @@ test('a command is shown without its secrets', async () => {
   const host = hosts.start(`bash('sleep 1000 # curl -u joe:hunter2hunter2 https://x.example').catch(() => {});
     bash('TOKEN_X=1 curl -u joe:hunter2hunter2 http://127.0.0.1:1/; sleep 1000').catch(() => {});`);
   const client = await hosts.client(host);
-  await client.request({ do: 'watch' });
+  await client.watch();
   await until(() => client.runs().length === 2, 'two runs');
   expect(client.runs().some(({ command }) => command.includes('joe'))).toBe(true);
   expect(JSON.stringify(client.runs().at(-1))).not.toContain('hunter2');
@@ -68,7 +68,7 @@ test('each kind of run is told', async () => {
     setInterval(ignore, 1e6);`);
   const [id] = await host.says(/t[0-9a-f]{12}/);
   const client = await hosts.client(host, true);
-  await client.request({ do: 'watch' });
+  await client.watch();
   await until(() => client.runs().length === 4, 'four runs');
   expect(
     client
@@ -100,9 +100,9 @@ describe('a host that is stuck in JavaScript', () => {
     const host = hosts.start(STUCK);
     await host.says(/stuck/);
     const client = await hosts.client(host, true);
-    await client.request({ do: 'watch' });
+    await client.watch();
     const { key, pid } = await client.run((run) => run.pid);
-    await client.request({ do: 'follow', run: key });
+    await client.follow(key);
     const child = Number(await until(() => /begun\n(\d+)\n/.exec(client.text(key))?.[1]));
     expect(alive(child)).toBe(true);
     expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
@@ -118,7 +118,7 @@ test('the caller of a command that was stopped gets its end', async () => {
     const { aborted, stdout } = await bash('echo begun; sleep 1000');
     console.log(JSON.stringify({ aborted, stdout }));`);
   const client = await hosts.client(host, true);
-  await client.request({ do: 'watch' });
+  await client.watch();
   const { key } = await client.run((run) => run.lastLine === 'begun');
   await client.request({ do: 'stop', run: key });
   await host.says(/"stdout":"begun/);
