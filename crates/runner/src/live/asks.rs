@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::runs::runs;
-use super::shape::{Ask, UndoCover, cut, is_shown_whole, shown_actor, shown_command, shown_directory, shown_sentences};
+use super::shape::{Ask, UndoCover, cut, shown_actor, shown_directory, shown_sentences, whole_command};
 use ledger::Actor;
 use protocol::task::now_ms;
 
@@ -101,15 +101,15 @@ impl Asks {
     /// Asks a question. Returns `None` and asks nothing if no page may answer and the question does not stay, if too
     /// many questions wait, or if the command is too long to be shown whole: a person approves only what can be read.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
-        if !(question.stays || self.is_answered()) || self.waiting().len() >= MOST || !is_shown_whole(&question.command)
-        {
+        let Question { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
+        if !(stays || self.is_answered()) || self.waiting().len() >= MOST {
             return None;
         }
+        let command = whole_command(&command)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        let Question { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
         let ask = Ask {
             key: key(number),
-            command: shown_command(&command),
+            command,
             cwd: shown_directory(cwd),
             actor: actor.map(shown_actor),
             verdict,

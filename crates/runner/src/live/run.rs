@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::order::{InputError, Order, Orders};
-use super::shape::{Kind, Run, State, Waiting, Why, cut, shown_actor, shown_command, shown_directory};
+use super::shape::{Kind, Run, State, Waiting, cut, shown_actor, shown_command, shown_directory};
 use super::tail::Tail;
 use super::tap::Tap;
 use super::usage::Usage;
@@ -385,12 +385,5 @@ impl LiveRun {
     /// Returns the next order, if there is one.
     pub(super) fn take_order(&self) -> Option<Order> {
         self.orders.take()
-    }
-}
-
-impl Waiting {
-    /// Returns the reason with its words.
-    pub fn new(why: Why, text: impl Into<String>) -> Self {
-        Self { why, text: text.into() }
     }
 }

@@ -49,6 +49,13 @@ pub struct Waiting {
     pub text: String,
 }
 
+impl Waiting {
+    /// Returns the reason with its words.
+    pub fn new(why: Why, text: impl Into<String>) -> Self {
+        Self { why, text: text.into() }
+    }
+}
+
 /// A port that a run serves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Port {
@@ -158,9 +165,9 @@ pub fn shown_command(command: &str) -> String {
     cut(without_secrets(command), COMMAND)
 }
 
-/// Returns whether a command is shown whole.
-pub fn is_shown_whole(command: &str) -> bool {
-    without_secrets(command).len() <= COMMAND
+/// Takes the secrets out of a command. `None` if the rest is too long to be shown whole.
+pub fn whole_command(command: &str) -> Option<String> {
+    Some(without_secrets(command)).filter(|command| command.len() <= COMMAND)
 }
 
 /// Takes the secrets out of a command or a command line, for people.

@@ -100,12 +100,12 @@ impl Tail {
             parts.push((*stream, bytes));
             rest = more;
         }
-        let mut left_out = [Stream::Stdout, Stream::Stderr].map(|stream| match self.is_cut[stream as usize] {
-            true => {
-                let own = parts.iter().filter(|(of, _)| *of == stream).flat_map(|(_, bytes)| *bytes);
-                next_line(&own.copied().collect::<Vec<_>>())
+        let mut left_out = [Stream::Stdout, Stream::Stderr].map(|stream| {
+            if !self.is_cut[stream as usize] {
+                return 0;
             }
-            false => 0,
+            let own = parts.iter().filter(|(of, _)| *of == stream).flat_map(|(_, bytes)| *bytes);
+            next_line(&own.copied().collect::<Vec<_>>())
         });
         tap.begin_behind(self.dropped + left_out.iter().sum::<usize>() as u64);
         for (stream, bytes) in parts {

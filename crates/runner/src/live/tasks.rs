@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ended::{Changed, Denied, Ended, Ending, Used};
 use super::run::{Facts, LINE};
 use super::shape::{Kind, Run, State, cut, shown_command, shown_directory};
 use super::usage::Usage;
+use ledger::in_milliseconds;
 use protocol::EndedBy;
 use protocol::task::{Task, TaskState, now_ms};
 use receipt::recording::RunRecord;
@@ -79,15 +81,14 @@ pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunR
     let ended_at = task.ended_at.unwrap_or_else(now_ms);
     let state = state_of(&task);
     let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
-    #[expect(clippy::cast_precision_loss, reason = "a float is exact for longer than any task runs")]
-    let duration_ms = Some(ended_at.saturating_sub(task.started_at) as f64).filter(|_| state != ledger::State::Lost);
+    let duration = Duration::from_millis(ended_at.saturating_sub(task.started_at));
     let end = Ending {
         state,
         exit_code: task.exit_code,
         signal: task.signal,
         cause: task.ended_by,
         limit_ms: if task.ended_by == Some(EndedBy::Silence) { task.idle_ms } else { task.limit_ms },
-        duration_ms,
+        duration_ms: (state != ledger::State::Lost).then(|| in_milliseconds(duration)),
         usage: task.usage.map(Used::from),
         output_path: Some(log.to_string_lossy().into_owned()),
         task_id: None,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
 use super::record::{RecordState, forget_records};
-use crate::live::runs;
+use crate::live::{millis, runs};
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
 use capture::Sanitize;
 use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
@@ -240,7 +240,7 @@ impl Registry {
             max_log_bytes: self.options.max_log_bytes,
             sanitize,
             detached: self.options.dir.is_some(),
-            limit_ms: u64::try_from(limit.unwrap_or(TASK_LIMIT).as_millis()).unwrap_or(u64::MAX),
+            limit_ms: millis(limit.unwrap_or(TASK_LIMIT)),
             idle_ms: None,
             confinement: None,
             joins: false,

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::live::{Kind, LiveRun};
+use crate::live::{Kind, LiveRun, millis};
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
 use capture::{Sanitize, Truncate};
@@ -238,7 +238,7 @@ impl Request {
     pub fn own_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
-        let idle_ms = self.idle_limit.and_then(|limit| u64::try_from(limit.as_millis()).ok());
+        let idle_ms = self.idle_limit.map(millis);
         Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
     }
 

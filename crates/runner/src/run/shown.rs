@@ -85,12 +85,7 @@ pub fn ending(outcome: Option<&Outcome>) -> Ending {
         usage: (has_begun && outcome.exit_code.is_some()).then(|| Used::from(outcome.usage)),
         output_path: outcome.files().first().map(|path| path.to_string_lossy().into_owned()),
         task_id: outcome.task_id().map(str::to_owned),
-        denied: outcome
-            .confinement
-            .iter()
-            .map(|confinement| Denied::from(&confinement.denials))
-            .next()
-            .unwrap_or_default(),
+        denied: outcome.confinement.as_ref().map(|confinement| Denied::from(&confinement.denials)).unwrap_or_default(),
         changed: Changed::of(outcome.receipt.as_ref(), outcome.undo.as_ref()),
     }
 }
