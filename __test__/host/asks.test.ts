@@ -15,7 +15,7 @@ const ASKS = `
   process.on('SIGUSR1', ask);
   process.on('SIGUSR2', () => bridge.abort(1));`;
 
-test('a question is told, and the first answer counts', async () => {
+test('a question is reported, and the first answer counts', async () => {
   const hosts = new Hosts();
   const host = hosts.start(ASKS);
   const watcher = await hosts.client(host);
@@ -47,7 +47,7 @@ test('a question is told, and the first answer counts', async () => {
   await watcher.message(({ change }) => change?.answered.includes(ask.key));
 });
 
-test('a question that is withdrawn is told, and cannot be answered', async () => {
+test('a withdrawn question is reported, and cannot be answered', async () => {
   const hosts = new Hosts();
   const host = hosts.start(ASKS);
   const client = await hosts.client(host, true);

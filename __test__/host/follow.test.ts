@@ -179,8 +179,8 @@ test('a client that reads nothing delays nothing, and learns of the gap', async 
     await client.followed(key);
     expect(client.text(key)).toMatch(/\nlast\n$/);
     const gaps = gapsOf(client.outputs(key));
-    const told = Buffer.byteLength(client.text(key));
-    expect((client.outputs(key)[0]?.at ?? 0) + told + gaps - (client.outputs(key)[0]?.gap ?? 0)).toBe(40_404_046);
+    const shown = Buffer.byteLength(client.text(key));
+    expect((client.outputs(key)[0]?.at ?? 0) + shown + gaps - (client.outputs(key)[0]?.gap ?? 0)).toBe(40_404_046);
   }
   expect(gapsOf(slow.outputs(key))).toBeGreaterThan(10_000_000);
 });

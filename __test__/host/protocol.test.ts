@@ -62,7 +62,7 @@ test('a line may have 64 KiB', async () => {
   expect(await client.reason()).toMatchObject({ code: 'invalid', message: expect.stringContaining('65536 bytes') });
 });
 
-test('what is no request is answered by its number, and closes without one', async () => {
+test('an invalid request is answered by its number, and closes the connection without one', async () => {
   const hosts = new Hosts();
   const client = await hosts.client(hosts.start(IDLE));
   for (const request of [{ do: 'dance' }, { do: 'follow' }, { do: 'stop', run: 7 }, {}]) {

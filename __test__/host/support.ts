@@ -144,7 +144,7 @@ export class Client {
     return this.messages.find(({ error, re }) => error && re === undefined)?.error;
   }
 
-  /** The runs that go on, as far as the host has told. */
+  /** The runs that go on, as the host reported them. */
   runs(): Message[] {
     const runs = new Map<string, Message>();
     for (const { state, change } of this.messages) {

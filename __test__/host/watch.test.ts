@@ -29,7 +29,7 @@ test('a client sees what runs, then what changes', async () => {
   expect(client.messages.filter(({ state }) => state)).toHaveLength(1);
 });
 
-test('a command that has come and gone between two looks is told, too', async () => {
+test('a command that began and ended between two snapshots is reported, too', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`${IDLE} process.on('SIGUSR1', () => bash('exit 7'));`);
   const client = await hosts.client(host);
@@ -37,8 +37,8 @@ test('a command that has come and gone between two looks is told, too', async ()
   host.process.kill('SIGUSR1');
   const end = await client.message(({ change }) => change?.ended[0]);
   expect(end).toMatchObject({ state: 'exited', exitCode: 7 });
-  const told = client.messages.flatMap(({ change }) => change?.runs ?? []);
-  expect(told.some(({ key }) => key === end.key)).toBe(true);
+  const runs = client.messages.flatMap(({ change }) => change?.runs ?? []);
+  expect(runs.some(({ key }) => key === end.key)).toBe(true);
 });
 
 test('a command is shown without its secrets', async () => {
@@ -52,7 +52,7 @@ test('a command is shown without its secrets', async () => {
   expect(JSON.stringify(client.runs().at(-1))).not.toContain('hunter2');
 });
 
-test('each kind of run is told', async () => {
+test('each kind of run is reported', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`
     import { BackgroundRegistry, BashSession, PtySession } from 'agent-bash';

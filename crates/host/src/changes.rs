@@ -189,7 +189,7 @@ mod tests {
         fn change(&mut self, change: Change) {
             self.runs.extend(change.runs.iter().map(|run| (run.key.clone(), run.last_line.clone())));
             for ended in change.ended {
-                self.runs.remove(&ended.key).expect("a run that was told");
+                self.runs.remove(&ended.key).expect("a run that was sent");
                 self.ended.push(ended.key.clone());
             }
             self.asks.extend(change.asks.iter().map(|ask| ask.key.clone()));

@@ -125,8 +125,7 @@ impl Client {
         let until = Instant::now() + HELLO;
         let hello: Hello = loop {
             if let Some(line) = self.lines.next(CLIENT_LINE)? {
-                let told = read_object(line);
-                break told.map_err(|error| {
+                break read_object(line).map_err(|error| {
                     Closed::Because(Failure::new(Code::Protocol, format!("the first line is no hello: {error}")))
                 })?;
             }
@@ -221,7 +220,7 @@ impl Client {
         }
     }
 
-    /// Follows a run, from the beginning of what is held if it was followed already.
+    /// Follows a run, and once more from the beginning of the held output if it was followed already.
     fn follow(&mut self, run: &str) -> Result<(), Failure> {
         self.follows.retain(|follow| follow.key != run);
         if self.follows.len() >= FOLLOWED {
@@ -233,7 +232,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what has changed, and the next part of each output.
+    /// Sends the changes, and the next part of each output.
     fn send_batch(&mut self) {
         let now = Instant::now();
         self.next_batch = now + BATCH;
@@ -264,8 +263,7 @@ impl Client {
     }
 }
 
-/// Waits for the next look at all runs, without end for a client that does not watch. Returns false if no more will
-/// come.
+/// Waits for the next snapshot of all runs, forever if the client does not watch. Returns false if no more will come.
 async fn next_snapshot(watched: &mut Option<Watched>) -> bool {
     match watched {
         Some(watched) => watched.snapshots.changed().await.is_ok(),

@@ -21,12 +21,12 @@ use runner::live::shown_directory;
 
 /// Most clients at a time.
 const CLIENTS: usize = 16;
-/// Time between two looks at the socket, each made when a command begins.
+/// Time between two checks of the socket, each made when a command begins.
 const RENEW_NS: u64 = 60_000_000_000;
 /// Pause after a failed accept, as without descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(200);
 
-/// When the next look at the socket is due, monotonic, ns. 0 before the first command.
+/// When the next check of the socket is due, monotonic, ns. 0 before the first command.
 static DUE: AtomicU64 = AtomicU64::new(0);
 static HOST: Mutex<Host> = Mutex::new(Host::Silent);
 

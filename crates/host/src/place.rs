@@ -87,7 +87,7 @@ impl Surroundings {
     }
 }
 
-/// Returns whether a path is a directory of this user that nobody else may enter, and no link.
+/// Returns whether a path is no link but a directory of this user that no other user may enter.
 fn is_private(path: &Path) -> bool {
     let is_ours = |data: fs::Metadata| data.is_dir() && data.uid() == geteuid().as_raw() && data.mode() & 0o077 == 0;
     path.is_absolute() && fs::symlink_metadata(path).is_ok_and(is_ours)
@@ -201,7 +201,7 @@ impl Place {
 
 /// Returns whether no process listens on a socket.
 fn is_refused(path: &Path) -> bool {
-    // A listener that hears nobody must not block.
+    // A listener with a full queue must not block.
     let connected = || {
         let connection = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
         sys::set_cloexec(&connection)?;

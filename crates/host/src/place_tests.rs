@@ -157,7 +157,7 @@ fn a_path_that_is_too_long_for_an_address_is_reached_through_its_directory() {
 }
 
 #[test]
-fn a_listener_that_hears_nobody_is_no_dead_one() {
+fn a_listener_with_a_full_queue_is_not_taken_for_dead() {
     let directory = private();
     let path = directory.path().join("1.sock");
     let _listener = UnixListener::bind(&path).expect("bound");

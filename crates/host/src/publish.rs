@@ -127,7 +127,7 @@ impl Drop for EndOfPublisher {
     }
 }
 
-/// What was seen so far.
+/// The state that one snapshot passes to the next.
 #[derive(Default)]
 struct Look {
     usage: HashMap<String, Usage>,

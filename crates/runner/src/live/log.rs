@@ -13,7 +13,7 @@ use capture::Stream;
 
 /// Bytes before the end of a log that a watcher gets first, and most that it may lag behind.
 const BEHIND: u64 = 256 * 1024;
-/// Time between two looks at a log.
+/// Time between two reads of a log.
 const EVERY: Duration = Duration::from_millis(50);
 
 /// Passes a task's log to a tap until the task has ended, or the tap is gone.

@@ -14,7 +14,7 @@ pub enum Order {
     Stop,
     /// Write these bytes to the standard input.
     Input(Vec<u8>),
-    /// Pass the output to this tap, beginning with what is still held.
+    /// Pass the output to this tap, beginning with the output still held.
     Follow(Arc<Tap>),
     /// Report the last line, and whether the command waits for a person.
     Look,

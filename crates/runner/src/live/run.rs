@@ -13,7 +13,7 @@ use crate::pty::Terminal;
 use capture::Stream;
 use ledger::Actor;
 
-/// Bytes of a command that are kept. More are never shown, and a secret at the end of what is shown is seen whole.
+/// Bytes of a command that are kept: more than are shown, so that a secret at the end of those is recognized.
 const COMMAND_KEPT: usize = 32 * 1024;
 /// Longest last line and longest question, bytes.
 pub(super) const LINE: usize = 512;
@@ -69,7 +69,7 @@ pub struct LiveRun {
     input: Input,
 }
 
-/// What was last seen of a run.
+/// The facts that a run last reported.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     run_id: Option<String>,
