@@ -2,17 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ADDON, alive, folder, until } from '../support/index.ts';
-import { type Data, Pages } from './support.ts';
-
-/** A page with control and an open tab. */
-async function opened(control = true) {
-  const pages = new Pages();
-  const page = await pages.serve({ control });
-  const tab = await page.signIn();
-  return { pages, page, tab, events: await tab.events() };
-}
-
-const named = (word: string) => (run: Data) => run.command.includes(word);
+import { type Data, named, opened } from './support.ts';
 
 describe.concurrent('stop', () => {
   test('ends a command with all that it started', async () => {

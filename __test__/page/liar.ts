@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { finished } from '../support/index.ts';
-import type { Data, Pages } from './support.ts';
+import { IDLE } from '../host/support.ts';
+import { finished, until } from '../support/index.ts';
+import type { Data, Events, Pages } from './support.ts';
 
 /** A host that says what it is told to, in the place of a real one. */
 export function liar(pages: Pages, name: string, says: (socket: Socket, line: Data) => void): void {
@@ -64,4 +65,12 @@ export function floods() {
       else await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
     }
   };
+}
+
+/** Starts a real host, and waits until its command is shown and its end is told: the page is well. */
+export async function isWell(pages: Pages, events: Events): Promise<void> {
+  const host = pages.host(`${IDLE} process.on('SIGUSR1', () => bash('echo still; exit 5'));`);
+  await events.run((run) => run.host === `${host.pid}`);
+  host.process.kill('SIGUSR1');
+  await until(() => [...events.view.ended.values()].some(({ exitCode }) => exitCode === 5), 'the end');
 }

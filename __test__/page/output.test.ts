@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folder, until } from '../support/index.ts';
-import { type Data, Pages } from './support.ts';
+import { named, opened } from './support.ts';
 
 /** What a command may write to harm those who look at it. */
 const HOSTILE: [name: string, bytes: Buffer | string, shown?: RegExp][] = [
@@ -29,12 +29,9 @@ describe.concurrent('hostile output', () => {
   test.each(HOSTILE)('%s arrives as text in JSON', async (_, bytes, shown) => {
     const file = join(folder(), 'hostile');
     writeFileSync(file, Buffer.concat([Buffer.from(bytes), Buffer.from('\nthe end\n')]));
-    const pages = new Pages();
-    const page = await pages.serve();
-    const tab = await page.signIn();
-    const events = await tab.events();
+    const { pages, tab, events } = await opened(false);
     pages.host(`bash('cat ${file}; sleep 1000').catch(() => {});`);
-    const run = await events.run(({ command }: Data) => command.includes('hostile'));
+    const run = await events.run(named('hostile'));
     await tab.follow(events, run.id);
     await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');
     const text = events.text(run.id);
@@ -50,33 +47,26 @@ describe.concurrent('hostile output', () => {
   });
 
   test('a line of 1 MB arrives, or is told as a gap', async () => {
-    const pages = new Pages();
-    const page = await pages.serve();
-    const tab = await page.signIn();
-    const events = await tab.events();
+    const { pages, tab, events } = await opened(false);
     pages.host(
       `bash('head -c 1000000 /dev/zero | tr "\\\\0" x; echo; echo the end; sleep 1000', { spill: false }).catch(() => {});`,
     );
-    const run = await events.run(({ command }: Data) => command.includes('zero'));
+    const run = await events.run(named('zero'));
     await tab.follow(events, run.id);
     await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');
-    const gap = events.outputs(run.id).reduce((sum, output) => sum + output.gap, 0);
-    expect(events.text(run.id).length + gap).toBe(1_000_009);
+    expect(events.text(run.id).length + events.gap(run.id)).toBe(1_000_009);
   });
 
   test.each(HOSTILE.filter(([name]) => !name.startsWith('NUL') && !name.startsWith('invalid')))(
     '%s in a command, its directory, its actor and its title is text, too',
     async (_, given) => {
       const word = `${given}`;
-      const pages = new Pages();
-      const page = await pages.serve();
-      const tab = await page.signIn();
-      const events = await tab.events();
+      const { pages, tab, events } = await opened(false);
       pages.host(`
         const word = ${JSON.stringify(word)};
         const actor = { agent: word, session: word, user: word, toolCallId: word };
         bash(': marked ' + "'" + word + "'" + '\\nsleep 1000', { actor, ledger: true }).catch(() => {});`);
-      const run = await events.run(({ command }: Data) => command.includes('marked'));
+      const run = await events.run(named('marked'));
       expect(run.actor.agent).toEqual(expect.any(String));
       expect(run.tokens).toEqual(expect.any(Array));
       const { json, headers, status } = await tab.get('/api/history');

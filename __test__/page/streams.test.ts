@@ -5,23 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { IDLE, socketsOf } from '../host/support.ts';
 import { folder, linuxTest, until } from '../support/index.ts';
-import { type Data, Pages } from './support.ts';
-
-async function opened() {
-  const pages = new Pages();
-  const page = await pages.serve({ control: true });
-  const tab = await page.signIn();
-  const events = await tab.events();
-  await until(() => events.named('state').length > 0, 'the state');
-  return { pages, page, tab, events };
-}
-
-const named = (word: string) => (run: Data) => run.command.includes(word);
-
-/** The bytes that are missing. */
-function gapOf(outputs: Data[]): number {
-  return outputs.reduce((sum, { gap }) => sum + gap, 0);
-}
+import { type Data, named, opened, Pages } from './support.ts';
 
 describe('output', () => {
   test('without a gap is whole', async () => {
@@ -31,7 +15,7 @@ describe('output', () => {
     await tab.follow(events, run.id);
     await until(() => events.text(run.id).endsWith('line 3000\n'), 'the last line');
     expect(events.text(run.id)).toBe(`whole\n${Array.from({ length: 3000 }, (_, at) => `line ${at + 1}\n`).join('')}`);
-    expect(gapOf(events.outputs(run.id))).toBe(0);
+    expect(events.gap(run.id)).toBe(0);
   });
 
   test('of a file that is a pipe, a link or a directory is refused, and the page goes on', async () => {

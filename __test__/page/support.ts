@@ -306,4 +306,27 @@ export class Events {
       .map(({ text }) => text)
       .join('');
   }
+
+  /** The bytes that are missing in the output of a run. */
+  gap(run: string): number {
+    return this.outputs(run).reduce((sum, { gap }) => sum + gap, 0);
+  }
 }
+
+/** Serves a page and signs a tab in. */
+export async function served(control = true) {
+  const pages = new Pages();
+  const page = await pages.serve({ control });
+  return { pages, page, tab: await page.signIn() };
+}
+
+/** Serves a page, signs a tab in and opens its stream. */
+export async function opened(control = true) {
+  const { pages, page, tab } = await served(control);
+  const events = await tab.events();
+  await until(() => events.named('state').length > 0, 'the state');
+  return { pages, page, tab, events };
+}
+
+/** Returns a test for runs whose command contains a word. */
+export const named = (word: string) => (run: Data) => run.command.includes(word);

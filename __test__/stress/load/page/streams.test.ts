@@ -6,27 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { IDLE } from '../../../host/support.ts';
 import { floods, liar } from '../../../page/liar.ts';
-import { type Data, type Events, type Page, Pages, type Tab } from '../../../page/support.ts';
+import { type Events, named, opened, type Page, type Tab } from '../../../page/support.ts';
 import { finished, linuxTest, until } from '../../../support/index.ts';
-
-/** A page with control and an open tab. */
-async function opened() {
-  const pages = new Pages();
-  const page = await pages.serve({ control: true });
-  const tab = await page.signIn();
-  const events = await tab.events();
-  await until(() => events.named('state').length > 0, 'the state');
-  return { pages, page, tab, events };
-}
-
-const named = (word: string) => (run: Data) => run.command.includes(word);
 
 /** The memory that a page uses, in MB. */
 async function memory({ host }: Page): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${host.pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
-
-const gapOf = (outputs: Data[]) => outputs.reduce((sum, { gap }) => sum + gap, 0);
 
 linuxTest('output of 50 MB/s and more has gaps that are told, and delays nothing else', async () => {
   const { pages, page, tab, events } = await opened();
@@ -36,7 +22,7 @@ linuxTest('output of 50 MB/s and more has gaps that are told, and delays nothing
       await bash("sleep 0.5; timeout 4 yes 'a line of the flood, which is long'; echo the end", { spill: false });`);
   const run = await events.run(named('flood'));
   await tab.follow(events, run.id);
-  await until(() => gapOf(events.outputs(run.id)) > 0, 'a gap');
+  await until(() => events.gap(run.id) > 0, 'a gap');
   for (let at = 0; at < 3; at += 1) {
     const began = performance.now();
     expect((await tab.get('/api/history')).status).toBe(200);
@@ -49,7 +35,7 @@ linuxTest('output of 50 MB/s and more has gaps that are told, and delays nothing
   expect(events.text(run.id)).toMatch(/\nthe end\n$/);
   const told = Buffer.byteLength(events.text(run.id));
   expect(told).toBeLessThan(8 * 1024 * 1024);
-  expect(gapOf(events.outputs(run.id))).toBeGreaterThan(told);
+  expect(events.gap(run.id)).toBeGreaterThan(told);
 });
 
 test('updates are at most 30 in a second', async () => {

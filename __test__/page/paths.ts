@@ -1,0 +1,15 @@
+/** A path of the server, with its method and a body for it. */
+export interface Path {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: string;
+}
+
+const READ = ['/', '/app.js', '/app.css', '/api/events', '/api/history', '/api/run?run=x', '/api/forecast?run=x'];
+const ACTIONS = ['sign-in', 'follow', 'stop', 'input', 'answer', 'undo'];
+
+/** Every path of the server. */
+export const PATHS: Path[] = [
+  ...READ.map((path): Path => ({ method: 'GET', path })),
+  ...ACTIONS.map((name): Path => ({ method: 'POST', path: `/api/${name}`, body: '{}' })),
+];
