@@ -62,7 +62,7 @@ describe('agent-bash ui', () => {
     },
   );
 
-  test('serves at a port that was chosen, and says when another program has it', async () => {
+  test('serves on a chosen port, and says if another program uses it', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await until(() => server.address(), 'a port');
     const { port } = server.address() as { port: number };

@@ -5,7 +5,7 @@ import { ADDON, alive, folder, until } from '../support/index.ts';
 import { type Data, named, opened } from './support.ts';
 
 describe.concurrent('stop', () => {
-  test('ends a command with all that it started', async () => {
+  test('terminates a command and its descendants', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`bash('echo to be stopped; sleep 1000 & echo $!; wait').catch(() => {});`);
     const run = await events.run((run) => named('stopped')(run) && run.pid);
@@ -28,7 +28,7 @@ describe.concurrent('stop', () => {
     ':',
     '\0',
     '__proto__',
-  ])('of %j, which does not run, is refused', async (run) => {
+  ])('of the unknown run %j is refused', async (run) => {
     const { tab } = await opened();
     for (const [path, more] of [
       ['stop', {}],
@@ -41,7 +41,7 @@ describe.concurrent('stop', () => {
 });
 
 describe.concurrent('input', () => {
-  test('answers a terminal that asks', async () => {
+  test('answers a prompt in a terminal', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`
       import { PtySession } from 'agent-bash';
@@ -60,7 +60,7 @@ describe.concurrent('input', () => {
     expect(long).toMatchObject({ status: 400, code: 'invalid' });
   });
 
-  test('is refused by a command without an open input, in the words of its host', async () => {
+  test('to a command without an open input is refused with the reason of its host', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`bash('sleep 993').catch(() => {});`);
     const { id } = await events.run(named('993'));
@@ -70,7 +70,7 @@ describe.concurrent('input', () => {
 });
 
 describe.concurrent('answer', () => {
-  /** A host that asks by the native call, and prints each answer. */
+  /** The source of a host that asks by the native call and prints each answer. */
   const ASKS = `
     import { createRequire } from 'node:module';
     const { Bridge } = createRequire(import.meta.url)(${JSON.stringify(ADDON)});
@@ -111,7 +111,7 @@ describe.concurrent('answer', () => {
     });
   });
 
-  test('denies with the words of the person', async () => {
+  test('denies with the reason of the person', async () => {
     const { tab, host, ask } = await asked();
     const reason = '  Use a branch: "x" \u202e <b>\n ';
     expect((await tab.post('/api/answer', { ask: ask.id, approved: false, reason })).status).toBe(200);
@@ -119,7 +119,7 @@ describe.concurrent('answer', () => {
     expect(JSON.parse(event).answer).toEqual({ approved: false, reason: reason.trim() });
   });
 
-  test('needs true or false', async () => {
+  test('must be true or false', async () => {
     const { tab, events, ask } = await asked();
     for (const approved of [undefined, null, 'true', 1, {}]) {
       expect(await tab.post('/api/answer', { ask: ask.id, approved })).toMatchObject({ status: 400, code: 'invalid' });
@@ -128,7 +128,7 @@ describe.concurrent('answer', () => {
     expect(events.view.asks.size).toBe(1);
   });
 
-  test('that was given elsewhere closes the question', async () => {
+  test('given elsewhere closes the question', async () => {
     const { tab, events, host, ask } = await asked();
     host.process.kill('SIGUSR2');
     await until(() => events.view.asks.size === 0, 'no question');
@@ -151,7 +151,7 @@ describe.concurrent('answer', () => {
 });
 
 describe.concurrent('undo', () => {
-  test('takes back what a run has changed, as the forecast says', async () => {
+  test('reverts what a run changed, as the forecast says', async () => {
     const { pages, tab } = await opened();
     const cwd = folder();
     writeFileSync(join(cwd, 'kept'), 'before');
@@ -204,7 +204,7 @@ describe.concurrent('the history', () => {
     return { ...all, cwd };
   }
 
-  test('has the runs of the ledger, the newest first, with their numbers', async () => {
+  test('has the runs of the ledger, newest first, with their counts', async () => {
     const { tab, cwd } = await filled();
     const { json } = await tab.get('/api/history');
     expect(json.entries.map(({ command }: Data) => command)).toEqual(['echo made > made', 'exit 3', 'echo one']);
@@ -221,7 +221,7 @@ describe.concurrent('the history', () => {
     });
   });
 
-  test('has filters', async () => {
+  test('applies filters', async () => {
     const { tab, cwd } = await filled();
     const commands = async (query: string) => {
       const { json } = await tab.get(`/api/history?${query}`);
@@ -259,12 +259,12 @@ describe.concurrent('the history', () => {
     expect(page.host.stderr()).toBe('');
   });
 
-  test('of a ledger that is not there is empty', async () => {
+  test('without a ledger is empty', async () => {
     const { tab } = await opened(false);
     expect((await tab.get('/api/history')).json).toMatchObject({ entries: [], runs: 0, agents: [], projects: [] });
   });
 
-  test('has the details of one run, and refuses a question without one', async () => {
+  test('has the details of one run, and refuses a request that names none', async () => {
     const { tab } = await filled();
     const { json } = await tab.get('/api/history');
     const { runId } = json.entries[0];
@@ -277,7 +277,7 @@ describe.concurrent('the history', () => {
     }
   });
 
-  test('has the output of a run that has ended, where it is kept', async () => {
+  test('has the output of an ended run if it was spilled', async () => {
     const { pages, tab, events } = await opened(false);
     const host = pages.host(`
       const spill = { dir: ${JSON.stringify(folder())} };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { folder, isRoot, linuxTest, testNeeding, until } from '../support/index.ts';
-import { greets, isWell, liar, RUN } from './liar.ts';
+import { fakeHost, greets, isWell, RUN } from './fake-host.ts';
 import { named, opened, Pages } from './support.ts';
 
 describe.concurrent('a directory of sockets', () => {
@@ -12,30 +12,30 @@ describe.concurrent('a directory of sockets', () => {
 
   asRoot('of another user is not trusted', async () => {
     const { pages, events } = await opened();
-    liar(pages, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
-    await events.run(named('liar'));
+    fakeHost(pages, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
+    await events.run(named('fake'));
     const hosts = pages.hosts.directory;
     const other = new Pages();
     mkdirSync(join(other.hosts.directory, '..'), { mode: 0o700 });
     symlinkSync(hosts, other.hosts.directory);
     const linked = await (await (await other.serve()).signIn()).events();
     const third = new Pages();
-    liar(third, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
+    fakeHost(third, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
     spawn('chown', ['-R', '65534', third.hosts.directory]);
     const foreign = await (await (await third.serve()).signIn()).events();
     const fourth = new Pages();
-    liar(fourth, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
+    fakeHost(fourth, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
     spawn('chown', ['65534', join(fourth.hosts.directory, '77777.sock')]);
     const socket = await (await (await fourth.serve()).signIn()).events();
     const fifth = new Pages();
-    liar(fifth, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
+    fakeHost(fifth, '77777.sock', greets({ state: { runs: [RUN], asks: [] } }));
     chmodSync(fifth.hosts.directory, 0o755);
     const open = await (await (await fifth.serve()).signIn()).events();
     await sleep(2_500);
     for (const events of [linked, foreign, socket, open]) expect([events.live, events.view.hosts]).toEqual([[], []]);
   });
 
-  linuxTest('with a path that is too long for a socket is reached', async () => {
+  linuxTest('with a path too long for a socket address works', async () => {
     const long = join(folder(), 'd'.repeat(200));
     mkdirSync(long, { mode: 0o700 });
     const pages = new Pages(long);
@@ -49,7 +49,7 @@ describe.concurrent('a directory of sockets', () => {
     await events.end(run.id);
   });
 
-  test('that is made later is found', async () => {
+  test('that is created later is found', async () => {
     const { pages, events } = await opened();
     await isWell(pages, events);
   });

@@ -14,7 +14,7 @@ describe.concurrent('hosts come and go', () => {
     expect(events.welcome).toMatchObject({ control: true, stream: expect.any(String), version: expect.any(String) });
   });
 
-  test('commands of hosts that are there, and of hosts that come, are shown with their hosts', async () => {
+  test('commands of earlier and of later hosts are shown with their hosts', async () => {
     const pages = new Pages();
     const before = pages.host(IDLE);
     await pages.hosts.listens(before);
@@ -52,7 +52,7 @@ describe.concurrent('hosts come and go', () => {
     await page.host.says(/ENDED aborted/);
   });
 
-  test('a run that begins and ends between two looks is told with its end', async () => {
+  test('a run that begins and ends between two updates is reported with its end', async () => {
     const { pages, events } = await opened();
     const host = pages.host(`${IDLE} process.on('SIGUSR1', () => bash('exit 7'));`);
     await events.run(named('begun'));
@@ -62,7 +62,7 @@ describe.concurrent('hosts come and go', () => {
     expect(events.view.ended.get(id)).toMatchObject({ state: 'exited' });
   });
 
-  test('a host that ends leaves no runs and no host', async () => {
+  test('a host that exits disappears with its runs', async () => {
     const { pages, events } = await opened();
     const go = join(folder(), 'go');
     const host = pages.host(`await bash('until [ -e ${go} ]; do sleep 0.05; done; exit 4', { ledger: true });`);
@@ -73,7 +73,7 @@ describe.concurrent('hosts come and go', () => {
     await events.end(run.id, ({ exitCode }) => exitCode === 4);
   });
 
-  test('runs of a host that was killed are lost at once, and settled from the ledger', async () => {
+  test('runs of a killed host are lost at once, until the ledger says how they ended', async () => {
     const { pages, events } = await opened();
     const host = pages.host(`bash('sleep 1000', { ledger: true }).catch(() => {}); ${IDLE}`);
     const run = await events.run(named('sleep 1000'));
@@ -81,11 +81,11 @@ describe.concurrent('hosts come and go', () => {
     host.process.kill('SIGKILL');
     await until(() => events.live.length === 0, 'no run');
     await until(() => events.view.hosts.length === 0, 'no host');
-    // The shim has ended the command, and written that.
+    // The shim has terminated the command and written its end to the ledger.
     await events.end(run.id, ({ state }) => state !== 'lost');
   });
 
-  test('a host that was killed and that nobody has waited for is gone, too', async () => {
+  test('a killed host that its parent has not reaped is gone, too', async () => {
     const { pages, events } = await opened();
     const parent = pages.host(`
       import { spawn } from 'node:child_process';
@@ -104,7 +104,7 @@ describe.concurrent('hosts come and go', () => {
     await until(() => events.view.hosts.length === 0, 'no host');
   });
 
-  test('a task of a host that has ended goes on, is shown, and can be followed and stopped', async () => {
+  test('a task that outlives its host is shown, and can be followed and stopped', async () => {
     const { pages, tab, events } = await opened();
     const host = pages.host(`
       import { defaultRegistry } from 'agent-bash';
@@ -134,7 +134,7 @@ describe.concurrent('hosts come and go', () => {
     expect(alive(orphan.pid)).toBe(false);
   });
 
-  test('a task that two hosts report is shown once, and until both have let go of it', async () => {
+  test('a task that two hosts report is shown once, until neither reports it', async () => {
     const { pages, events } = await opened();
     const host = (more: string) =>
       pages.host(`
@@ -154,7 +154,7 @@ describe.concurrent('hosts come and go', () => {
     expect(events.view.ended.has(task.id)).toBe(false);
   });
 
-  test('a task of a registry with a directory of its own is known from its host', async () => {
+  test('a task of a registry with its own directory is shown through its host', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`
       import { BackgroundRegistry } from 'agent-bash';
@@ -180,7 +180,7 @@ describe.concurrent('hosts come and go', () => {
     await until(() => !alive(run.pid), 'it is gone');
   });
 
-  test('a second package in one process is a host of its own', async () => {
+  test('a second copy of the package in one process is another host', async () => {
     const { pages, events } = await opened();
     const host = pages.host(`
       import { cpSync, readdirSync, symlinkSync, mkdirSync } from 'node:fs';

@@ -46,7 +46,7 @@ describe.concurrent('another page on this machine', () => {
     expect(await page.post('/api/stop', { run: 'x' }, headers)).toMatchObject({ status: 403, code: 'origin' });
   });
 
-  test('a form of another page is refused: its content type, its origin, its site', async () => {
+  test('a form of another page is refused for its content type, origin and site', async () => {
     const { page } = await served();
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']) {
       const body = '{"code":"x"}';
@@ -58,7 +58,7 @@ describe.concurrent('another page on this machine', () => {
     }
   });
 
-  test('a fetch without cors gets nothing, and no preflight is granted', async () => {
+  test('a no-cors fetch is refused, and so is a preflight request', async () => {
     const { page, tab } = await served();
     for (const dest of ['empty', 'script', 'image', 'style', 'iframe', 'object']) {
       const headers = { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': dest };
@@ -75,7 +75,7 @@ describe.concurrent('another page on this machine', () => {
     expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  test('a link from anywhere leads to the document, which has no data', async () => {
+  test('a link from any site opens the document, which contains no data', async () => {
     const { page } = await served();
     for (const site of ['none', 'cross-site', 'same-site', 'same-origin']) {
       const headers = { 'Sec-Fetch-Site': site, 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
@@ -129,7 +129,7 @@ describe.concurrent('a name that resolves to this machine', () => {
 });
 
 describe.concurrent('the server is bound', () => {
-  test('to 127.0.0.1 alone', async () => {
+  test('to 127.0.0.1 only', async () => {
     const { page } = await served();
     const others = [
       '127.0.0.2',
@@ -147,7 +147,7 @@ describe.concurrent('the server is bound', () => {
     }
   });
 
-  test('with an address that cannot be chosen', async () => {
+  test('to an address that no option changes', async () => {
     const pages = new Pages();
     const host = pages.host(`
       import { startPage } from 'agent-bash/page';

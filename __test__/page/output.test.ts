@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { folder, until } from '../support/index.ts';
 import { named, opened } from './support.ts';
 
-/** What a command may write to harm those who look at it. */
+/** Output that may attack its reader. */
 const HOSTILE: [name: string, bytes: Buffer | string, shown?: RegExp][] = [
   ['escape sequences', '\u001b[2J\u001b[1;1H\u001b]0;title\u0007\u001b[31mred\u001b[0m\u001b[?1049h\u001bc', /red/],
   ['a link of a terminal', '\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007', /click/],
@@ -46,7 +46,7 @@ describe.concurrent('hostile output', () => {
     );
   });
 
-  test('a line of 1 MB arrives, or is told as a gap', async () => {
+  test('a line of 1 MB arrives or is reported as a gap', async () => {
     const { pages, tab, events } = await opened(false);
     pages.host(
       `bash('head -c 1000000 /dev/zero | tr "\\\\0" x; echo; echo the end; sleep 1000', { spill: false }).catch(() => {});`,
@@ -58,7 +58,7 @@ describe.concurrent('hostile output', () => {
   });
 
   test.each(HOSTILE.filter(([name]) => !name.startsWith('NUL') && !name.startsWith('invalid')))(
-    '%s in a command, its directory, its actor and its title is text, too',
+    '%s in a command and its actor is text',
     async (_, given) => {
       const word = `${given}`;
       const { pages, tab, events } = await opened(false);

@@ -9,18 +9,17 @@ import { Sent } from '../../ts/page/stream/sent.ts';
 const { fromHost } = JSON.parse(readFileSync(new URL('../host/messages.json', import.meta.url), 'utf8'));
 
 describe('a message of a host', () => {
-  test.each(Object.keys(fromHost))('%s is read whole', (name) => {
+  test.each(Object.keys(fromHost))('%s is read with all its fields', (name) => {
     const message = fromHost[name];
     const read = readMessage(JSON.stringify(message));
-    // An answer has no value.
     expect(read).toEqual(message);
   });
 
-  test.each(['', 'x', '7', 'null', '"x"', '[]', '{}', '{"dance":1}'])('%j is none', (line) => {
+  test.each(['', 'x', '7', 'null', '"x"', '[]', '{}', '{"dance":1}'])('%j is not a message', (line) => {
     expect(readMessage(line)).toBeNull();
   });
 
-  test('has empty values in the place of others', () => {
+  test('has empty values in the place of values of wrong types', () => {
     const { state } = JSON.parse(
       JSON.stringify(readMessage('{"state":{"runs":[7,null,{"key":{},"state":"waiting"}],"asks":[[]]}}')),
     );
@@ -51,7 +50,7 @@ describe('a message of a host', () => {
     });
   });
 
-  test('has numbers in their range', () => {
+  test('has its numbers clamped to their ranges', () => {
     const run =
       '{"startedAt":1e300,"pid":-4,"cpuMs":1.9,"memory":1e999,"ports":[{"port":70000},{"port":-1},{"port":80.5}]}';
     const message = readMessage(`{"state":{"runs":[${run}],"asks":[]}}`);
@@ -66,7 +65,7 @@ describe('a message of a host', () => {
 });
 
 describe('the lines of a host', () => {
-  test('are split wherever their bytes are', () => {
+  test('are the same for any split of their bytes', () => {
     const bytes = Buffer.from('one\nzwei äöü €\n\n🎉 end\n');
     for (let size = 1; size < 12; size += 1) {
       const lines = new Lines(100);
@@ -76,7 +75,7 @@ describe('the lines of a host', () => {
     }
   });
 
-  test('that are too long are an error, with or without an end', () => {
+  test('that are too long throw, complete or not', () => {
     expect(() => new Lines(10).add(Buffer.from('12345678901\n'))).toThrow('more than 10');
     const lines = new Lines(10);
     lines.add(Buffer.from('1234567890'));
@@ -95,14 +94,14 @@ test.each<[string, string | null]>([
   ['x4711.sock', null],
   ['4711.sock\n', null],
   ['99999999999.sock', null],
-])('the file %j is of the host %j', (file, host) => {
+])('the file %j is the socket of host %j', (file, host) => {
   expect(hostOf(file)).toBe(host);
 });
 
 describe('output on its way to a tab', () => {
   const piece = (text: string, more: object = {}) => ({ text, gap: 0, end: false, ...more });
 
-  test('is whole while it is slow', () => {
+  test('is sent whole while it is slow', () => {
     const queue = new OutputQueue(0);
     queue.add(piece('a\n'), true);
     queue.add(piece('b\n', { end: true }), false);
@@ -110,7 +109,7 @@ describe('output on its way to a tab', () => {
     expect(queue.take(1)).toBeNull();
   });
 
-  test('keeps the newest and counts the bytes of the others', () => {
+  test('keeps the newest text and counts the dropped bytes', () => {
     const queue = new OutputQueue(0);
     for (let at = 0; at < 1_000; at += 1) queue.add(piece('ä'.repeat(9_999).concat('\n')), at === 0);
     const { text, gap } = queue.take(0) ?? { text: '', gap: 0 };
@@ -130,13 +129,13 @@ describe('output on its way to a tab', () => {
     expect(sent).toBeGreaterThan(50 * 512 * 1024);
   });
 
-  test('does not cut a character in two', () => {
+  test('is not cut inside a character', () => {
     const queue = new OutputQueue(0);
     queue.add(piece('🎉'.repeat(600_000)), true);
     expect(Buffer.from(queue.take(0)?.text ?? '').includes('\ufffd')).toBe(false);
   });
 
-  test('that comes behind a gap is all that is kept', () => {
+  test('after a gap replaces the output before it', () => {
     const queue = new OutputQueue(0);
     queue.add(piece('old'), true);
     queue.add(piece('new', { gap: 10 }), false);
@@ -144,7 +143,7 @@ describe('output on its way to a tab', () => {
   });
 });
 
-test('the events that are kept for a tab are bounded, and those after one are all there or none', () => {
+test('the events kept for a tab are bounded, and are replayed completely or not at all', () => {
   const sent = new Sent();
   for (let at = 1; at <= 100; at += 1) sent.add(`${at}`.padEnd(20_000));
   expect(sent.next).toBe(101);

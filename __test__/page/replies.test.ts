@@ -24,7 +24,7 @@ describe.concurrent('each reply', () => {
     });
   }
 
-  test('has the headers of security', async () => {
+  test('has the security headers', async () => {
     const { page, tab } = await served();
     for (const path of [
       '/',
@@ -45,7 +45,7 @@ describe.concurrent('each reply', () => {
     isHardened(events.response?.headers ?? {});
   });
 
-  test('has them even if Node could not read the request', async () => {
+  test('has the security headers even if Node cannot parse the request', async () => {
     const { page } = await served();
     const host = `Host: 127.0.0.1:${page.port}\r\n`;
     for (const [text, status] of [
@@ -69,7 +69,7 @@ describe.concurrent('each reply', () => {
     }
   });
 
-  test('of the document has nothing inline and no data', async () => {
+  test('with a file has its type, and the document has nothing inline and no data', async () => {
     const { page } = await served();
     const { text, headers } = await page.send('/');
     expect(headers['content-type']).toBe('text/html; charset=utf-8');

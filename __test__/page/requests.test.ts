@@ -4,7 +4,7 @@ import { finished, until } from '../support/index.ts';
 import { PATHS } from './paths.ts';
 import { type Page, served } from './support.ts';
 
-describe.concurrent('garbage', () => {
+describe.concurrent('a malformed or unknown request', () => {
   test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])(
     'the method %s is refused',
     async (method) => {
@@ -38,13 +38,13 @@ describe.concurrent('garbage', () => {
     '/hasOwnProperty',
     '/?x',
     `/${'a'.repeat(8_000)}`,
-  ])('a path leads nowhere: %#', async (path) => {
+  ])('path %# is matched exactly', async (path) => {
     const { tab } = await served();
     const { status } = await tab.get(path);
     expect(status).toBe(path === '/?x' ? 200 : 404);
   });
 
-  test('the server outlives all of it', async () => {
+  test('the server survives malformed bytes', async () => {
     const { page, tab } = await served();
     const host = `Host: 127.0.0.1:${page.port}\r\n`;
     await Promise.all([
@@ -59,16 +59,16 @@ describe.concurrent('garbage', () => {
   });
 });
 
-describe.concurrent('a request in another', () => {
+describe.concurrent('a smuggled request', () => {
   const smuggled = (page: Page, token: string) =>
     `POST /api/stop HTTP/1.1\r\nHost: 127.0.0.1:${page.port}\r\nOrigin: ${page.origin}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
 
   test.each([
     ['Content-Length and Transfer-Encoding', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'],
     ['two lengths', 'Content-Length: 4\r\nContent-Length: 40\r\n', 'abcd'],
-    ['a length that is none', 'Content-Length: +4\r\n', 'abcd'],
-    ['a coding that is not the last', 'Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n'],
-    ['a coding with a tail', 'Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'],
+    ['a length with a sign', 'Content-Length: +4\r\n', 'abcd'],
+    ['chunked before another coding', 'Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n'],
+    ['an unknown coding', 'Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'],
     ['a chunk with a bad size', 'Transfer-Encoding: chunked\r\n', '-1\r\n\r\n'],
   ])('is refused with %s', async (_, lines, body) => {
     const { page, tab } = await served();
@@ -78,7 +78,7 @@ describe.concurrent('a request in another', () => {
     expect(said.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
-  test('in a body that is refused unread is no request', async () => {
+  test('in a body that is refused unread is not answered', async () => {
     const { page, tab } = await served();
     const inner = smuggled(page, tab.token);
     const said = await page.raw(
@@ -89,7 +89,7 @@ describe.concurrent('a request in another', () => {
 });
 
 describe.concurrent('a body', () => {
-  test('has at most 64 KiB, announced or not', async () => {
+  test('has at most 64 KiB, with and without Content-Length', async () => {
     const { page, tab } = await served();
     const body = (length: number) => JSON.stringify({ run: 'x', pad: 'p'.repeat(length - 20) }).padEnd(length);
     const most = body(64 * 1024);
@@ -109,7 +109,7 @@ describe.concurrent('a body', () => {
     });
   });
 
-  test('without an end is not kept: the connection is closed', async () => {
+  test('without an end is not buffered: the connection is closed', async () => {
     const { page, tab } = await served();
     const socket = connect(page.port, '127.0.0.1');
     finished(() => {
@@ -156,7 +156,7 @@ describe.concurrent('a body', () => {
     expect(reply).toMatchObject({ status: 400, code: 'invalid' });
   });
 
-  test('that is no UTF-8 is refused with 400', async () => {
+  test('that is not UTF-8 is refused with 400', async () => {
     const { page, tab } = await served();
     const body = Buffer.from('{"run":"\xff\xfe"}', 'latin1');
     expect(await page.send('/api/stop', { method: 'POST', headers: tab.authorization, body })).toMatchObject({
@@ -165,7 +165,7 @@ describe.concurrent('a body', () => {
     });
   });
 
-  test('is asked for with 100 Continue only after all checks', async () => {
+  test('gets 100 Continue only after all checks', async () => {
     const { page, tab } = await served();
     const head = (host: string, token: string) =>
       `POST /api/stop HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${page.origin}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
@@ -190,7 +190,7 @@ test('a page without control refuses every action with 403', async () => {
   }
 });
 
-test('a flood of requests delays no other for long', async () => {
+test('a flood of requests leaves the page usable', async () => {
   const { page, tab } = await served();
   const flood = Array.from({ length: 400 }, () => page.send('/api/events').catch(() => null));
   const reply = await tab.get('/api/history').catch(() => null);

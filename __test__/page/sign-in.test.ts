@@ -33,7 +33,7 @@ describe.concurrent('the code of the link', () => {
     await page.signIn(other);
   });
 
-  test('is used by one of two that come at once', async () => {
+  test('signs in only one of several simultaneous requests', async () => {
     const pages = new Pages();
     const page = await pages.serve();
     const [code] = page.codes;
@@ -41,7 +41,7 @@ describe.concurrent('the code of the link', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403, 403, 403]);
   });
 
-  test('is not used up by wrong ones', async () => {
+  test('stays valid after attempts with wrong codes', async () => {
     const pages = new Pages();
     const page = await pages.serve();
     const [code = ''] = page.codes;
@@ -59,7 +59,7 @@ describe.concurrent('the code of the link', () => {
     await page.signIn(code);
   });
 
-  test('without a link that was asked for, nothing signs in', async () => {
+  test('does not exist before `url` is read: no code signs in', async () => {
     const pages = new Pages();
     const host = pages.host(`
       import { startPage } from 'agent-bash/page';
@@ -74,26 +74,29 @@ describe.concurrent('the code of the link', () => {
 
 describe.concurrent('the token', () => {
   test.each([
-    ['a query', (token: string) => [`/api/history?token=${token}&Authorization=Bearer%20${token}`, {}]],
-    ['a cookie', (token: string) => ['/api/history', { Cookie: token }]],
-    ['another scheme', (token: string) => ['/api/history', { Authorization: `Basic ${token}` }]],
-    ['no scheme', (token: string) => ['/api/history', { Authorization: token }]],
-    ['two', (token: string) => ['/api/history', { Authorization: `Bearer x, Bearer ${token}` }]],
-    ['a part', (token: string) => ['/api/history', { Authorization: `Bearer ${token.slice(0, -1)}` }]],
-    ['a longer one', (token: string) => ['/api/history', { Authorization: `Bearer ${token}a` }]],
-    ['another case', (token: string) => ['/api/history', { Authorization: `bearer ${token}` }]],
+    ['in a query', (token: string) => [`/api/history?token=${token}&Authorization=Bearer%20${token}`, {}]],
+    ['in a cookie', (token: string) => ['/api/history', { Cookie: token }]],
+    ['with another scheme', (token: string) => ['/api/history', { Authorization: `Basic ${token}` }]],
+    ['without a scheme', (token: string) => ['/api/history', { Authorization: token }]],
+    ['behind another token', (token: string) => ['/api/history', { Authorization: `Bearer x, Bearer ${token}` }]],
     [
-      'another header',
+      'without its last character',
+      (token: string) => ['/api/history', { Authorization: `Bearer ${token.slice(0, -1)}` }],
+    ],
+    ['with another character', (token: string) => ['/api/history', { Authorization: `Bearer ${token}a` }]],
+    ['with a lower-case scheme', (token: string) => ['/api/history', { Authorization: `bearer ${token}` }]],
+    [
+      'in another header',
       (token: string) => ['/api/history', { 'X-Token': token, 'Proxy-Authorization': `Bearer ${token}` }],
     ],
-  ] as [string, (token: string) => [string, Record<string, string>]][])('in %s is refused', async (_, build) => {
+  ] as [string, (token: string) => [string, Record<string, string>]][])('is refused %s', async (_, build) => {
     const { page, tab } = await served();
     const [path, headers] = build(tab.token);
     expect(await page.send(path, { headers })).toMatchObject({ status: 401, code: 'token' });
     expect((await tab.get('/api/history')).status).toBe(200);
   });
 
-  linuxTest('and the code are in no argument list, no environment and no file', async () => {
+  linuxTest('and the code appear in no argument list, environment or file', async () => {
     const { pages, page, tab } = await served();
     const events = await tab.events();
     expect(events.status).toBe(200);
@@ -124,7 +127,7 @@ describe.concurrent('the token', () => {
 describe.concurrent('a second user', () => {
   const asNobody = testNeeding('root', isRoot);
 
-  asNobody('reaches the page, but none of its data without a code', async () => {
+  asNobody('reaches the page, but no data without a code', async () => {
     const { page } = await served();
     const ask = (script: string) =>
       new Promise<string>((resolve) => {

@@ -24,7 +24,7 @@ describe.concurrent('startPage', () => {
     expect(text).toBe('true true\n200\nECONNREFUSED\n');
   });
 
-  test('keeps the link until it is used, then has another', async () => {
+  test('keeps its link until a tab uses it, then has another', async () => {
     const text = await printed(`
       const page = await startPage({ control: true, port: 0 });
       const { url } = page;
@@ -37,7 +37,7 @@ describe.concurrent('startPage', () => {
     expect(text).toBe('true\n200 false\n');
   });
 
-  test('closes with tabs that are open, and disconnects from hosts', async () => {
+  test('closes open tabs and disconnects from hosts', async () => {
     const pages = new Pages();
     const page = await pages.serve();
     const events = await (await page.signIn()).events();
@@ -48,12 +48,12 @@ describe.concurrent('startPage', () => {
     await until(() => events.closed, 'the stream is closed');
     expect(await settles(page.host.ended())).toEqual({ code: 0, signal: null });
     expect(page.host.stderr()).toBe('');
-    // Commands go on.
+    // The host and its command still run.
     process.kill(host.pid, 0);
     expect(host.stdout()).toBe('');
   });
 
-  test('rejects for a port that is in use', async () => {
+  test('rejects if the port is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     finished(() => {
       server.close();

@@ -8,7 +8,7 @@ import { folder, linuxTest, until } from '../support/index.ts';
 import { type Data, named, opened, Pages } from './support.ts';
 
 describe('output', () => {
-  test('without a gap is whole', async () => {
+  test('that is slow enough arrives whole', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`bash('echo whole; for i in $(seq 3000); do echo "line $i"; done; sleep 1000').catch(() => {});`);
     const run = await events.run(named('whole'));
@@ -18,13 +18,13 @@ describe('output', () => {
     expect(events.gap(run.id)).toBe(0);
   });
 
-  test('of a file that is a pipe, a link or a directory is refused, and the page goes on', async () => {
+  test('is not read from a pipe, a link or a directory in the place of its file', async () => {
     const { pages, page, tab, events } = await opened();
     const place = folder();
     execFileSync('mkfifo', [join(place, 'pipe')]);
     execFileSync('ln', ['-s', '/etc/hostname', join(place, 'link')]);
     mkdirSync(join(place, 'directory'));
-    // A real entry, with another path in the place of its own.
+    // Another kind of file replaces the spill of a real entry.
     const host = pages.host(`
       for (let at = 0; at < 3; at++) {
         const { runId } = await bash('seq 100000', { ledger: true, spill: { dir: ${JSON.stringify(place)} } });
@@ -45,7 +45,7 @@ describe('output', () => {
     expect((await page.send('/')).status).toBe(200);
   });
 
-  test('follows one run after the other, and none', async () => {
+  test('is sent for one run at a time, or for none', async () => {
     const { pages, tab, events } = await opened();
     pages.host(`
       bash('while echo first; do sleep 0.05; done').catch(() => {});
@@ -72,7 +72,7 @@ describe('output', () => {
 });
 
 describe('updates', () => {
-  test('of 200 commands at once are all told', async () => {
+  test('report each of 200 simultaneous commands', async () => {
     const { pages, events } = await opened();
     const host = pages.host(`
       for (let at = 0; at < 200; at++) bash('sleep 1000 # number ' + at).catch(() => {});`);
@@ -83,7 +83,7 @@ describe('updates', () => {
 });
 
 describe('a connection that breaks', () => {
-  test('goes on after the last event that the tab has', async () => {
+  test('continues after the last event that the tab received', async () => {
     const { pages, tab, events } = await opened();
     const host = pages.host(`${IDLE} process.on('SIGUSR1', () => bash('exit 8'));`);
     const idle = await events.run(named('begun'));
@@ -105,7 +105,7 @@ describe('a connection that breaks', () => {
     expect(at).toBe(Number(number));
   });
 
-  test('sends again what was sent and not received', async () => {
+  test('resends events that were not received', async () => {
     const { pages, tab, events } = await opened();
     pages.host(IDLE);
     await events.run(named('begun'));
@@ -119,7 +119,7 @@ describe('a connection that breaks', () => {
     await until(() => events.closed, 'the one before is closed');
   });
 
-  test('of another stream or another server gets everything anew', async () => {
+  test('starts over after an event of another stream or server', async () => {
     const { pages, tab, events } = await opened();
     pages.host(IDLE);
     await events.run(named('begun'));
@@ -141,7 +141,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('tabs', () => {
-  test('are 32 at most: the next gets 429, until one is closed', async () => {
+  test('are limited to 32: the next gets 429 until one is closed', async () => {
     const { tab, events } = await opened();
     const all = [events];
     while (all.length < 32) all.push(await tab.events());
@@ -152,7 +152,7 @@ describe('tabs', () => {
     expect(all.filter(({ closed }) => closed)).toHaveLength(1);
   });
 
-  test('see the same, and follow what they like', async () => {
+  test('see the same runs and follow different ones', async () => {
     const { pages, page, tab, events } = await opened();
     const other = await page.signIn(await page.another());
     const others = await other.events();
@@ -166,7 +166,7 @@ describe('tabs', () => {
     expect([events.text(two.id), others.text(one.id)]).toEqual(['', '']);
   });
 
-  linuxTest('that are not there, or all closed, leave hosts alone', async () => {
+  linuxTest('connect to hosts only while one is open', async () => {
     const pages = new Pages();
     const page = await pages.serve();
     const tab = await page.signIn();

@@ -25,7 +25,7 @@ export interface Sent {
   body?: string | Uint8Array | undefined;
 }
 
-/** A page that is served by a process of its own, for hosts and a ledger of its own. */
+/** Pages that processes of their own serve, with hosts and a ledger that no other test uses. */
 export class Pages {
   readonly hosts = new Hosts();
   /** `XDG_STATE_HOME` */
@@ -39,19 +39,19 @@ export class Pages {
     finished(() => this.#end());
   }
 
-  /** Ends the tasks that have outlived their hosts. */
+  /** Terminates the tasks that outlived their hosts. */
   async #end(): Promise<void> {
     const registry = new BackgroundRegistry({ dir: join(this.state, 'agent-bash') });
     await Promise.all(registry.list().map(({ id }) => registry.kill(id)));
     await registry.close();
   }
 
-  /** Starts a host that this page shows, with a ledger. */
+  /** Starts a host that these pages show, with a ledger. */
   host(source: string): Host {
     return this.hosts.start(source, { env: this.env });
   }
 
-  /** Serves a page. `source` is what its process does besides. */
+  /** Serves a page in a process that also runs `source`. */
   async serve(options: { control?: boolean; port?: number } = {}, source = ''): Promise<Page> {
     const process = this.host(`
       import { startPage } from 'agent-bash/page';
@@ -90,7 +90,7 @@ export class Page {
     return await until(() => this.codes[length], 'another link');
   }
 
-  /** Sends a request with the headers of a browser's own, which `headers` change. An empty one is left out. */
+  /** Sends a request with a browser's headers. `headers` replace them, and an empty one removes its header. */
   send(target: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Reply> {
     const all: Record<string, string | string[]> = {
       Host: `127.0.0.1:${this.port}`,
@@ -120,19 +120,19 @@ export class Page {
     });
   }
 
-  /** Signs a tab in. */
+  /** Signs a tab in with the newest code, or another one. */
   async signIn(code = this.codes.at(-1) ?? ''): Promise<Tab> {
     const { json } = await this.post('/api/sign-in', { code });
     if (!json.token) throw new Error(`not signed in: ${JSON.stringify(json)}`);
     return new Tab(this, json.token);
   }
 
-  /** Sends an action. */
+  /** Sends a POST request with a JSON body. */
   post(target: string, fields: object, headers: Sent['headers'] = {}): Promise<Reply> {
     return this.send(target, { method: 'POST', headers, body: JSON.stringify(fields) });
   }
 
-  /** Sends bytes as they are. Returns all that comes until the server closes. */
+  /** Sends raw bytes. Returns everything received until the server closes. */
   raw(text: string | Uint8Array, ...later: string[]): Promise<string> {
     return new Promise((resolve) => {
       let said = '';
@@ -178,14 +178,14 @@ export class Tab {
     return this.page.post(target, fields, this.authorization);
   }
 
-  /** Opens the stream of events. */
+  /** Opens the stream of events, after the event `last` if it is given. */
   async events(last?: string): Promise<Events> {
     const events = new Events(this, last);
     await until(() => events.status !== 0, 'the stream is answered');
     return events;
   }
 
-  /** Opens the stream, and follows a run. */
+  /** Follows the output of a run in a stream. */
   async follow(events: Events, run: string): Promise<void> {
     const { json } = await this.post('/api/follow', { stream: events.welcome.stream, run });
     if (json.error) throw new Error(json.error.message);
@@ -248,7 +248,7 @@ export class Events {
     return this.named('welcome')[0];
   }
 
-  /** All that the page shows, by name. */
+  /** Everything that the page shows, by id. */
   get view(): { runs: Map<string, Data>; ended: Map<string, Data>; asks: Map<string, Data>; hosts: Data[] } {
     const view = { runs: new Map(), ended: new Map(), asks: new Map(), hosts: [] as Data[] };
     for (const { name, data } of this.all) {
@@ -267,13 +267,13 @@ export class Events {
     return view;
   }
 
-  /** The runs that go on. */
+  /** The runs that have not ended. */
   get live(): Data[] {
     const { runs, ended } = this.view;
     return [...runs.values()].filter(({ id }) => !ended.has(id));
   }
 
-  /** Waits for a run that goes on. */
+  /** Waits for a run that has not ended. */
   run(is: (run: Data) => unknown, bound?: number): Promise<Data> {
     return until(() => this.live.find(is), `a run with ${is}`, bound) as Promise<Data>;
   }
@@ -290,7 +290,7 @@ export class Events {
     ) as Promise<Data>;
   }
 
-  /** The outputs of a run, from its last start. */
+  /** The outputs of a run since its last start. */
   outputs(run: string): Data[] {
     const all = this.named('output').filter((output) => output.run === run);
     return all.slice(

@@ -122,7 +122,7 @@ const TOOLS = {
 describe.each(Object.entries(TOOLS))('%s', (_, [make, input]) => {
   const made = () => make({ cwd: folder(), safety: { onAsk: 'deny' } });
 
-  test.each(['toolApproval', 'needsApproval'])('runs what is approved on the page: %s', async (place) => {
+  test.each(['toolApproval', 'needsApproval'])('runs a command that is approved on the page: %s', async (place) => {
     const ledger = new Ledger();
     const page = await Page.open();
     const tool = made();
@@ -135,25 +135,28 @@ describe.each(Object.entries(TOOLS))('%s', (_, [make, input]) => {
     expect(await ledger.read()).toMatchObject([{ command: ASKS, state: 'exited', decidedBy: 'page' }]);
   });
 
-  test.each(['toolApproval', 'needsApproval'])('does not run what is refused there: %s', async (place) => {
-    const ledger = new Ledger();
-    const page = await Page.open();
-    const tool = made();
-    const approval = createToolApproval({ tool, page: true });
-    const asking =
-      place === 'toolApproval' ? approval(input as never, call) : approval.needsApproval(input as never, call);
-    const [, status] = await Promise.all([page.answer(false, 'Keep it.'), asking]);
-    if (make === anthropicBash && place === 'toolApproval') {
-      expect(status).toEqual({ type: 'denied', reason: 'Keep it.' });
-    } else {
-      expect(status).toEqual(place === 'toolApproval' ? 'not-applicable' : false);
-      expect(JSON.stringify(await outputs(tool, input))).toContain('Keep it.');
-    }
-    expect(await ledger.read()).toMatchObject([{ command: ASKS, state: 'refused', decidedBy: 'page' }]);
-  });
+  test.each(['toolApproval', 'needsApproval'])(
+    'does not run a command that is denied on the page: %s',
+    async (place) => {
+      const ledger = new Ledger();
+      const page = await Page.open();
+      const tool = made();
+      const approval = createToolApproval({ tool, page: true });
+      const asking =
+        place === 'toolApproval' ? approval(input as never, call) : approval.needsApproval(input as never, call);
+      const [, status] = await Promise.all([page.answer(false, 'Keep it.'), asking]);
+      if (make === anthropicBash && place === 'toolApproval') {
+        expect(status).toEqual({ type: 'denied', reason: 'Keep it.' });
+      } else {
+        expect(status).toEqual(place === 'toolApproval' ? 'not-applicable' : false);
+        expect(JSON.stringify(await outputs(tool, input))).toContain('Keep it.');
+      }
+      expect(await ledger.read()).toMatchObject([{ command: ASKS, state: 'refused', decidedBy: 'page' }]);
+    },
+  );
 });
 
-test('a terminal runs what is approved on the page', async () => {
+test('a terminal starts a command that is approved on the page', async () => {
   const page = await Page.open();
   const tool = createTerminalTool({ cwd: folder(), safety: { onAsk: 'deny' } });
   onTestFinished(() => tool.close());

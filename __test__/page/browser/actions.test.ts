@@ -32,7 +32,7 @@ browserTest('a run is an element with its id and state, opened by a button that 
     .waitFor();
 });
 
-browserTest('a task is stopped after a question in place', async () => {
+browserTest('a task is stopped after a confirmation', async () => {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
   const task = pages.host(`${NAMES}
@@ -93,7 +93,7 @@ browserTest('a terminal is shown as on its screen, and takes keys', async () => 
   await log.getByText('line hello').waitFor();
 });
 
-browserTest('a run is undone after its forecast was shown', async () => {
+browserTest('a run is undone after a confirmation that shows the forecast', async () => {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
   const project = folder();

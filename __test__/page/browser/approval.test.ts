@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { Pages } from '../support.ts';
 import { browserTest, openTab } from './tab.ts';
 
-/** A host whose approval asks on the page, once a tab is there. `ask` is the host's own way. */
+/** Returns the source of a host that asks on the page at SIGUSR1. `ask` is the host's own way of asking. */
 const asking = (command: string, ask = 'undefined') => `
   import { createBashTool, createToolApproval } from 'agent-bash/ai';
   const tool = createBashTool({ actor: { agent: 'scout' }, undo: 'risky' });
@@ -67,7 +67,7 @@ browserTest('a question that was answered in the host closes with a line that sa
   await needs.waitFor({ state: 'hidden' });
 });
 
-browserTest('keys lead to the answer, and never give it', async () => {
+browserTest('keys focus the answer and never give it', async () => {
   const { tab, needs } = await asked();
   await tab.keyboard.press('a');
   expect(await tab.locator(':focus').textContent()).toContain('Deny');

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { Pages } from '../support.ts';
 import { browserTest, openTab } from './tab.ts';
 
-/** Texts that would do something in a page that takes them for more than text. */
+/** Texts that would act in a page that interprets them. */
 const HOSTILE = [
   '\u001b[2J\u001b[H\u001b[?1049h\u001b]0;owned\u0007',
   '<img src=x onerror="window.owned = 1">',
@@ -39,12 +39,12 @@ browserTest('output, commands, titles and reasons are text and never markup', as
   expect(await tab.evaluate('window.owned')).toBeUndefined();
   expect(await tab.locator('img, script:not([src]), iframe, object, embed').count()).toBe(0);
   expect(await tab.title()).not.toContain('owned');
-  // A character that turns or hides the text beside it is written out.
+  // A character that reverses or hides text is written as an escape.
   expect(await tab.locator('.grid').textContent()).not.toMatch(/[\u202e\u2066\u200b]/);
   expect(await tab.locator('.grid').textContent()).toContain('\\u202e');
 });
 
-browserTest('a script in the page could not be started by the policy, and no other site is reached', async () => {
+browserTest('the policy blocks injected scripts and requests to other sites', async () => {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
   const tab = await openTab(page, {}, [/Content Security Policy|TrustedHTML|TrustedScript/]);

@@ -5,10 +5,10 @@ import { until } from '../../support/index.ts';
 import { Pages } from '../support.ts';
 import { about, browserTest, openTab } from './tab.ts';
 
-/** Bounds that hold on a busy machine. `npm run bench -- --only page` measures the reach. */
+/** Bound of the first paint on a busy machine, ms. `npm run bench -- --only page` measures the real time. */
 const PAINT_MS = 5_000;
 
-browserTest('the code leaves the address, and a tab that is loaded again is still signed in', async () => {
+browserTest('the code is removed from the address, and a reloaded tab is still signed in', async () => {
   const pages = new Pages();
   const page = await pages.serve();
   const tab = await openTab(page);
@@ -30,7 +30,7 @@ browserTest('a tab without a code says how to get one', async () => {
   await other.close();
 });
 
-browserTest('a page whose server has ended says since when, and claims nothing to be live', async () => {
+browserTest('a page whose server has ended says since when and no longer says Live', async () => {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
   pages.host(`bash('exec sleep 1000', { timeoutMs: 600_000 }).catch(() => {});`);
@@ -44,7 +44,7 @@ browserTest('a page whose server has ended says since when, and claims nothing t
   await tab.getByText('Not connected', { exact: true }).waitFor();
 });
 
-browserTest('output follows until a person scrolls, and says how much is newer', async () => {
+browserTest('output follows its end until a person scrolls, then counts the newer lines', async () => {
   const pages = new Pages();
   const page = await pages.serve();
   const host = pages.host(`

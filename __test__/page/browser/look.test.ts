@@ -7,7 +7,7 @@ import { browserTest, openTab } from './tab.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What a person sees: each kind of run, an end with changes and denials, and a question. */
+/** Serves a page with each kind of run, an ended run with changes and denials, and a prompt. */
 async function busy(): Promise<Page> {
   const pages = new Pages();
   const page = await pages.serve({ control: true });
@@ -69,9 +69,8 @@ async function* states(tab: BrowserPage): AsyncGenerator<string> {
   yield 'ports';
 }
 
-/** The page with every state in one scheme. */
 for (const colorScheme of ['light', 'dark'] as const) {
-  browserTest(`axe finds no fault and every text has contrast, ${colorScheme}`, async () => {
+  browserTest(`axe finds no violation, low contrast included, in the ${colorScheme} scheme`, async () => {
     const tab = await openTab(await busy(), { colorScheme, bypassCSP: true });
     await tab.addScriptTag({ path: AXE });
     for await (const state of states(tab)) {
@@ -95,7 +94,7 @@ for (const width of [360, 700, 960, 1_000, 1_440, 2_560]) {
   });
 }
 
-/** The same on any width: a way back is needed where there is one pane. */
+/** Opens the states of the page at any width: a narrow page has one pane and a button that leads back. */
 async function* narrowStates(tab: BrowserPage): AsyncGenerator<string> {
   yield 'now';
   for (const name of [/^printf "\\e\[31m/, /^printf "\\e\[7m/, /^echo x/]) {
@@ -112,7 +111,7 @@ async function* narrowStates(tab: BrowserPage): AsyncGenerator<string> {
   }
 }
 
-browserTest('everything can be done with the keyboard alone', async () => {
+browserTest('the keyboard reaches commands, search and views', async () => {
   const tab = await openTab(await busy());
   await tab.getByRole('button', { name: /^printf "\\e\[31m/ }).waitFor();
   const focused = () => tab.evaluate<string>('document.activeElement.textContent');

@@ -11,7 +11,7 @@ import { finished, hasProgram, isRoot, testNeeding } from '../../support/index.t
 import type { Page } from '../support.ts';
 
 const program = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'].find(hasProgram);
-/** The program's path: playwright takes no name. */
+/** Returns the path of the browser. Playwright does not search `PATH`. */
 const path = () => execFileSync('bash', ['-c', 'type -P "$0"', `${program}`], { encoding: 'utf8' }).trim();
 
 /** A test with a real browser. */
@@ -27,7 +27,7 @@ afterAll(async () => {
   browser = null;
 });
 
-/** Opens a tab of its own that is signed in. A fault of the page's script fails the test, unless it is `expected`. */
+/** Opens a new tab and signs it in. An error of the page's scripts fails the test unless it is `expected`. */
 export async function openTab(
   page: Page,
   options: BrowserContextOptions = {},

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { IDLE } from '../../../host/support.ts';
-import { floods, liar } from '../../../page/liar.ts';
+import { fakeHost, floods } from '../../../page/fake-host.ts';
 import { type Events, named, opened, type Page, type Tab } from '../../../page/support.ts';
 import { finished, linuxTest, until } from '../../../support/index.ts';
 
@@ -14,7 +14,7 @@ async function memory({ host }: Page): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${host.pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
-linuxTest('output of 50 MB/s and more has gaps that are told, and delays nothing else', async () => {
+linuxTest('output of 50 MB/s and more has reported gaps and delays nothing else', async () => {
   const { pages, page, tab, events } = await opened();
   const host = pages.host(`
       ${IDLE}
@@ -58,7 +58,7 @@ test('updates are at most 30 in a second', async () => {
 });
 
 linuxTest(
-  'a tab that reads nothing costs bounded memory, is disconnected, and finds everything again',
+  'a tab that reads nothing costs bounded memory, is disconnected, and can reconnect',
   async () => {
     const { pages, page, tab, events } = await opened();
     writeFileSync(join(pages.state, 'go'), '');
@@ -73,7 +73,7 @@ linuxTest(
     await sleep(5_000);
     expect(await memory(page)).toBeLessThan(before + 100);
     expect((await tab.get('/api/history?text=none')).status).toBe(200);
-    // The system takes some megabytes for it. Then it is stuck, and away for so long that its stream is forgotten.
+    // The system buffers some megabytes. Then the tab is stuck, and away until its stream is dropped.
     await sleep(60_000);
     expect(await memory(page)).toBeLessThan(before + 100);
     events.response?.resume();
@@ -87,7 +87,7 @@ linuxTest(
   180_000,
 );
 
-test('a connection that breaks and comes back at once, many times, leaves one connection', async () => {
+test('a tab that reconnects many times keeps one connection', async () => {
   const { pages, page, tab, events } = await opened();
   pages.host(IDLE);
   await events.run(named('begun'));
@@ -99,7 +99,7 @@ test('a connection that breaks and comes back at once, many times, leaves one co
   expect(page.host.stderr()).toBe('');
 });
 
-test('a tab that is away for longer than its stream is kept gets everything anew', async () => {
+test('a tab that returns after its stream was dropped starts over', async () => {
   const { pages, tab, events } = await opened();
   pages.host(IDLE);
   await events.run(named('begun'));
@@ -118,7 +118,7 @@ async function processor({ host }: Page): Promise<number> {
 
 linuxTest('a host that floods takes no more than a share of the processor', async () => {
   const { pages, page, events } = await opened();
-  liar(pages, '77777.sock', floods());
+  fakeHost(pages, '77777.sock', floods());
   await events.run(({ host }) => host === '77777');
   const [before, began] = [await processor(page), performance.now()];
   await sleep(4_000);
@@ -154,7 +154,7 @@ const SLOW: [name: string, begin: (page: Page, tab: Tab) => string, piece: strin
 const headOf = ({ port, origin }: Page, { token }: Tab) =>
   `POST /api/stop HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${origin}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
 
-test('requests that are slow end within 70 seconds, whatever they are slow with', async () => {
+test('slow requests end within 70 seconds, whichever part is slow', async () => {
   const { page, tab } = await opened();
   const began = performance.now();
   const took = SLOW.map(async ([name, begin, piece]) => {
@@ -168,7 +168,7 @@ test('requests that are slow end within 70 seconds, whatever they are slow with'
       clearInterval(timer);
       socket.destroy();
     });
-    // A client that does not read sees the end only when it does.
+    // This client sees the end of its connection only when it reads.
     if (name === 'requests without reading') setTimeout(() => socket.resume(), 70_000);
     await closed;
     clearInterval(timer);

@@ -18,7 +18,7 @@ const CROWD = `
   for (; number < 200; number++) setTimeout(run, number * 200, number);
   setTimeout(() => setInterval(() => run(number++), 200), 40_000);`;
 
-/** Bytes of the heap after a collection, and elements in the document. */
+/** Returns the bytes of the heap after a collection, and the number of nodes in the document. */
 async function used(tab: BrowserPage): Promise<{ heap: number; nodes: number }> {
   const session = await tab.context().newCDPSession(tab);
   await session.send('HeapProfiler.collectGarbage');

@@ -5,26 +5,26 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { finished, folder, until } from '../support/index.ts';
-import { floods, greets, HELLO, isWell, liar, RUN } from './liar.ts';
+import { fakeHost, floods, greets, HELLO, isWell, RUN } from './fake-host.ts';
 import { named, opened } from './support.ts';
 
-describe.concurrent('a host that lies costs itself alone', () => {
+describe.concurrent('a malicious host harms only itself', () => {
   const long = Buffer.alloc(3_000_000, 'x');
   test.each<[string, (object | string | Buffer)[]]>([
     ['a line without an end', [long]],
     ['a long line', ['{"state":"', long, '"}\n']],
-    ['no JSON', ['hello\n']],
+    ['a line that is not JSON', ['hello\n']],
     ['invalid UTF-8', [Buffer.from([0xff, 0xfe, 0x0a, 0xc3, 0x28, 0x0a])]],
     ['NUL bytes', ['\0\0\0\n']],
     ['an array', ['[1]\n']],
     ['null', ['null\n']],
-    ['another message', [{ dance: 1 }]],
+    ['an unknown message', [{ dance: 1 }]],
     [
-      'state of another type',
+      'a state of a wrong type',
       [{ state: 7 }, { state: null }, { state: [] }, { state: { runs: 'x', asks: { length: 9 } } }],
     ],
     [
-      'runs of other types',
+      'runs of wrong types',
       [
         {
           state: {
@@ -48,24 +48,24 @@ describe.concurrent('a host that lies costs itself alone', () => {
       ],
     ],
     [
-      'changes of what is not there',
+      'changes of unknown runs',
       [{ change: { ended: [{ key: 'nothing' }], answered: ['nothing', 7], runs: {}, asks: 'x' } }],
     ],
-    ['answers to nothing', ['{"re":99,"ok":true}\n{"re":-1}\n{"re":"x","error":7}\n']],
+    ['answers to no request', ['{"re":99,"ok":true}\n{"re":-1}\n{"re":"x","error":7}\n']],
     [
-      'names of prototypes',
+      'keys that name prototypes',
       [
         '{"state":{"runs":[{"key":"__proto__"},{"key":"constructor","actor":{"__proto__":{"agent":"x"}}}],"asks":[]}}\n',
       ],
     ],
-    ['another protocol', [{ hello: { protocol: 99 } }]],
+    ['another version of the protocol', [{ hello: { protocol: 99 } }]],
     [
-      'output that nobody asked for',
+      'output that was not requested',
       [{ output: { run: 'c1', text: 'x' } }, { screen: { run: 'c1', lines: 7, cursor: ['x'] } }],
     ],
   ])('with %s', async (_, messages) => {
     const { pages, page, events } = await opened();
-    liar(pages, '77777.sock', greets(...messages));
+    fakeHost(pages, '77777.sock', greets(...messages));
     await isWell(pages, events);
     expect(page.host.stderr()).toBe('');
     for (const run of events.live) {
@@ -79,12 +79,12 @@ describe.concurrent('a host that lies costs itself alone', () => {
     }
   });
 
-  test('with silence, with an end, or with nothing but a hello', async () => {
+  test('that is silent, or closes before or after its hello', async () => {
     const { pages, events } = await opened();
-    liar(pages, '77771.sock', () => {});
-    liar(pages, '77772.sock', (socket) => socket.end());
-    liar(pages, '77773.sock', (socket, line) => line.hello && socket.end(`${JSON.stringify(HELLO)}\n`));
-    liar(pages, '77774.sock', (socket, line) => {
+    fakeHost(pages, '77771.sock', () => {});
+    fakeHost(pages, '77772.sock', (socket) => socket.end());
+    fakeHost(pages, '77773.sock', (socket, line) => line.hello && socket.end(`${JSON.stringify(HELLO)}\n`));
+    fakeHost(pages, '77774.sock', (socket, line) => {
       greets({ state: { runs: [RUN], asks: [] } })(socket, line);
       if (line.do) socket.end();
     });
@@ -97,7 +97,7 @@ describe.concurrent('a host that lies costs itself alone', () => {
     finished(() => {
       stopped = true;
     });
-    liar(pages, '77777.sock', async (socket, line) => {
+    fakeHost(pages, '77777.sock', async (socket, line) => {
       greets({ state: { runs: [], asks: [] } })(socket, line);
       if (line.do !== 'watch') return;
       for (let at = 0; at < 200_000 && !stopped; at += 500) {
@@ -114,12 +114,12 @@ describe.concurrent('a host that lies costs itself alone', () => {
 
   test('with a flood of messages', async () => {
     const { pages, events } = await opened();
-    liar(pages, '77777.sock', floods());
+    fakeHost(pages, '77777.sock', floods());
     await events.run(({ host }) => host === '77777');
     await isWell(pages, events);
   });
 
-  test('about a task of another host: that is still shown', async () => {
+  test('that reports the end of a task of another host does not hide the task', async () => {
     const { pages, events } = await opened();
     const host = pages.host(`
       import { defaultRegistry } from 'agent-bash';
@@ -127,7 +127,7 @@ describe.concurrent('a host that lies costs itself alone', () => {
       setInterval(() => {}, 1e6);`);
     const task = await events.run((run) => named('994')(run) && run.host === `${host.pid}`);
     const claimed = { ...RUN, key: 't1', kind: 'task', taskId: task.taskId };
-    liar(
+    fakeHost(
       pages,
       '77777.sock',
       greets(
@@ -135,18 +135,18 @@ describe.concurrent('a host that lies costs itself alone', () => {
         { change: { runs: [], ended: [{ key: 't1', state: 'exited' }], asks: [], answered: [] } },
       ),
     );
-    await until(() => events.view.hosts.some(({ id }) => id === '77777'), 'the liar');
+    await until(() => events.view.hosts.some(({ id }) => id === '77777'), 'the fake host');
     await isWell(pages, events);
     expect(events.live.filter(named('994'))).toMatchObject([{ id: task.id }]);
   });
 
-  test('what has the name of a socket and is none is left alone', async () => {
+  test('other files, links and sockets with other names are not connected to', async () => {
     const { pages, page, events } = await opened();
     const elsewhere = folder();
     mkdirSync(pages.hosts.directory, { recursive: true, mode: 0o700 });
     chmodSync(join(pages.hosts.directory, '..'), 0o700);
     const place = (name: string) => join(pages.hosts.directory, name);
-    // A host that begins may try whether anybody listens, but says nothing.
+    // A host that starts may connect to test whether the socket is in use, but sends nothing.
     let said = '';
     const listener = () =>
       createServer((socket) => {

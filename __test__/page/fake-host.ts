@@ -5,8 +5,8 @@ import { IDLE } from '../host/support.ts';
 import { finished, until } from '../support/index.ts';
 import type { Data, Events, Pages } from './support.ts';
 
-/** A host that says what it is told to, in the place of a real one. */
-export function liar(pages: Pages, name: string, says: (socket: Socket, line: Data) => void): void {
+/** Listens in the place of a host and calls `says` for each line that it receives. */
+export function fakeHost(pages: Pages, name: string, says: (socket: Socket, line: Data) => void): void {
   mkdirSync(pages.hosts.directory, { recursive: true, mode: 0o700 });
   chmodSync(join(pages.hosts.directory, '..'), 0o700);
   const server = createServer((socket) => {
@@ -27,18 +27,18 @@ export function liar(pages: Pages, name: string, says: (socket: Socket, line: Da
   });
 }
 
-export const HELLO = { hello: { protocol: 1, pid: 1, program: 'liar', cwd: '/', startedAt: 1, version: '0' } };
+export const HELLO = { hello: { protocol: 1, pid: 1, program: 'fake', cwd: '/', startedAt: 1, version: '0' } };
 export const RUN = {
   key: 'c1',
   runId: 'r1',
   kind: 'command',
-  command: 'of a liar',
+  command: 'of a fake host',
   cwd: '/',
   startedAt: 1,
   state: 'running',
 };
 
-/** A liar that greets as a host does, and answers with these messages to `watch`. */
+/** Returns the answers of a fake host that greets as a host does and sends these messages after `watch`. */
 export function greets(...messages: (object | string | Buffer)[]) {
   return (socket: Socket, line: Data) => {
     if (line.hello) socket.write(`${JSON.stringify(HELLO)}\n`);
@@ -49,7 +49,7 @@ export function greets(...messages: (object | string | Buffer)[]) {
   };
 }
 
-/** A liar that sends changes without end, each with another command of many parts. */
+/** Returns the answers of a fake host that sends changes without end, each with another command of many parts. */
 export function floods() {
   let stopped = false;
   finished(() => {
@@ -67,7 +67,7 @@ export function floods() {
   };
 }
 
-/** Starts a real host, and waits until its command is shown and its end is told: the page is well. */
+/** Checks that the page works: starts a real host and waits until its commands and their ends are shown. */
 export async function isWell(pages: Pages, events: Events): Promise<void> {
   const host = pages.host(`${IDLE} process.on('SIGUSR1', () => bash('echo still; exit 5'));`);
   await events.run((run) => run.host === `${host.pid}`);
