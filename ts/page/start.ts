@@ -8,12 +8,12 @@ import type { Page, PageOptions } from './types.ts';
 const OPTIONS: OptionTableOf<PageOptions> = { control: PLAIN, port: PLAIN };
 
 /**
- * Serves one page on 127.0.0.1 that shows, live, what runs on this machine for this user: commands, tasks and
- * terminals of every process with this package, what waits for a person, and the ledger. With `control` it can stop
- * them, answer and undo. It keeps the process alive until `close()`.
+ * Serves a page on 127.0.0.1 that shows, live, what runs on this machine as this user: commands, tasks and terminals
+ * of every process with this package, what waits for a person, and the ledger. With `control`, a person can stop
+ * commands there, answer, approve, deny and undo. The server keeps the process alive until `close()`.
  *
- * Whoever opens `url` first is signed in. Rejects with `ERR_BASH_INVALID_ARG` for an option that does not exist or has
- * a wrong value, and with `ERR_BASH_UNSUPPORTED` if the port cannot be had. It never throws.
+ * The first tab that opens `url` is signed in. Rejects with `ERR_BASH_INVALID_ARG` for an option that does not exist or
+ * has a wrong value, and with `ERR_BASH_UNSUPPORTED` if the server cannot listen on the port. Never throws.
  *
  * @example const page = await startPage({ control: true });
  * @example console.log(page.url); // http://127.0.0.1:43817/#p2X…

@@ -1,15 +1,15 @@
 /** Options of `startPage`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface PageOptions {
   /**
-   * Whether commands can be stopped, answered, approved, denied and undone from the page. Without it the page is for
-   * reading.
+   * Whether commands can be stopped, answered, approved, denied and undone from the page. Otherwise the page is
+   * read-only.
    *
    * @default false
    * @example const page = await startPage({ control: true });
    */
   control?: boolean | undefined;
   /**
-   * The port on 127.0.0.1, a whole number from 0 to 65535. 0 is a free port.
+   * The port on 127.0.0.1, a whole number from 0 to 65535. 0 takes a free port.
    *
    * @default 0
    * @example const page = await startPage({ port: 7070 });
@@ -17,14 +17,16 @@ export interface PageOptions {
   port?: number | undefined;
 }
 
-/** A page that is served. */
+/** A page that a server in this process serves. */
 export interface Page {
   /**
-   * `http://127.0.0.1:PORT/#CODE`. The code signs one tab in. After that, this property has a link with another code.
+   * A link to the page, `http://127.0.0.1:PORT/#CODE`. The code signs one tab in. Once it is used, this property has a
+   * link with a new code.
    */
   readonly url: string;
+  /** The port that the server listens on, never 0. */
   readonly port: number;
-  /** Ends the server and disconnects all tabs. May be called again. Commands go on. */
+  /** Ends the server and disconnects all tabs. Commands keep running. A second call does nothing. */
   close(): Promise<void>;
 }
 
