@@ -5,21 +5,21 @@ import type { Decider } from '../core/ledger.ts';
 import { messageOf } from '../core/listener.ts';
 import type { ApprovalQuestion, AskPerson } from './types.ts';
 
-/** The people that an approval asks. */
+/** Where an approval asks people. */
 export interface People {
   page: boolean;
   /** The host's own way of asking. */
   person: AskPerson | undefined;
 }
 
-/** The answer of a person, or what counts as a no in its place. */
+/** The answer of a person, or a denial because no person could answer. */
 export interface Answer {
   approved: boolean;
-  /** The person's words, `''` if there are none. */
+  /** The person's words or the reason of the denial; `''` if there is none. */
   reason: string;
-  /** Where a person has decided; `null` if none has. */
+  /** Where a person decided; `null` if no person did. */
   by: Decider | null;
-  /** Whether the question was withdrawn with its call. */
+  /** Whether the question was withdrawn because its call was aborted. */
   withdrawn?: true;
 }
 
@@ -29,12 +29,12 @@ const WITHDRAWN: Answer = {
   by: null,
   withdrawn: true,
 };
-/** An answer with the words that the model reads if a person has given none. */
+/** The words that the model reads if a person denied without a reason. */
 const WORDLESS = 'the person who was asked said no: nothing was run. Leave it out, or ask the user what to do instead';
 
 /**
- * Asks on the page and in the host's own way, and returns the first answer. The other question is then withdrawn, and
- * both are when the signal aborts. `null` if nobody is there to be asked.
+ * Asks on the page and in the host's own way, and returns the first answer; `null` if no person can be asked. The first
+ * answer withdraws the other question, and the signal withdraws both.
  */
 export async function firstAnswer(
   question: ApprovalQuestion,
@@ -58,7 +58,7 @@ export async function firstAnswer(
   }
 }
 
-/** Asks the host. The signal that it gets is for a question that is withdrawn, and not for one that it has answered. */
+/** Asks in the host's own way. The signal that the host gets aborts only while the host has not answered. */
 function askHost(question: ApprovalQuestion, person: AskPerson, signal: AbortSignal): Promise<Answer> {
   const host = new AbortController();
   const unlink = onAbort(signal, () => host.abort(signal.reason));
@@ -71,14 +71,14 @@ async function answerOfPage(
   signal: AbortSignal,
 ): Promise<Answer | null> {
   const question = { command, cwd, actor, verdict, rules, reasons, undo, stays };
-  // A question that cannot be put is not on the page.
+  // An error counts as if no page were open.
   const answer = await innerOf(bash)
     .askPage(question, signal)
     .catch(() => null);
   return answer && answered(answer.approved, answer.reason, 'page');
 }
 
-/** An answer that cannot be read is a no: nobody has approved. */
+/** Returns the answer of the host. An invalid answer and an error count as a denial. */
 async function answerOfHost(question: ApprovalQuestion, person: AskPerson, signal: AbortSignal): Promise<Answer> {
   try {
     const answer: unknown = await person(structuredClone(question), { signal });

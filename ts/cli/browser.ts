@@ -6,15 +6,15 @@ import { bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { remark } from './console.ts';
 
-/** The start of the name of a directory with a link. */
+/** The prefix of the name of a directory with a link. */
 const PREFIX = 'agent-bash-ui-';
-/** Time in ms after which the file with the link is removed, whether a browser has read it or not. */
+/** Time in ms after which the file with the link is removed, even if no browser has read it. */
 const KEPT_MS = 60_000;
 
 /**
- * Opens a link in the user's browser, if there is one. The browser gets the path of a private file that leads to the
- * link: other users see the arguments of processes. The file is removed when the link was used, by `close()`, and after
- * a minute.
+ * Opens a link in the user's browser, if there is one. Other users see the arguments of processes, so the browser gets
+ * the path of a private file that redirects to the link. The file is removed when the link was used, by `close()`, and
+ * after a minute.
  */
 export function openLink(url: string, used: Promise<void>): { close(): void } {
   let folder: string;
@@ -36,7 +36,7 @@ export function openLink(url: string, used: Promise<void>): { close(): void } {
   return { close };
 }
 
-/** Writes the file into a directory of its own. What a kill has left, with a code of no use, is removed before. */
+/** Writes the file to a new directory and returns the directory. Removes the directories of killed processes. */
 function made(url: string): string {
   const { ownName, removeLeft } = innerOf(bash);
   removeLeft(tmpdir(), PREFIX);
@@ -45,7 +45,7 @@ function made(url: string): string {
   return folder;
 }
 
-/** A document that leads to a link, with nothing left in the history of a browser with scripts. */
+/** Returns a document that redirects to a link. With scripts, the redirect leaves no entry in the browser's history. */
 function redirect(url: string): string {
   return `<!doctype html>
 <meta charset="utf-8">
@@ -57,7 +57,7 @@ function redirect(url: string): string {
 `;
 }
 
-/** The commands that open a file in a browser, the preferred one first. `BROWSER` is a list as xdg-open reads it. */
+/** Returns the commands that open a file in a browser, preferred first. `BROWSER` has the syntax of xdg-open. */
 function openers(file: string): string[][] {
   const named = (process.env.BROWSER ?? '').split(':').map((command) => command.split(/\s+/).filter(Boolean));
   const own = [process.platform === 'darwin' ? 'open' : 'xdg-open'];
@@ -68,7 +68,7 @@ function openers(file: string): string[][] {
     );
 }
 
-/** Starts the first command that succeeds. A browser that ends when the file is gone has succeeded before. */
+/** Tries the commands in order until one succeeds. An exit after the link was used is no failure. */
 function start([first, ...others]: string[][], isOver: () => boolean): void {
   if (!first) return void remark('no browser could be started: open the link yourself');
   const [program = '', ...args] = first;
@@ -77,7 +77,7 @@ function start([first, ...others]: string[][], isOver: () => boolean): void {
     if (!done && !isOver()) start(others, isOver);
     done = true;
   };
-  // In a session of its own, so that Ctrl-C does not end the browser.
+  // A session of its own protects the browser from Ctrl-C.
   const child = spawn(program, args, { stdio: 'ignore', detached: true }).on('error', next);
   child.on('exit', (code) => (code === 0 ? undefined : next()));
   child.unref();

@@ -10,7 +10,7 @@ export interface UiOptions {
   open: boolean;
 }
 
-/** `agent-bash ui`: serves the page until a signal ends it, or until nobody reads its output. */
+/** Runs `agent-bash ui`: serves the page until a signal arrives or the reader of standard output is gone. */
 export async function ui({ open, ...options }: UiOptions): Promise<void> {
   const page = (await startPage(options)) as Page & SignsIn;
   const end = ended();
@@ -24,17 +24,17 @@ export async function ui({ open, ...options }: UiOptions): Promise<void> {
   await page.close();
 }
 
-/** Prints a link at each Enter. Returns the words that say so; none where nobody can press it. */
+/** Prints a new link at each Enter. Returns the words that say so; `''` if standard input is not ours to read. */
 function again(page: Page): string {
   if (!process.stdin.isTTY || isInBackground()) return '';
   process.stdin.on('data', () => void print(page.url)).on('error', () => {});
   return ', Enter prints another link';
 }
 
-/** Returns whether the shell has started this process with `&`: it would be stopped for reading from the terminal. */
+/** Returns whether this process runs in the background of its shell, where a read from the terminal would stop it. */
 function isInBackground(): boolean {
   try {
-    // Behind the name, which may have spaces: state, parent, group, session, terminal, the group in its foreground.
+    // The fields after the name, which may have spaces: state, parent, group, session, terminal, foreground group.
     const fields = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -2,14 +2,14 @@ import type { NativeAnswer } from '../../native.cjs';
 import { type EventOf, settled, theBridge } from './calls.ts';
 import type { PageQuestion } from './inner.ts';
 
-/** Lets a page watch this process, and answer its questions, before its first command. */
+/** Lets pages connect to this process before its first command. */
 export function listen(): void {
   theBridge().listen();
 }
 
 /**
- * Asks the people who watch on a page. The signal withdraws the question. `null` if no page is there that may answer,
- * if none is left, and if it was withdrawn.
+ * Asks on all pages with control. Returns the first answer; `null` if no such page is open, all have closed, or the
+ * signal has withdrawn the question.
  */
 export async function askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null> {
   if (signal.aborted) return null;
@@ -22,7 +22,7 @@ export async function askPage(question: PageQuestion, signal: AbortSignal): Prom
   });
 }
 
-/** A lone surrogate is no text that another program could read. */
+/** Replaces lone surrogates, which other programs cannot read. */
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value;
 }

@@ -11,7 +11,7 @@ import type { PageUndo } from './wire.ts';
 /** A request to a host, without the name of its run or ask. */
 type Wanted = { do: 'stop' } | { do: 'input'; text: string };
 
-/** All that a person does from the page. Each method rejects with `Refusal` if it cannot be done. */
+/** The actions of a person on the page. Each method rejects with `Refusal` if its action is not possible. */
 export class Actions {
   readonly #board: Board;
   readonly #hosts: Hosts;
@@ -25,7 +25,7 @@ export class Actions {
     this.#history = history;
   }
 
-  /** Ends a run with all that it started. */
+  /** Terminates a run and its descendants. */
   async stop(id: string): Promise<void> {
     const run = this.#board.run(id);
     if (run && run.host === null && run.taskId !== null) {
@@ -40,7 +40,7 @@ export class Actions {
     await this.#ask(id, { do: 'input', text });
   }
 
-  /** Approves or denies a command that waits. */
+  /** Approves or denies a command that waits for approval. */
   async answer(id: string, approved: boolean, reason: string | undefined): Promise<void> {
     const ask = this.#board.ask(id);
     if (!ask) throw new Refusal(409, 'gone', 'this question was answered already');

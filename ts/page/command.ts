@@ -1,7 +1,7 @@
 import { analyze, highlight } from 'agent-bash';
 import type { PageCommand, PageFinding } from './wire.ts';
 
-/** Returns a command with its parts. `before` is the same run as it was, whose parts may serve again. */
+/** Returns a command with its tokens. The tokens of `before` are reused if it is the same command. */
 export function commandOf(command: string, before?: PageCommand): PageCommand {
   return { command, tokens: before?.command === command ? before.tokens : highlight(command) };
 }
@@ -15,7 +15,7 @@ export function findingsOf(command: string, cwd: string): PageFinding[] {
       .map(({ level, span, message, suggestion }) => ({ level, span, message, suggestion }))
       .sort((one, other) => one.span[0] - other.span[0]);
   } catch {
-    // A directory that is no longer there, or a command that was cut: nothing is known.
+    // The directory was removed, or the command was truncated.
     return [];
   }
 }

@@ -4,20 +4,20 @@ import { commandOf, findingsOf } from './command.ts';
 import { Refusal } from './http/guard.ts';
 import type { HistoryBar, HistoryEntry, PageDetails, PageHistory, PageUndo, Project } from './wire.ts';
 
-/** Runs that are sent at a time. */
+/** Runs in one response. */
 const SENT = 200;
-/** Runs that are counted. */
+/** Most runs that are counted. */
 const COUNTED = 20_000;
 const BARS = 48;
 const DAY_MS = 24 * 3_600_000;
-/** Paths of one kind that are named. */
+/** Most paths of one kind in a response. */
 const PATHS = 200;
 
 /** Reads the history: the runs of the ledger, and which of them can be undone. */
 export class History {
   readonly #projects = new Projects();
 
-  /** Returns the newest runs that the parameters of a URL ask for, and the numbers of all. */
+  /** Returns the newest runs that match the parameters of a URL, and the counts of all matching runs. */
   async list(parameters: URLSearchParams): Promise<PageHistory> {
     const query = queryOf(parameters);
     const newest: LedgerEntry[] = [];
@@ -93,7 +93,7 @@ export function undoneOf({ restored, removed, conflicts, notCovered }: Awaited<R
   };
 }
 
-/** The numbers of runs, all and by time. */
+/** The counts of runs, in total and by time. */
 class Numbers {
   readonly #until: number;
   #from: number;
@@ -130,12 +130,12 @@ class Numbers {
   }
 }
 
-/** Returns whether a run counts as failed, as the filter of the ledger has it. */
+/** Returns whether a run failed, by the definition of the ledger's filter. */
 function isFailed({ state, exitCode }: LedgerEntry): boolean {
   return state === 'exited' ? exitCode !== 0 : state !== 'running' && state !== 'backgrounded';
 }
 
-/** The filters that a person can choose, as they are in a URL. */
+/** The filters of a URL, each with the function that reads its value. */
 const FILTERS: Record<string, (value: string, name: string) => string | number | boolean> = {
   cwd: String,
   agent: String,
@@ -147,7 +147,7 @@ const FILTERS: Record<string, (value: string, name: string) => string | number |
   failed: flagOf,
 };
 
-/** Returns the filters of a URL, where an empty one is none. Throws `Refusal` for one that does not exist. */
+/** Returns the filters of a URL without the empty ones. Throws `Refusal` for an unknown, repeated or wrong filter. */
 function queryOf(parameters: URLSearchParams): ReadLedgerOptions {
   const query: Record<string, unknown> = {};
   for (const [name, value] of parameters) {
@@ -160,7 +160,7 @@ function queryOf(parameters: URLSearchParams): ReadLedgerOptions {
 }
 
 function timeOf(value: string, name: string): number {
-  if (!/^\d{1,15}$/.test(value)) throw new Refusal(400, 'invalid', `${name} is no time in ms`);
+  if (!/^\d{1,15}$/.test(value)) throw new Refusal(400, 'invalid', `${name} is not a time in ms`);
   return Number(value);
 }
 

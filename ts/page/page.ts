@@ -17,14 +17,14 @@ import { Streams } from './stream/streams.ts';
 import { FileTail } from './stream/tail.ts';
 import type { Assets, Page } from './types.ts';
 
-/** Serves a page. Hosts are connected while a tab is open. `where` tells the directory of their sockets. */
+/** Serves a page that connects to hosts while a tab is open. `where` returns the directory of their sockets. */
 export async function servePage(control: boolean, port: number, where: () => string | null, assets: Assets) {
   const board = new Board();
   const hosts = new Hosts(where, control, board);
   const tasks = new OrphanedTasks(board);
   const history = new History();
   const aftermath = new Aftermath(board, history);
-  // A task of a host that has ended goes on, and is shown before it would seem lost.
+  // Tasks outlive their host: they are scanned before its runs are reported as lost.
   hosts.ending = (host) => tasks.scan(host);
   hosts.lost = (runs) => aftermath.of(runs);
   const parts = [hosts, tasks, new Recent(board, history), new Owners(board, history)];

@@ -1,4 +1,4 @@
-/** The messages between the server of the page and its browser. Types only: both sides are built apart. */
+/** The messages between the server of the page and the browser app, as types only: each side is built separately. */
 import type { Finding, HighlightToken, LedgerEntry } from 'agent-bash';
 import type { Ask, Ended, Output, Run, Screen } from './host/protocol.ts';
 
@@ -8,17 +8,17 @@ export interface Project {
   name: string;
 }
 
-/** A command for people. */
+/** A command to show. */
 export interface PageCommand {
-  /** Without its secrets. */
+  /** The text without its secrets. */
   command: string;
-  /** The parts that are told apart by colour. */
+  /** The parts that have different colours. */
   tokens: HighlightToken[];
 }
 
-/** A run, named among those of all hosts. */
+/** A run, with an id that is unique among all hosts. */
 export interface PageRun extends Omit<Run, 'key'>, PageCommand {
-  /** Names it in requests. */
+  /** The id of the run in requests. */
   id: string;
   /** The name of its host; `null` for a task whose host has ended. */
   host: string | null;
@@ -30,14 +30,14 @@ export interface PageEnded extends Omit<Ended, 'key'> {
   id: string;
 }
 
-/** A part of a command that the safety engine has something to say about. */
+/** A part of a command about which the safety engine warns. */
 export type PageFinding = Pick<Finding, 'level' | 'span' | 'message' | 'suggestion'>;
 
 export interface PageAsk extends Omit<Ask, 'key'>, PageCommand {
   id: string;
   host: string;
   project: Project;
-  /** The parts that the reasons are about, as far as they are known, in the order of the text. */
+  /** The parts of the command that the reasons are about, in the order of the text. */
   findings: PageFinding[];
 }
 
@@ -51,14 +51,14 @@ export interface PageHost {
 
 /** The first event of a stream. */
 export interface Welcome {
-  /** Names the stream in requests. */
+  /** The id of the stream in requests. */
   stream: string;
   control: boolean;
   version: string;
   home: string;
 }
 
-/** All that the page shows, in the place of all that it showed before. */
+/** Everything that the page shows. It replaces all earlier state. */
 export interface PageState {
   runs: PageRun[];
   ended: PageEnded[];
@@ -71,15 +71,15 @@ export interface PageChange {
   runs: PageRun[];
   ended: PageEnded[];
   asks: PageAsk[];
-  /** The asks that are not open any more. */
+  /** The ids of asks that are closed. */
   answered: string[];
-  /** Runs that are to be shown no more. */
+  /** The ids of runs that are no longer shown. */
   removed: string[];
-  /** All hosts, if one has come or gone. */
+  /** All hosts; `null` if they did not change. */
   hosts: PageHost[] | null;
 }
 
-/** Output of the followed run. With `start` it takes the place of all that was shown before. */
+/** Output of the followed run. With `start`, it replaces all earlier output. */
 export interface PageOutput extends Omit<Output, 'run' | 'at'> {
   run: string;
   start: boolean;
@@ -89,7 +89,7 @@ export interface PageScreen extends Omit<Screen, 'run'> {
   run: string;
 }
 
-/** The followed run has no output that could be shown. */
+/** The reason why the followed run has no output to show. */
 export interface PageNoOutput {
   run: string;
   why: string;
@@ -113,46 +113,48 @@ export interface PageFailure {
 /** A run of the ledger. */
 export interface HistoryEntry extends LedgerEntry, PageCommand {
   project: Project;
-  /** How much of it an undo takes back; `null` if it cannot be undone. */
+  /** How much of its changes an undo reverts; `null` if the run cannot be undone. */
   undo: 'all' | 'part' | null;
 }
 
-/** The numbers of runs that began in one part of the time. */
+/** The counts of the runs that began in one interval. */
 export interface HistoryBar {
   runs: number;
   failed: number;
 }
 
-/** The runs of the ledger that fit the filters, the newest first. */
+/** The runs of the ledger that match the filters, newest first. */
 export interface PageHistory {
   entries: HistoryEntry[];
-  /** The numbers of all runs that fit, of which `entries` are the newest. */
+  /** The counts of all matching runs. `entries` has the newest of them. */
   runs: number;
   failed: number;
   lost: number;
-  /** Whether there are more than were counted. */
+  /** Whether more runs match than were counted. */
   more: boolean;
-  /** The time of the first and the end of the last bar, Unix ms, oldest first. */
+  /** The start of the first bar and the end of the last, Unix time in ms. */
   from: number;
   until: number;
   bars: HistoryBar[];
-  /** The names that a filter may have, sorted. */
+  /** The projects and agents of the matching runs, sorted by name. */
   projects: Project[];
   agents: string[];
 }
 
-/** All about one run beyond its state: read when a person opens it. */
+/** The details of a run, requested when a person opens it. */
 export interface PageDetails {
   findings: PageFinding[];
-  /** The run in the ledger; `null` if that does not have it. */
+  /** The run in the ledger; `null` if the ledger does not have it. */
   entry: HistoryEntry | null;
 }
 
-/** What an undo would do, or has done. At most 200 paths of each kind; `more` counts the others. */
+/** What an undo would do, or has done, with at most 200 items of each kind. */
 export interface PageUndo {
   restored: string[];
   removed: string[];
   conflicts: { path: string; why: string }[];
+  /** Effects that no undo reverts, in words. */
   notCovered: string[];
+  /** The number of paths beyond those listed. */
   more: number;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Decider } from '../core/ledger.ts';
 import type { BashApprovalCall, BashToolError, BashToolInput } from './types.ts';
 
-/** What an approval has decided about a call: its refusal, or where a person has approved it. */
+/** What an approval decided about a call: its refusal, or where a person approved it. */
 export type CallDecision = BashToolError | { decidedBy: Decider };
 
 /**
@@ -19,8 +19,8 @@ function key(toolCallId: string, commands: readonly BashToolInput[]): string {
 }
 
 /**
- * Stores the decision about a call for its tool: `needsApproval` can only answer yes or no, and a no runs the call. The
- * tool then takes the decision. `null` removes an earlier decision about the same call.
+ * Stores the decision about a call until its tool takes it. `needsApproval` cannot refuse a call: it only says whether
+ * to ask, and a call about which nobody is asked runs. `null` removes an earlier decision about the same call.
  */
 export function leaveDecision(
   toolCallId: string,

@@ -3,7 +3,7 @@ import { Server } from './base/server.ts';
 import { addColours } from './output/colours.ts';
 import { Page } from './page.ts';
 
-// Another link was opened in this tab.
+// A hash in the address is the code of another link.
 addEventListener('hashchange', () => {
   if (location.hash !== '') location.reload();
 });

@@ -32,7 +32,7 @@ export class Page {
   readonly #history: HistoryView;
   readonly #ports: PortsView;
   readonly #detail: Detail;
-  /** The open run or question of each view. */
+  /** The id of the open run or question of each view. */
   readonly #chosen: Record<View, string | null> = { Now: null, History: null, Ports: null };
   #followed: string | null = null;
   #isLost = false;
@@ -62,7 +62,7 @@ export class Page {
     setInterval(() => this.#tick(), 1_000);
   }
 
-  /** Shows the page, empty at first. */
+  /** Adds the page, empty at first, to the document. */
   start(): void {
     const panels = [
       this.#tabs.add('Now', this.#needs),
@@ -93,7 +93,7 @@ export class Page {
     else if (name === 'no-output') this.#detail.pane.none(data as PageEvents['no-output']);
     else {
       this.#store.apply(name as 'welcome' | 'state' | 'change', data as PageEvents['change']);
-      // The server knows nothing of another stream's run.
+      // A new stream does not know the run that the last one followed.
       if (name === 'welcome') void this.#follow(this.#followed);
       if (name === 'change' && (data as PageEvents['change']).ended.length > 0) this.#ended = true;
     }
@@ -123,7 +123,7 @@ export class Page {
     this.#detail.focus();
   }
 
-  /** Opens a run or a question, or closes the one that is open and sets the focus back on its row. */
+  /** Opens a run or a question; `null` closes the open one and focuses its row. */
   #choose(id: string | null): void {
     const view = this.#view;
     const before = this.#chosen[view];
@@ -131,7 +131,7 @@ export class Page {
     this.#openSubject(id);
     this.#update();
     if (id !== null) {
-      // A narrow page shows the one that is open alone.
+      // A narrow page shows only the open item.
       if (this.#store.asks.has(id) || this.#isNarrow) this.#detail.focus();
     } else if (before !== null) view === 'Now' ? this.#now.focus(before) : this.#history.focus(before);
   }
@@ -186,7 +186,7 @@ export class Page {
     this.#arrange();
   }
 
-  /** Returns the thing that is open in the present view. */
+  /** Returns the open item of the current view. */
   #subject(): Subject | null {
     const id = this.#chosen[this.#view];
     if (id === null) return null;
@@ -197,7 +197,7 @@ export class Page {
     return live || ask || entry ? { id, live, ask, entry } : this.#gone(id);
   }
 
-  /** A question that was answered, or a run that is not listed any more. A task goes on without its host. */
+  /** Closes an item that no longer exists. A task that outlives its host is opened under its new id instead. */
   #gone(id: string): Subject | null {
     const wasOpen = this.#detail.id === id;
     const task = wasOpen ? this.#detail.taskId : null;
@@ -211,7 +211,7 @@ export class Page {
     return null;
   }
 
-  /** Only the view that is shown is in the document: each run is there once. */
+  /** Keeps only the elements of the selected view in the document, so that each run is there once. */
   #arrange(): void {
     const open = this.#chosen[this.#view] !== null;
     const shown: Record<View, Element[]> = {
@@ -252,7 +252,7 @@ export class Page {
     ]);
   }
 
-  /** Returns the numbers of all that runs. */
+  /** Returns the totals of all live runs. */
   #numbers(): [number: string, word: string][] {
     const { live } = this.#store;
     if (live.length === 0) return [];
@@ -301,7 +301,7 @@ export class Page {
     }
   }
 
-  /** Moves the focus among the commands. Arrows belong to the output while it has the focus. */
+  /** Returns the function that moves the focus to another command; `null` if an arrow key has another use there. */
   #mover(step: number, key: string): (() => void) | null {
     const { activeElement } = document;
     const isElsewhere = activeElement?.closest('.log, [role=tablist], .tablewrap:focus');
@@ -314,7 +314,7 @@ export class Page {
     return () => next?.focus();
   }
 
-  /** Goes to the answer of the open question, or of the first. */
+  /** Focuses the answer to the open question, or to the first one. */
   #answer(): void {
     const [first] = this.#store.asks.keys();
     const { chosen, asks } = this.#store;

@@ -3,10 +3,10 @@ import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 import { endOf } from './end-of.ts';
 
-/** Times in ms after which the ledger is asked how a run has ended whose host is gone. */
+/** Delays in ms between reads of the ledger for the end of a run whose host is gone. */
 const ASK_MS = [0, 250, 2_000, 10_000];
 
-/** Finds the ends of runs that were lost with their host: their helpers write them to the ledger. */
+/** Finds the ends of runs whose host is gone in the ledger, to which their helpers write them. */
 export class Aftermath {
   readonly #board: Board;
   readonly #history: History;
@@ -16,6 +16,7 @@ export class Aftermath {
     this.#history = history;
   }
 
+  /** Looks for the ends of these runs, after each of the delays until it has found them. */
   of(runs: readonly PageRun[], times: readonly number[] = ASK_MS): void {
     const [wait, ...later] = times;
     if (runs.length === 0 || wait === undefined) return;

@@ -5,19 +5,19 @@ import { bareEnd } from '../host/read-end.ts';
 import type { PageAsk, PageChange, PageEnded, PageHost, PageRun, PageState } from '../wire.ts';
 import { Projects } from './project.ts';
 
-/** Runs that have ended and are kept for a page that is opened later. */
+/** Most ended runs that are kept for tabs that are opened later. */
 const KEPT = 100;
-/** Tasks whose agents are remembered. */
+/** Most runs whose actors are remembered. */
 const ACTORS = 1_000;
-/** Runs and asks of one host that are shown. */
+/** Most runs, and most asks, of one host that are shown. */
 const SHOWN = 2_000;
 
-/** The name of a run or an ask among those of all hosts. */
+/** Returns the id of a run or an ask of a host. */
 export function idOf(host: string, key: string): string {
   return `${host}:${key}`;
 }
 
-/** The name of a task whose host has ended. */
+/** Returns the id of a task whose host has ended. */
 export function idOfTask(taskId: string): string {
   return `task:${taskId}`;
 }
@@ -25,17 +25,17 @@ export function idOfTask(taskId: string): string {
 type Listener = (change: PageChange) => void;
 
 /**
- * All runs and asks of all hosts, and the last that have ended. Several hosts may report one task. Then it is shown
- * once, under the name that it got first.
+ * The runs and asks of all hosts, and the runs that ended last. A task that several hosts report is shown once, under
+ * the id that it got first.
  */
 export class Board {
   readonly #hosts = new Map<string, PageHost>();
   readonly #runs = new Map<string, PageRun>();
   readonly #asks = new Map<string, PageAsk>();
   readonly #ended = new Map<string, { run: PageRun; end: PageEnded }>();
-  /** The names of each task, the one that is shown first. */
+  /** The ids of each task. The first is the one that is shown. */
   readonly #tasks = new Map<string, string[]>();
-  /** Who asked for a run, where its host does not tell. */
+  /** The actors of runs whose hosts do not report them, by run id. */
   readonly #actors = new Map<string, Actor>();
   readonly #projects = new Projects();
   readonly #listeners = new Set<Listener>();
@@ -45,7 +45,7 @@ export class Board {
     return () => this.#listeners.delete(listener);
   }
 
-  /** All that is shown now. */
+  /** Everything that is shown now. */
   get state(): PageState {
     const ended = [...this.#ended.values()];
     return {
@@ -56,28 +56,28 @@ export class Board {
     };
   }
 
-  /** The live run of a name, shown or not. */
+  /** Returns the live run with this id, shown or not. */
   run(id: string): PageRun | undefined {
     return this.#runs.get(id);
   }
 
-  /** The run of a name, also one that has ended a short time ago. */
+  /** Returns the run with this id, live or recently ended. */
   known(id: string): PageRun | undefined {
     return this.#runs.get(id) ?? this.#ended.get(id)?.run;
   }
 
-  /** The live run of a run id. */
+  /** Returns the live run that is shown with this run id. */
   byRunId(runId: string): PageRun | undefined {
     return [...this.#runs.values()].find((run) => run.runId === runId && this.#isShown(run));
   }
 
-  /** Returns whether a run or task is shown, or was a short time ago. */
+  /** Returns whether a run or task is live or recently ended. */
   hasRun(runId: string, taskId: string | null): boolean {
     const runs = [...this.#runs.values(), ...[...this.#ended.values()].map(({ run }) => run)];
     return runs.some((run) => run.runId === runId || (taskId !== null && run.taskId === taskId));
   }
 
-  /** A run that has ended before it could be shown. */
+  /** Shows a run that ended before this page knew of it. */
   past(run: PageRun, end: PageEnded): void {
     const change = empty();
     this.#keep(run, end);
@@ -94,20 +94,20 @@ export class Board {
     return this.#hosts.has(host);
   }
 
-  /** Forgets everything: nothing watches it. */
+  /** Forgets everything. Listeners are not told: no tab is open. */
   clear(): void {
     for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks, this.#actors]) map.clear();
   }
 
-  /** Returns whether a host reports this task, other than one that has ended. */
+  /** Returns whether a host other than `gone`, which has ended, reports this task. */
   isReported(taskId: string, gone?: string): boolean {
     const hosts = (this.#tasks.get(taskId) ?? []).map((id) => this.#runs.get(id)?.host ?? null);
     return hosts.some((host) => host !== null && host !== gone);
   }
 
   /**
-   * A host was connected: `state` is all that it has. Returns the runs of it that are not in there: they have ended
-   * unseen.
+   * Takes the state of a host that was connected. Returns the host's earlier runs that it no longer reports: they
+   * ended, and their ends are not known.
    */
   connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): PageRun[] {
     this.#hosts.set(name, { id: name, pid, program, cwd });
@@ -124,7 +124,7 @@ export class Board {
     this.#emit(this.#changeOf(name, change));
   }
 
-  /** A host has ended. Returns its runs: their ends are not known. */
+  /** Removes a host that has ended. Returns its runs, whose ends are not known. */
   gone(name: string): PageRun[] {
     const runs = [...this.#runs.values()].filter(({ host }) => host === name);
     const change = empty();
@@ -135,17 +135,17 @@ export class Board {
     return lost;
   }
 
-  /** A task of a registry, from which no host may be connected. */
+  /** Shows a task of a registry that no connected host reports. */
   task(run: Omit<PageRun, 'project' | 'tokens'> & { taskId: string }): void {
     const change = empty();
-    // A host that has ended knew more of it.
+    // The ended host of the task reported more of it.
     const { runId, actor } = this.#runs.get(this.#tasks.get(run.taskId)?.[0] ?? '') ?? run;
     const project = this.#projects.of(run.cwd);
     this.#put({ ...run, ...commandOf(run.command), runId, actor, project }, change);
     this.#emit(change);
   }
 
-  /** It became known who asked for a run. */
+  /** Sets the actor of a run. */
   owned(runId: string, actor: Actor): void {
     this.#actors.set(runId, actor);
     if (this.#actors.size > ACTORS) this.#actors.delete(this.#actors.keys().next().value as string);
@@ -154,7 +154,7 @@ export class Board {
     this.#emit(change);
   }
 
-  /** A run has ended, or its end became known. */
+  /** Sets the end of a run. */
   end(end: PageEnded): void {
     const change = empty();
     this.#end(end, change);
@@ -183,7 +183,7 @@ export class Board {
     return change;
   }
 
-  /** Returns whether a host has more runs or asks than are shown of one. */
+  /** Returns whether another run or ask of a host would exceed the most that are shown. */
   #isFull(known: Map<string, { host: string | null }>, id: string, host: string): boolean {
     if (known.size < SHOWN || known.has(id)) return false;
     return [...known.values()].filter((one) => one.host === host).length >= SHOWN;
@@ -196,7 +196,7 @@ export class Board {
   #put(given: PageRun, change: PageChange): void {
     const run = { ...given, actor: given.actor ?? this.#actors.get(given.runId) ?? null };
     this.#runs.set(run.id, run);
-    // A host that came back reports runs that seemed lost.
+    // A host that was connected again reports runs that seemed lost.
     this.#ended.delete(run.id);
     if (run.taskId !== null) this.#named(run.taskId, run, change);
     if (this.#isShown(run)) change.runs.push(run);
@@ -207,7 +207,7 @@ export class Board {
     this.#tasks.set(taskId, names);
     if (names.includes(id)) return;
     const first = this.#runs.get(names[0] ?? '');
-    // A host knows more of a task than its files say.
+    // A host reports more of a task than its files contain.
     if (first && first.host === null && host !== null) {
       names.unshift(id);
       change.removed.push(first.id);
@@ -218,7 +218,7 @@ export class Board {
     const known = this.known(end.id);
     if (!known) return;
     const names = this.#tasks.get(known.taskId ?? '') ?? [end.id];
-    // A task has ended when the last host says so: one may only have let go of it.
+    // A task has ended when the last host reports it. Any other host may only have closed its registry.
     if (names.some((id) => id !== end.id && this.#runs.get(id)?.host != null)) {
       this.#forget(known, names, change);
       return;
@@ -236,7 +236,7 @@ export class Board {
     if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
   }
 
-  /** Takes away runs whose host does not report them any more. Returns those that have ended by that. */
+  /** Removes runs that their host no longer reports. Returns those that no other host reports, now lost. */
   #drop(runs: PageRun[], change: PageChange): PageRun[] {
     return runs.filter((run) => {
       const names = run.taskId === null ? [run.id] : (this.#tasks.get(run.taskId) ?? [run.id]);
@@ -249,7 +249,7 @@ export class Board {
     });
   }
 
-  /** Takes away one of the names of a task. */
+  /** Removes one of the ids of a task. */
   #forget({ id }: PageRun, names: string[], change: PageChange): void {
     this.#runs.delete(id);
     const wasShown = names[0] === id;

@@ -2,7 +2,7 @@ import type { LedgerEntry } from 'agent-bash';
 import { bareEnd } from '../host/read-end.ts';
 import type { PageEnded } from '../wire.ts';
 
-/** Returns the end of a run as the ledger has it, for the run with this name; `null` if it goes on. */
+/** Returns the end of a run from its ledger entry, under the id of the page; `null` if the run has not ended. */
 export function endOf(entry: LedgerEntry, id: string): PageEnded | null {
   const { state, endedAt, exitCode, signal, receipt, durationMs, usage, outputPath, taskId } = entry;
   if (state === 'running' || endedAt === null) return null;

@@ -2,10 +2,10 @@ import type { History } from '../history.ts';
 import type { PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 
-/** Runs that are not looked up again. */
+/** Most runs that are remembered as looked up. */
 const KNOWN = 1_000;
 
-/** Finds who asked for a task. Hosts do not tell it, and the ledger does. */
+/** Finds the actors of tasks in the ledger: hosts do not report them. */
 export class Owners {
   readonly #board: Board;
   readonly #history: History;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Project } from '../wire.ts';
 
-/** Directories whose project is kept. */
+/** Most directories whose project is remembered. */
 const KNOWN = 1_000;
 
-/** Finds the projects of directories, and remembers them. */
+/** Finds and remembers the projects of directories. */
 export class Projects {
   readonly #known = new Map<string, Project>();
 

@@ -3,13 +3,14 @@ import type { HistoryEntry, PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 import { endOf } from './end-of.ts';
 
-/** Time in ms for which a run that has ended is shown among those of now. */
+/** Time in ms for which an ended run stays in the view Now. */
 const RECENT_MS = 5 * 60_000;
+/** Most ended runs that are read. */
 const MOST = 50;
-/** Time in ms in which a new host reports its runs. */
+/** Time in ms that a new host has to report its runs. */
 const FIRST_MS = 300;
 
-/** Shows runs that ended a short time ago, before this page was connected with their host. */
+/** Shows runs that ended recently, before this page was connected to their host. */
 export class Recent {
   readonly #board: Board;
   readonly #history: History;
@@ -38,7 +39,7 @@ export class Recent {
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      // A ledger that cannot be read has no runs for this view. History says why.
+      // The view History reports a ledger that cannot be read.
       this.#read().catch(() => {});
     }, FIRST_MS);
   }

@@ -7,10 +7,10 @@ import { type Board, idOfTask } from './board.ts';
 
 /** Time in ms between two scans. */
 const SCAN_MS = 2_000;
-/** Time in ms in which hosts report their tasks by themselves. */
+/** Time in ms that hosts have to report their tasks before the first scan. */
 const FIRST_MS = 500;
 
-/** The tasks of the user's own directory, which go on when their host has ended. */
+/** Shows the tasks of the user's default directory that have outlived their host. */
 export class OrphanedTasks {
   readonly #board: Board;
   readonly #open: () => BackgroundRegistry;
@@ -32,7 +32,7 @@ export class OrphanedTasks {
     this.#shown.clear();
   }
 
-  /** Shows the tasks that run and no host reports but one that is gone, and the ends of those that were shown. */
+  /** Shows running tasks that no host but `gone`, which has ended, reports, and the ends of tasks that were shown. */
   scan(gone?: string): void {
     for (const task of this.#list()) {
       if (task.state === 'running') this.#show(task, gone);
@@ -40,13 +40,13 @@ export class OrphanedTasks {
     }
   }
 
-  /** Ends a task with all that it started. */
+  /** Terminates a task and its descendants. */
   async stopTask(taskId: string): Promise<void> {
     await this.#open().kill(taskId);
     this.scan();
   }
 
-  /** Returns the path of a task's log; `null` for a task that is not known. */
+  /** Returns the path of a task's log; `null` for an unknown task. */
   log(taskId: string): string | null {
     return this.#list().find(({ id }) => id === taskId)?.logPath ?? null;
   }
@@ -60,14 +60,14 @@ export class OrphanedTasks {
     try {
       return this.#open().list();
     } catch {
-      // A directory that cannot be read has no tasks for this page. `agent-bash ps` says why.
+      // `agent-bash ps` reports a directory that cannot be read.
       return [];
     }
   }
 
   #show(task: BackgroundTask, gone?: string): void {
     if (this.#shown.has(task.id) || this.#board.isReported(task.id, gone)) return;
-    // Its host is about to report it.
+    // The host of a new task is about to report it.
     if (gone === undefined && Date.now() - task.startedAt < SCAN_MS) return;
     this.#shown.add(task.id);
     this.#board.task(runOf(task));

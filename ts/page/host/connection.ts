@@ -3,12 +3,12 @@ import { Lines } from './lines.ts';
 import { type HostHello, type HostMessage, type HostRequest, LINE_BYTES, PROTOCOL } from './protocol.ts';
 import { readMessage } from './read.ts';
 
-/** Time in ms that a host may take for its hello and for each answer. */
+/** Time in ms that a host may take for its hello, and for each answer. */
 const ANSWER_MS = 10_000;
 
 /** A request that a host refused or did not answer. */
 export class HostError extends Error {
-  /** `'gone'`, `'invalid'`, `'busy'`, `'refused'`, `'protocol'`, or `'unreachable'` if the host is not there. */
+  /** A code of the host, such as `'gone'`; `'unreachable'` if the host does not answer or the connection failed. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -23,20 +23,20 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** Receives the messages of a host that answer no request. */
+/** Receives the messages of a host other than answers to requests. */
 export interface HostListener {
   message(message: HostMessage): void;
-  /** Receives the time in ms that the bytes which were there have taken. */
+  /** Receives the time in ms that it took to process the bytes of one read. */
   read?(ms: number): void;
-  /** Called once. `error` is `null` if the host has closed the connection, and after `close()`. */
+  /** Called once. `error` is `null` after `close()`, and if the host closed the connection. */
   closed(error: Error | null): void;
 }
 
 /** One connection to the socket of a host. */
 export class HostConnection {
-  /** The host. Rejects with `HostError` if it cannot be reached or speaks another protocol. */
+  /** The hello of the host. Rejects with `HostError` if the host cannot be reached or speaks another protocol. */
   readonly hello: Promise<HostHello>;
-  /** The same, once it is known. */
+  /** The hello of the host, once it was received. */
   host: HostHello | null = null;
   readonly #socket: Socket;
   readonly #listener: HostListener;
@@ -51,7 +51,7 @@ export class HostConnection {
     this.hello = new Promise((resolve, reject) => {
       this.#greet = { resolve, reject };
     });
-    // A connection that is closed before its hello may have no reader of it.
+    // Nothing may await the hello of a connection that is closed early.
     this.hello.catch(() => {});
     const slow = setTimeout(() => this.#fail(new HostError('unreachable', 'the host does not answer')), ANSWER_MS);
     this.hello.finally(() => clearTimeout(slow)).catch(() => {});
@@ -73,7 +73,7 @@ export class HostConnection {
     });
   }
 
-  /** Stops reading, so that the host drops what it would send and counts it. */
+  /** Stops reading. The host then drops output and counts the dropped bytes. */
   pause(): void {
     this.#socket.pause();
   }
@@ -82,7 +82,7 @@ export class HostConnection {
     this.#socket.resume();
   }
 
-  /** Stops reading for a time in ms. */
+  /** Stops reading for `ms` milliseconds. */
   rest(ms: number): void {
     this.pause();
     setTimeout(() => this.resume(), ms);
@@ -156,6 +156,6 @@ export class HostConnection {
 
 function messageOf(line: string): HostMessage {
   const message = readMessage(line);
-  if (message === null) throw new HostError('protocol', 'the host sent a line that is no message');
+  if (message === null) throw new HostError('protocol', 'the host sent a line that is not a message');
   return message;
 }

@@ -3,14 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostOf, socketName } from './place.ts';
 
-/** Time in ms between two scans of a directory that cannot be watched: in most cases it is not there yet. */
+/** Time in ms between two scans of a directory that cannot be watched. In most cases it does not exist yet. */
 const SCAN_MS = 200;
-/** One of so many scans takes place in spite of a watcher, and finds what no event has told. */
+/** A watched directory is scanned every fifth time nevertheless, in case an event was lost. */
 const WATCHED = 5;
-/** Bytes of the path of a socket, at most, on any system. */
+/** Most bytes of the path of a socket, on any system. */
 const PATH_BYTES = 100;
 
-/** Scans the directory of the hosts' sockets when it changes. */
+/** Scans the directory of the hosts' sockets each time it changes. */
 export class HostDirectory {
   readonly #where: () => string | null;
   readonly #found: (hosts: Set<string>) => void;
@@ -24,15 +24,18 @@ export class HostDirectory {
   #scans = 0;
 
   /**
-   * `where` tells the directory, which may be made later; `null` while it is not private to this user. `found` receives
-   * the names of all hosts after each scan.
+   * `where` returns the directory, which may not exist yet, or `null` while the directory is not private to this user.
+   * `found` receives the names of all hosts after each scan.
    */
   constructor(where: () => string | null, found: (hosts: Set<string>) => void) {
     this.#where = where;
     this.#found = found;
   }
 
-  /** The path of a host's socket; one that does not exist if there is no directory. Linux has a short one for any. */
+  /**
+   * Returns the path of a host's socket, which does not exist if there is no directory. On Linux, a short path through
+   * the open directory replaces one that is too long for a socket address.
+   */
   socketOf(host: string): string {
     const path = join(this.#path ?? '/nowhere', socketName(host));
     if (this.#path === null || process.platform !== 'linux' || Buffer.byteLength(path) <= PATH_BYTES) return path;
@@ -77,13 +80,13 @@ export class HostDirectory {
     const path = this.#where();
     if (path !== this.#path || (path !== null && this.#isReplaced(path))) this.#leave();
     this.#path = path;
-    // Watched first, so that nothing is missed in between.
+    // Watching starts before the scan, so no change between the two is missed.
     if (path !== null) this.#watch(path);
     const names = path === null ? [] : await readdir(path).catch(() => []);
     if (this.#timer) this.#found(new Set(names.map(hostOf).filter((host) => host !== null)));
   }
 
-  /** Returns whether the path leads to another directory than the open one. */
+  /** Returns whether the path now leads to a directory other than the open one. */
   #isReplaced(path: string): boolean {
     if (this.#opened === null) return false;
     const [open, now] = [fstatSync(this.#opened), statSync(path, { throwIfNoEntry: false })];
@@ -93,12 +96,12 @@ export class HostDirectory {
   #watch(path: string): void {
     if (this.#watcher || !this.#timer) return;
     try {
-      // A directory that was removed ends its watcher, or leaves one that is silent: the scans go on.
+      // The watcher of a removed directory fails or is silent. The periodic scans cover both.
       this.#watcher = watch(path, { persistent: false }, (event) => {
         if (event === 'rename') this.#scan();
       }).on('error', () => this.#unwatch());
     } catch {
-      // No directory yet, or too many watchers: the scans are enough.
+      // There is no directory yet, or there are too many watchers. The periodic scans are enough.
     }
   }
 

@@ -5,33 +5,33 @@ import { HostDirectory } from './directory.ts';
 import { isOurSocket } from './place.ts';
 import type { HostMessage, HostRequest } from './protocol.ts';
 
-/** Time in ms until the next try, doubled each time up to the second. */
+/** The first and the longest time in ms before another attempt to connect. The time doubles with each attempt. */
 const RETRY_MS = [100, 2_000] as const;
-/** Time in ms for which a connection lasts that is no failed try. */
+/** Time in ms after which a connection counts as good and the time before the next attempt is reset. */
 const STEADY_MS = 5_000;
-/** How much longer than the reading of messages the rest after it is: a host that sends without end leaves time. */
+/** The pause after a read, as a multiple of the time that the read took. It limits the CPU share of a busy host. */
 const REST = 4;
 
 interface Link {
   connection: HostConnection | null;
-  /** When the host has told its state on this connection. */
+  /** The time at which the host sent its state on this connection; `null` before. */
   since: number | null;
   retry: NodeJS.Timeout | null;
   wait: number;
 }
 
-/** The hosts of this user, each connected for as long as its socket is there. */
+/** The hosts of this user, each connected while its socket exists. */
 export class Hosts {
   readonly #control: boolean;
   readonly #board: Board;
   readonly #links = new Map<string, Link>();
   readonly #directory: HostDirectory;
-  /** Called when a host has ended, before its runs are given up. */
+  /** Called when a host has ended, before its runs are removed. */
   ending: (host: string) => void = () => {};
-  /** Receives the runs whose ends were not told. */
+  /** Receives the runs whose host ended without reporting their ends. */
   lost: (runs: PageRun[]) => void = () => {};
 
-  /** `where` tells the directory of the sockets; see `HostDirectory`. */
+  /** `where` returns the directory of the sockets; see `HostDirectory`. */
   constructor(where: () => string | null, control: boolean, board: Board) {
     this.#control = control;
     this.#board = board;
@@ -42,7 +42,7 @@ export class Hosts {
     this.#directory.start();
   }
 
-  /** Disconnects from all hosts, which then are free of cost. */
+  /** Disconnects from all hosts. */
   stop(): void {
     this.#directory.stop();
     for (const [host, link] of [...this.#links]) this.#remove(host, link);
@@ -56,14 +56,14 @@ export class Hosts {
     return connection.request(request);
   }
 
-  /** The path of a host's socket. */
+  /** Returns the path of a host's socket. */
   socketOf(host: string): string {
     return this.#directory.socketOf(host);
   }
 
   #found(names: Set<string>): void {
     for (const [host, link] of [...this.#links]) {
-      // A host whose file was removed is still there for those that are connected.
+      // A connected host still works after its socket file was removed.
       if (names.has(host) || link.connection) continue;
       this.#remove(host, link);
       this.#giveUp(host);
@@ -99,14 +99,14 @@ export class Hosts {
     if (link.connection !== connection || !connection.host) return;
     if ('state' in message) {
       link.since ??= performance.now();
-      // The name of a socket is the name of its host, whatever that says of itself.
+      // A host is identified by the name of its socket, not by what it sends.
       this.lost(this.#board.connected({ ...connection.host, id: host }, message.state));
     } else if ('change' in message) this.#board.changed(host, message.change);
   }
 
   /**
-   * Tries again after a while. A host that has closed a good connection may have found it slow, or listen anew. One
-   * that cannot be connected to, or that lies, is given up.
+   * Schedules another attempt to connect. The runs of the host stay if it closed a good connection, since it may only
+   * have found the page too slow. They are removed if the connection failed, or the host sent bad messages.
    */
   #again(host: string, link: Link, failed: boolean): void {
     if (this.#links.get(host) !== link) return;

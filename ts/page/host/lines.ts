@@ -7,12 +7,12 @@ export class Lines {
   #rest: string[] = [];
   #length = 0;
 
-  /** A line of more than `most` characters is an error. */
+  /** `most` is the most characters of a line. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Returns the lines that these bytes complete. Throws for one that is too long. */
+  /** Returns the lines that these bytes complete. Throws if a line is too long. */
   add(bytes: Uint8Array): string[] {
     const lines = this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).split('\n');
     const rest = lines.pop() as string;

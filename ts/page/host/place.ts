@@ -6,7 +6,7 @@ export async function isOurSocket(path: string): Promise<boolean> {
   return stat?.isSocket() === true && stat.uid === process.getuid?.();
 }
 
-/** Returns the name of the host in the name of its socket, `PID.sock` or `PID-1.sock`; `null` for another file. */
+/** Returns the host of a socket that is named `PID.sock` or `PID-1.sock`; `null` for another file. */
 export function hostOf(file: string): string | null {
   return /^([1-9]\d{0,9}(?:-\d{1,3})?)\.sock$/.exec(file)?.[1] ?? null;
 }

@@ -1,16 +1,16 @@
 /**
- * The messages on the socket of a host: one JSON object per line. `crates/host/src/message.rs` is the other side, and
+ * The messages on the socket of a host, one JSON object per line. `crates/host/src/message.rs` is the other side, and
  * `__test__/host/messages.json` has an example of each.
  */
 
 import type { Actor, BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';
 
-/** The version that this page speaks. */
+/** The version of the protocol that this page speaks. */
 export const PROTOCOL = 1;
-/** Bytes of a line that a host sends at most. */
+/** Most bytes of a line from a host. */
 export const LINE_BYTES = 256 * 1024;
 
-/** A host, as it names itself. */
+/** How a host describes itself. */
 export interface HostHello {
   protocol: number;
   pid: number;
@@ -23,13 +23,13 @@ export interface HostHello {
 
 export type RunKind = 'command' | 'task' | 'session' | 'terminal';
 
-/** A command that runs. */
+/** A live run. */
 export interface Run {
-  /** Names it in its host. */
+  /** The id of the run in its host. */
   key: string;
   runId: string;
   kind: RunKind;
-  /** Without its secrets, at most 8 KB. */
+  /** The command without its secrets, at most 8 KB. */
   command: string;
   cwd: string;
   actor: Actor | null;
@@ -38,26 +38,26 @@ export interface Run {
   state: 'running' | 'waiting';
   waiting: { why: 'prompt' | 'stopped' | 'input'; text: string } | null;
   lastLine: string;
-  /** The time limit from its start, ms; `null` if there is none. */
+  /** The time limit in ms, from the start; `null` if there is none. */
   limitMs: number | null;
-  /** The longest silence that is allowed, ms; `null` if any is. */
+  /** The limit of silence in ms; `null` if there is none. */
   idleMs: number | null;
   /** The profile of its confinement; `null` if it is not confined. */
   confinement: string | null;
   /** Columns and rows of its terminal; `null` if it has none. */
   size: [columns: number, rows: number] | null;
-  /** Processes that live; `null` if they were not counted yet. */
+  /** The number of live processes; `null` if they were not counted yet. */
   processes: number | null;
-  /** CPU time so far; `null` if it is not known. */
+  /** CPU time so far, in ms; `null` if it is not known. */
   cpuMs: number | null;
-  /** Bytes; `null` if it is not known. */
+  /** Memory in bytes; `null` if it is not known. */
   memory: number | null;
   pid: number | null;
   taskId: string | null;
   ports: { port: number; address: string }[];
-  /** Whether it can be undone once it has ended. */
+  /** Whether the run can be undone once it has ended. */
   undo: boolean;
-  /** Whether it takes input of a person. */
+  /** Whether the run takes input from a person. */
   stdin: boolean;
 }
 
@@ -67,15 +67,15 @@ export type EndState = 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgr
 /** A file or directory that was changed. */
 export interface Changed {
   kind: 'created' | 'modified' | 'deleted' | 'renamed';
-  /** The absolute path: after the run, of a deleted file before it. */
+  /** The absolute path after the run; for a deleted file, before the run. */
   path: string;
   /** The path before a rename. */
   from?: string;
   /** `null` for a rename. */
   type: string | null;
-  /** The size after the run, bytes. */
+  /** The size after the run, in bytes; `null` for a deleted file and a kind without a size. */
   bytes: number | null;
-  /** The size before the run, bytes. */
+  /** The size before the run, in bytes; `null` for a created file and a kind without a size. */
   bytesBefore: number | null;
 }
 
@@ -87,60 +87,60 @@ export interface Ended {
   signal: string | null;
   /** Unix time in ms. */
   endedAt: number;
-  /** What has ended it; `null` if it exited by itself. */
+  /** What ended the run; `null` if it exited by itself. */
   cause: string | null;
-  /** The time limit, ms. If `cause` is the silence, the longest silence. */
+  /** The time limit in ms, or the limit of silence if that is the `cause`; `null` if there is none. */
   limitMs: number | null;
   durationMs: number | null;
   usage: BashUsage | null;
   outputPath: string | null;
   taskId: string | null;
-  /** The first denials, each once. */
+  /** The first different denials. */
   denials: Denial[];
-  /** The number of all attempts. */
+  /** The number of all denied attempts. */
   denied: number;
-  /** The numbers of all changes; `null` without a receipt. */
+  /** The counts of all changes; `null` without a receipt. */
   receipt: ChangeCounts | null;
   receiptState: Receipt['state'] | null;
-  /** Why the receipt is not complete, in a sentence. */
+  /** Why the receipt is not complete, in words; `null` if it is. */
   receiptWhy: string | null;
   attribution: Receipt['attribution'] | null;
   /** The first changes; `null` without a receipt. */
   changes: Changed[] | null;
-  /** Large ignored directories that changed and are not listed file by file. */
+  /** Large ignored directories that changed. Their files are not in `changes`. */
   directories: string[];
   git: GitChange[];
   /** The extent of an undo; `null` if the run cannot be undone. */
   undo: { covers: 'all' | 'part'; notCovered: string[]; bytes: number } | null;
 }
 
-/** How much of its changes an undo would take back. */
+/** How much of a command's changes an undo would revert. */
 export type UndoCover = 'full' | 'part' | 'none';
 
 /** A command that waits for a person to allow it. */
 export interface Ask {
-  /** Names it in its host. */
+  /** The id of the ask in its host. */
   key: string;
   command: string;
   cwd: string;
   actor: Actor | null;
   verdict: string;
   rules: string[];
-  /** Sentences. */
+  /** Why the command needs approval, in words. */
   reasons: string[];
-  /** `null`: its tool has no undo. */
+  /** How much an undo would revert; `null` if the tool has no undo. */
   undo: UndoCover | null;
   /** Unix time in ms. */
   askedAt: number;
 }
 
-/** Output of a followed run. Of escape sequences only those of styles are left. */
+/** Output of a followed run. Its only escape sequences are those of styles. */
 export interface Output {
   run: string;
-  /** Place of the text in the whole output, in bytes. */
+  /** The offset of the text in the whole output, in bytes. */
   at: number;
   text: string;
-  /** Bytes that were dropped before this text. */
+  /** The number of bytes that were dropped before this text. */
   gap: number;
   end: boolean;
 }
@@ -151,7 +151,7 @@ export interface Screen {
   rows: number;
   columns: number;
   lines: string[];
-  /** Row and column, from 0. */
+  /** Row and column, from 0; `null` if the host sent no valid place. */
   cursor: [row: number, column: number] | null;
   title: string;
   end: boolean;
@@ -163,8 +163,6 @@ export interface Change {
   asks: Ask[];
   answered: string[];
 }
-
-export type HostErrorCode = 'protocol' | 'gone' | 'invalid' | 'busy' | 'refused';
 
 /** A message of a host. */
 export type HostMessage =

@@ -17,7 +17,7 @@ import {
 
 const ENDS: EndState[] = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'refused', 'lost'];
 
-/** Returns an end of which nothing else is known. */
+/** Returns an end of which only the state and the time are known. */
 export function bareEnd(state: EndState, endedAt: number): Omit<Ended, 'key'> {
   const { key: _, ...end } = readEnd({ state, endedAt });
   return end;

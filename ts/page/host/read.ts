@@ -17,8 +17,8 @@ import {
 } from './values.ts';
 
 /**
- * Reads a line of a host. A field of another type has its empty value, so that a page never shows what it did not
- * expect. Returns `null` for a line that is no message.
+ * Reads a line of a host. A field of a wrong type gets an empty value, so that the page only sees values of the
+ * expected types. Returns `null` for a line that is not a message.
  */
 export function readMessage(line: string): HostMessage | null {
   let value: unknown;
@@ -145,7 +145,7 @@ function output(given: Fields): Output {
   };
 }
 
-/** Rows and columns of a screen at most. */
+/** Most rows, and most columns, of a screen. */
 const CELLS = 1_000;
 
 function screen(given: Fields): Screen {

@@ -1,14 +1,15 @@
-// Values of a message, read one by one. A value of another type has its empty value.
+// Functions that read the values of a message. A value of a wrong type becomes an empty value.
 
 /** An object of a message whose fields are not checked yet. */
 export type Fields = Record<string, unknown>;
 
-/** Characters of a text that has no bound of its own, and of a name. */
+/** Most characters of a text. */
 const TEXT = 10_000;
+/** Most characters of a name. */
 export const NAME = 100;
-/** The last moment that a date can have. */
+/** The latest time that a `Date` can represent. */
 export const LAST_MS = 8.64e15;
-/** Items of a list that has no bound of its own. */
+/** Most items of a list. */
 export const LIST = 1_000;
 
 export function fields(value: unknown): Fields {
@@ -19,7 +20,7 @@ export function text(value: unknown, most = TEXT): string {
   return typeof value === 'string' ? value.slice(0, most) : '';
 }
 
-/** Returns a whole number from 0 to `most`. */
+/** Returns the value as a whole number from 0 to `most`. */
 export function number(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
   return numberOrNull(value, most) ?? 0;
 }

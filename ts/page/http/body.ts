@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from './guard.ts';
 
-/** Bytes of a body at most. */
+/** Most bytes of a body. */
 const MOST = 64 * 1024;
 
-/** The fields of a request. */
+/** The fields of a request's body. */
 export class Fields {
   readonly #values: Record<string, unknown>;
 
@@ -12,14 +12,14 @@ export class Fields {
     this.#values = values;
   }
 
-  /** A text of at most `most` characters. Throws `Refusal` if it is missing. */
+  /** Returns a text of at most `most` characters. Throws `Refusal` if it is missing or of another type. */
   text(name: string, most = 1_000): string {
     const text = this.optional(name, most);
     if (text === undefined) throw new Refusal(400, 'invalid', `${name} is missing`);
     return text;
   }
 
-  /** The same, or `undefined` if it is missing or `null`. */
+  /** Returns a text as `text` does, or `undefined` if it is missing or `null`. */
   optional(name: string, most = 1_000): string | undefined {
     const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
     if (value === undefined || value === null) return undefined;
@@ -36,8 +36,8 @@ export class Fields {
 }
 
 /**
- * Reads a body, and asks for one that waits for that. Throws `Refusal` if it is too long or no object. The rest of a
- * body that is too long is not read.
+ * Reads the body of a request, after a 100 Continue if the client expects one. Throws `Refusal` if the body is too long
+ * or not a JSON object. The rest of a body that is too long is not read.
  */
 export async function readFields(request: IncomingMessage, response: ServerResponse): Promise<Fields> {
   if (Number(request.headers['content-length'] ?? 0) > MOST) throw tooLong();
@@ -47,10 +47,10 @@ export async function readFields(request: IncomingMessage, response: ServerRespo
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new Refusal(400, 'invalid', 'the body is no JSON');
+    throw new Refusal(400, 'invalid', 'the body is not JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refusal(400, 'invalid', 'the body is no object');
+    throw new Refusal(400, 'invalid', 'the body is not an object');
   }
   return new Fields(value as Record<string, unknown>);
 }

@@ -1,4 +1,4 @@
-/** The document: the same for every reader, without any data. */
+/** The document of the page. It contains no data. */
 export const DOCUMENT = `<!doctype html>
 <html lang="en">
 <head>

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Why a request is refused, with a status of 4xx. */
+/** The reason why a request is refused, with its HTTP status. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The parts of a request that decide about it. */
+/** The parts of a request that are checked. */
 export interface Asked {
   method: string;
   /** The target of the request line. */
@@ -23,8 +23,8 @@ export interface Asked {
 }
 
 /**
- * Throws `Refusal` for a request that a page of another origin may have made: a name that resolves to this machine, a
- * dev server on another port, a frame. `origin` is ours, `http://127.0.0.1:PORT`.
+ * Throws `Refusal` for a request that a page of another origin may have sent, such as a dev server on another port, a
+ * site whose name resolves to this machine, or a page that frames this one. `origin` is ours, `http://127.0.0.1:PORT`.
  */
 export function checkRequest({ method, target, headers, hosts }: Asked, origin: string): void {
   if (hosts !== 1 || `http://${headers.host}` !== origin) {
@@ -50,7 +50,7 @@ function checkSite(headers: IncomingHttpHeaders, isDocument: boolean): void {
   const site = headers['sec-fetch-site'];
   const use = headers['sec-fetch-dest'];
   if (isDocument) {
-    // Any page may lead here, but none may show it inside of itself.
+    // Any page may link to the document, but none may frame it.
     if (use === undefined || use === 'document') return;
     throw new Refusal(403, 'frame', 'the page is shown by itself, not inside of another');
   }

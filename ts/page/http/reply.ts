@@ -3,8 +3,8 @@ import type { PageFailure } from '../wire.ts';
 import type { Refusal } from './guard.ts';
 
 /**
- * Only files of this server, and nothing inline. No text that a command has written can become code, whatever a fault
- * of the page would do with it.
+ * The content security policy: only files of this server, and nothing inline. Even if the page has a bug, output of a
+ * command cannot run as code.
  */
 const POLICY = [
   "default-src 'none'",
@@ -38,7 +38,7 @@ export function sendRefusal(response: ServerResponse, { status, code, message }:
   sendJson(response, { error: { code, message } } satisfies PageFailure, status);
 }
 
-/** Returns a refusal as the bytes of a response that ends its connection. */
+/** Returns a refusal as the text of a response that closes its connection. */
 export function rawRefusal({ status, code, message }: Refusal): string {
   const body = JSON.stringify({ error: { code, message } } satisfies PageFailure);
   const headers = {

@@ -10,7 +10,7 @@ import { send, sendJson } from './reply.ts';
 import type { Answer } from './server.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** All that requests reach. */
+/** The parts of the page that routes use. */
 export interface Parts {
   assets: Assets;
   signIn: SignIn;
@@ -24,18 +24,18 @@ export interface Parts {
 interface Call {
   request: IncomingMessage;
   response: ServerResponse;
-  /** Those of the target. */
+  /** The query parameters of the target. */
   parameters: URLSearchParams;
 }
 
 interface Route {
   method: 'GET' | 'POST';
-  /** `'open'`: for everyone, `'token'`: for a tab that is signed in, `'control'`: also with control only. */
+  /** Who may call: everyone, a tab that is signed in, or such a tab of a page with control. */
   access: 'open' | 'token' | 'control';
   answer(call: Call, parts: Parts): Promise<void> | void;
 }
 
-/** An action: takes the fields of the body, and answers with JSON. */
+/** Returns the route of an action, which takes the fields of the body and answers with JSON. */
 const action = (access: Route['access'], act: (fields: Fields, parts: Parts) => Promise<unknown> | unknown): Route => ({
   method: 'POST',
   access,
@@ -44,8 +44,8 @@ const action = (access: Route['access'], act: (fields: Fields, parts: Parts) => 
   },
 });
 
-/** A question: takes the parameters of the target, and answers with JSON. */
-const question = (answer: (parameters: URLSearchParams, parts: Parts) => Promise<unknown>): Route => ({
+/** Returns the route of a query, which takes the parameters of the target and answers with JSON. */
+const query = (answer: (parameters: URLSearchParams, parts: Parts) => Promise<unknown>): Route => ({
   method: 'GET',
   access: 'token',
   async answer({ response, parameters }, parts) {
@@ -62,7 +62,7 @@ const file = (type: string, textOf: (assets: Assets) => string): Route => ({
 const ROUTES: Record<string, Route> = {
   '/': file('text/html', () => DOCUMENT),
   '/app.js': file('text/javascript', ({ script }) => script),
-  // Browsers ask for an icon by themselves.
+  // Browsers request an icon that no document names.
   '/favicon.ico': {
     method: 'GET',
     access: 'open',
@@ -71,9 +71,9 @@ const ROUTES: Record<string, Route> = {
   '/app.css': file('text/css', ({ style }) => style),
   '/api/sign-in': action('open', (fields, { signIn }) => ({ token: signIn.exchange(fields.text('code', 100)) })),
   '/api/events': { method: 'GET', access: 'token', answer: events },
-  '/api/history': question((parameters, { history }) => history.list(parameters)),
-  '/api/run': question((parameters, { history }) => history.details(runIn(parameters))),
-  '/api/forecast': question((parameters, { actions }) => actions.forecast(runIn(parameters))),
+  '/api/history': query((parameters, { history }) => history.list(parameters)),
+  '/api/run': query((parameters, { history }) => history.details(runIn(parameters))),
+  '/api/forecast': query((parameters, { actions }) => actions.forecast(runIn(parameters))),
   '/api/follow': action('token', (fields, { streams }) => {
     const stream = streams.get(fields.text('stream'));
     if (!stream) throw new Refusal(409, 'gone', 'there is no such stream');
@@ -102,10 +102,10 @@ function runIn(parameters: URLSearchParams): string {
   return run;
 }
 
-/** Answers the requests that have passed the checks of their origin. */
+/** Returns the function that answers requests whose origin was checked. */
 export function answerWith(parts: Parts): Answer {
   return async (request, response) => {
-    const [path = '', ...query] = (request.url as string).split('?');
+    const [path = '', ...rest] = (request.url as string).split('?');
     const route = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined;
     if (!route) throw new Refusal(404, 'path', 'there is nothing at this path');
     if (route.method !== request.method) throw new Refusal(405, 'method', `this path takes ${route.method}`);
@@ -117,6 +117,6 @@ export function answerWith(parts: Parts): Answer {
         'this page is read-only: `agent-bash ui --control` serves one that can stop, answer and undo',
       );
     }
-    await route.answer({ request, response, parameters: new URLSearchParams(query.join('?')) }, parts);
+    await route.answer({ request, response, parameters: new URLSearchParams(rest.join('?')) }, parts);
   };
 }

@@ -4,20 +4,22 @@ import { BashError } from 'agent-bash';
 import { checkRequest, Refusal } from './guard.ts';
 import { HEADERS, rawRefusal, sendRefusal } from './reply.ts';
 
-/** Time in ms that the headers of a request may take, and all of it. */
+/** Time in ms that the headers of a request may take. */
 const HEADERS_MS = 15_000;
+/** Time in ms that a whole request may take. */
 const REQUEST_MS = 50_000;
-/** Time in ms between two checks of these limits. */
+/** Time in ms between two checks of these two limits. */
 const CHECK_MS = 5_000;
-/** Time in ms without progress after which the reader of a response counts as gone. */
+/** Time in ms without progress after which the connection of a response is closed. */
 const STUCK_MS = 60_000;
+/** Most connections at once. */
 const CONNECTIONS = 200;
-/** Time in ms for which the rest of a refused request is read, so that its sender reads the refusal. */
+/** Time in ms for which the rest of a refused request is read, so that its sender gets to read the refusal. */
 const DISCARD_MS = 2_000;
 
 const ADDRESS = '127.0.0.1';
 
-/** Answers a request that has passed the checks of its origin. A `Refusal` that it throws is sent. */
+/** Answers a request whose origin was checked. A `Refusal` that it throws becomes the response. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A server that listens. */
@@ -27,7 +29,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens on the loopback interface alone. Rejects with `ERR_BASH_UNSUPPORTED` if the port cannot be had. */
+/** Listens on 127.0.0.1 only. Rejects with `ERR_BASH_UNSUPPORTED` if it cannot listen on the port. */
 export async function listen(port: number, answer: Answer): Promise<Listening> {
   const server = createServer({
     headersTimeout: HEADERS_MS,
@@ -35,17 +37,17 @@ export async function listen(port: number, answer: Answer): Promise<Listening> {
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: 10_000,
     maxHeaderSize: 16 * 1024,
-    // A request without Host is refused like one with another Host.
+    // Our own check refuses a request without Host.
     requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS;
   server.timeout = STUCK_MS;
   await bound(server, port);
   const { port: actual } = server.address() as AddressInfo;
-  // As browsers write it: without the port if that is 80.
+  // An origin as browsers write it, without the port if that is 80.
   const { origin } = new URL(`http://${ADDRESS}:${actual}`);
   const take = (request: IncomingMessage, response: ServerResponse) => void handle(request, response, origin, answer);
-  // A body that is announced by Expect is read only after the checks.
+  // The body of a request with Expect is read only after the checks.
   server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
   server.on('connect', (_, socket) => socket.end(rawRefusal(new Refusal(405, 'method', 'there is no CONNECT here'))));
   server.on('clientError', refuseUnread);
@@ -79,7 +81,7 @@ async function handle(
   answer: Answer,
 ): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  // An answer may take its time, but not its reader.
+  // A slow answer may take its time. A slow reader is disconnected.
   response.on('timeout', (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
@@ -89,7 +91,7 @@ async function handle(
     checkRequest({ method, target, headers, hosts }, origin);
     await answer(request, response);
   } catch (error) {
-    // A connection that broke has no reader.
+    // The connection has closed, so no refusal can be sent.
     if (response.destroyed) return;
     sendRefusal(response, refusalOf(error as Error));
     if (!request.complete) discard(request);
@@ -108,11 +110,11 @@ function discard(request: IncomingMessage): void {
   request.on('close', () => clearTimeout(timer)).resume();
 }
 
-/** Statuses for what Node has refused to read as a request, by its codes. */
+/** Statuses of requests that Node could not parse, by Node's error codes. */
 const UNREAD: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 function refuseUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  // Behind other bytes it would be read as a part of them.
+  // After a part of another response, the refusal would be read as its continuation.
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy();
   const refusal = new Refusal(UNREAD[code] ?? 400, 'request', 'this is no request that can be read');
   socket.end(rawRefusal(refusal), () => socket.destroy());

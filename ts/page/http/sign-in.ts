@@ -1,29 +1,29 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Refusal } from './guard.ts';
 
-/** Tabs that may be signed in at once. The one that came first is signed out for the next. */
+/** Most tabs that are signed in at once. The next one signs the oldest out. */
 const MOST = 64;
 
 /**
- * The code in the link, which works once, and the tokens of the tabs that have used one. Both are only in the memory of
- * this process, as digests, but for the code that was not used yet.
+ * The code of the current link, which works once, and the tokens of the tabs that are signed in. They exist only in the
+ * memory of this process, which keeps only the digests of tokens.
  */
 export class SignIn {
   #code: string | null = null;
   readonly #tokens: Buffer[] = [];
-  /** Called when a code was used. */
+  /** Called after each sign-in. */
   used: () => void = () => {};
 
-  /** The code that works now. After its use there is another. */
+  /** The current code. A new one replaces it after its use. */
   get code(): string {
     this.#code ??= secret();
     return this.#code;
   }
 
-  /** Exchanges the code for a token. Throws `Refusal` for another code, and for one that was used. */
+  /** Exchanges the current code for a token. Throws `Refusal` for any other code. */
   exchange(code: string): string {
     if (this.#code === null || !timingSafeEqual(digest(code), digest(this.#code))) {
-      throw new Refusal(403, 'code', 'this link was used, or is none of this server');
+      throw new Refusal(403, 'code', 'this link was used before, or is not from this server');
     }
     this.#code = null;
     const token = secret();
@@ -33,11 +33,11 @@ export class SignIn {
     return token;
   }
 
-  /** Throws `Refusal` for a request without a token of ours. */
+  /** Throws `Refusal` for an `Authorization` header without a valid token. */
   check(authorization: string | undefined): void {
     const [, token] = /^Bearer ([\w-]{1,100})$/.exec(authorization ?? '') ?? [];
     const given = digest(token ?? '');
-    // All are compared, so that the time says nothing.
+    // All tokens are compared, so the time does not depend on which one matches.
     const found = this.#tokens.filter((known) => timingSafeEqual(known, given)).length > 0;
     if (token === undefined || !found) throw new Refusal(401, 'token', 'this tab is not signed in');
   }

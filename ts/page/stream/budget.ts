@@ -1,10 +1,11 @@
-/** Characters of output that may be sent at once, and in each second. Faster output has gaps: nobody reads it all. */
+/** Most characters of output that are sent at once. */
 const BURST = 1024 * 1024;
+/** Characters of output that are sent per second. Faster output has gaps. */
 const PER_SECOND = 512 * 1024;
-/** Characters that wait at least, however much was sent. */
+/** Characters that the queue holds even if no more may be sent now. */
 const LEAST = 64 * 1024;
 
-/** Output on its way to a tab: the newest text, with the number of bytes that were dropped. */
+/** Output that waits for a tab: the newest text, with the number of bytes that were dropped. */
 export class OutputQueue {
   #pieces: string[] = [];
   #length = 0;
@@ -22,7 +23,7 @@ export class OutputQueue {
     return this.#length === 0 && this.#gap === 0 && !this.#start && !this.#end;
   }
 
-  /** Whether more waits than can be sent soon. */
+  /** Whether the queue holds as much as may be sent soon. */
   get isFull(): boolean {
     return this.#length >= Math.max(LEAST, this.#tokens);
   }
@@ -35,7 +36,7 @@ export class OutputQueue {
       this.#start = true;
     }
     if (piece.gap > 0) {
-      // All before a gap is older than the gap.
+      // The text before a gap is older than the dropped bytes, so it is dropped, too.
       this.#drop(this.#length);
       this.#gap += piece.gap;
     }
@@ -45,7 +46,7 @@ export class OutputQueue {
     this.#drop(this.#length - Math.max(LEAST, this.#tokens));
   }
 
-  /** Takes what may be sent now. */
+  /** Takes all output; `null` if there is none, or none may be sent now. */
   take(now = performance.now()): { text: string; gap: number; end: boolean; start: boolean } | null {
     this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#at) / 1_000) * PER_SECOND);
     this.#at = now;
@@ -60,13 +61,13 @@ export class OutputQueue {
     return taken;
   }
 
-  /** Drops the oldest characters, up to the end of a line if one is near. */
+  /** Drops the `count` oldest characters, and the rest of their line if it ends soon. */
   #drop(count: number): void {
     if (count <= 0) return;
     const text = this.#pieces.join('');
     const line = text.indexOf('\n', count - 1) + 1;
     const near = line > 0 && line - count < LEAST / 2 ? line : count;
-    // Half of a character would be none.
+    // A surrogate pair is not split.
     const at = /[\udc00-\udfff]/.test(text[near] ?? '') ? near + 1 : near;
     this.#gap += Buffer.byteLength(text.slice(0, at));
     this.#pieces = at < text.length ? [text.slice(at)] : [];

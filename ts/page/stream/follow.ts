@@ -6,8 +6,8 @@ import type { Follow, OutputSink } from './sink.ts';
 import type { FileTail } from './tail.ts';
 
 /**
- * Follows a run on a connection of its own: it can be stopped without stopping what a host reports of its other runs.
- * `instead` follows a run that its host does not have any more, or whose host is not there.
+ * Follows a run on a connection of its own, which can be paused while the host still reports its other runs. `instead`
+ * starts to follow in another way if the host cannot be reached or no longer has the run.
  */
 function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, instead: () => Follow): Follow {
   let accepted = false;
@@ -24,13 +24,13 @@ function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, in
       }
       if (!('output' in message)) return;
       const { output } = message;
-      // The first text may begin in the midst.
+      // The first text may begin in the middle of the output.
       sink.output(started ? output : { ...output, gap: output.at }, !started);
       started = true;
       ended ||= output.end;
     },
     closed() {
-      // Before, the request has failed.
+      // Before that, the failed request reports it.
       if (accepted && !closed && !ended) sink.none('Its host has closed the connection.');
       closed ||= accepted;
     },
@@ -59,11 +59,11 @@ function followRun(hosts: Hosts, host: string, key: string, sink: OutputSink, in
   };
 }
 
-/** Where the output of a run comes from. */
+/** The sources of output. */
 export interface FollowPlaces {
   board: Board;
   hosts: Hosts;
-  /** The file with the output of a run that no host follows, and whether it still grows; `null` if there is none. */
+  /** Returns the file with the output of a run without a host, and whether it still grows; `null` if there is none. */
   fileOf(id: string): Promise<{ path: string; grows: () => boolean } | null>;
   tail(path: string, grows: () => boolean, sink: OutputSink): FileTail;
 }
@@ -73,11 +73,11 @@ function keyOf({ id }: PageRun): string {
   return id.slice(id.indexOf(':') + 1);
 }
 
-/** Follows a run or a task by its name, or a run of the ledger by its run id. */
+/** Follows a run or a task by its id, or a run of the ledger by its run id. */
 export function follow(places: FollowPlaces, id: string, sink: OutputSink): Follow {
   const run = places.board.known(id) ?? places.board.byRunId(id);
   const fromFile = () => followFile(places, id, sink);
-  // A host keeps the output of the last runs for a while.
+  // A host keeps the output of recently ended runs.
   if (run?.host == null || !places.board.hasHost(run.host)) return fromFile();
   return followRun(places.hosts, run.host, keyOf(run), sink, fromFile);
 }

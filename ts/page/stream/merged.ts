@@ -1,6 +1,6 @@
 import type { PageAsk, PageChange, PageEnded, PageHost, PageRun } from '../wire.ts';
 
-/** Changes on their way to a tab, merged: only the newest state of a run is sent. */
+/** Changes that wait for a tab, merged so that only the newest state of each run is sent. */
 export class Merged {
   readonly #runs = new Map<string, PageRun>();
   readonly #ended = new Map<string, PageEnded>();
@@ -9,14 +9,14 @@ export class Merged {
   readonly #removed = new Set<string>();
   #hosts: PageHost[] | null = null;
 
-  /** The number of things that changed. */
+  /** The number of changed runs, asks and other items. */
   get size(): number {
     const { size: removed } = this.#removed;
     return this.#runs.size + this.#ended.size + this.#asks.size + this.#answered.size + removed + (this.#hosts ? 1 : 0);
   }
 
   add({ runs, ended, asks, answered, removed, hosts }: PageChange): void {
-    // In this order: a run that is removed under one name may be shown under another.
+    // Removals come first: the same change may show a removed run again under another id.
     for (const id of removed) {
       this.#runs.delete(id);
       this.#removed.add(id);
@@ -38,7 +38,7 @@ export class Merged {
     if (hosts) this.#hosts = hosts;
   }
 
-  /** Takes everything; `null` if nothing changed. */
+  /** Takes all changes; `null` if there are none. */
   take(): PageChange | null {
     if (this.size === 0) return null;
     const change: PageChange = {

@@ -1,7 +1,7 @@
-/** Characters of events that are kept for a tab that reconnects. */
+/** Most characters of events that are kept for a tab that reconnects. */
 const KEPT = 512 * 1024;
 
-/** The last events of a stream, so that one whose connection broke goes on where it stopped. */
+/** The last events of a stream, which are sent again after its connection broke. */
 export class Sent {
   #first = 1;
   #texts: string[] = [];
@@ -21,7 +21,7 @@ export class Sent {
     }
   }
 
-  /** Returns the events after one; `null` if they are not all kept. */
+  /** Returns all events after the one with this number; `null` if some are not kept. */
   after(number: number): string[] | null {
     if (number < this.#first - 1 || number >= this.next) return null;
     return this.#texts.slice(number + 1 - this.#first);

@@ -9,19 +9,19 @@ import { Merged } from './merged.ts';
 import { Sent } from './sent.ts';
 import type { Follow, OutputSink } from './sink.ts';
 
-/** Time in ms between two updates: at most 30 in a second. */
+/** Time in ms between two updates, for at most 30 per second. */
 const UPDATE_MS = 34;
-/** Time in ms between two signs of life. */
+/** Time in ms between two heartbeats. */
 const ALIVE_MS = 5_000;
 /**
- * Signs of life that a tab may leave unread, one after the other. Then it is away: hosts drop a reader that takes
- * nothing for 30 seconds.
+ * Consecutive heartbeats that a tab may leave unread before it is disconnected. They take less time than the 30 seconds
+ * after which a host drops its reader.
  */
 const UNREAD = 3;
-/** Changes that wait for a tab, before it gets everything anew instead. */
+/** Most changes that wait for a tab. If there are more, the tab gets the whole state instead. */
 const WAITING = 2_000;
 
-/** The events of one tab. It outlives a connection that breaks, and goes on when the tab comes back. */
+/** The events of one tab. The stream outlives a broken connection and continues when the tab reconnects. */
 export class EventStream {
   readonly id = randomBytes(12).toString('base64url');
   readonly #board: Board;
@@ -35,10 +35,10 @@ export class EventStream {
   #followed: { run: string; follow: Follow } | null = null;
   #response: ServerResponse | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #alive: NodeJS.Timeout | null = null;
+  #heart: NodeJS.Timeout | null = null;
   #unread = 0;
   #last = 0;
-  /** Whether the tab gets everything anew. */
+  /** Whether the next update is the whole state. */
   #stale = true;
 
   constructor(places: FollowPlaces, welcome: Omit<Welcome, 'stream'>) {
@@ -57,7 +57,7 @@ export class EventStream {
     return this.#response !== null;
   }
 
-  /** Sends the events to this response from now on. `last` is the number of the last event that the tab has. */
+  /** Sends all further events to this response. `last` is the number of the last event that the tab received. */
   attach(response: ServerResponse, last: number | null): void {
     this.#response?.end();
     this.#detach();
@@ -70,7 +70,7 @@ export class EventStream {
       this.#soon();
     });
     this.#unread = 0;
-    this.#alive = setInterval(() => this.#signOfLife(response), ALIVE_MS);
+    this.#heart = setInterval(() => this.#heartbeat(response), ALIVE_MS);
     const missed = last === null ? null : this.#sent.after(last);
     if (missed) for (const text of missed) response.write(text);
     else {
@@ -82,7 +82,7 @@ export class EventStream {
     this.#soon();
   }
 
-  /** Follows the output of a run, in the place of the one before. */
+  /** Follows the output of a run, or of none, instead of the current one. */
   follow(run: string | null): void {
     this.#followed?.follow.close();
     this.#followed = null;
@@ -116,14 +116,14 @@ export class EventStream {
 
   #detach(): void {
     this.#response = null;
-    if (this.#alive) clearInterval(this.#alive);
+    if (this.#heart) clearInterval(this.#heart);
     if (this.#timer) clearTimeout(this.#timer);
-    this.#alive = null;
+    this.#heart = null;
     this.#timer = null;
     this.#followed?.follow.pause();
   }
 
-  #signOfLife(response: ServerResponse): void {
+  #heartbeat(response: ServerResponse): void {
     if (!response.writableNeedDrain) response.write(':\n\n');
     else if (++this.#unread >= UNREAD) response.destroy();
   }

@@ -3,9 +3,9 @@ import type { Welcome } from '../wire.ts';
 import type { FollowPlaces } from './follow.ts';
 import { EventStream } from './stream.ts';
 
-/** Tabs at most. */
+/** Most tabs at once. */
 const MOST = 32;
-/** Time in ms for which a tab may be away and find its stream again. */
+/** Time in ms that a tab has to reconnect before its stream is closed. */
 const AWAY_MS = 10_000;
 
 /** The streams of all tabs. */
@@ -15,7 +15,7 @@ export class Streams {
   readonly #watched: (isWatched: boolean) => void;
   readonly #streams = new Map<string, { stream: EventStream; away: NodeJS.Timeout | null }>();
 
-  /** `watched` is called when the first tab is there, and when the last is gone. */
+  /** `watched` is called when the first stream opens and when the last one closes. */
   constructor(places: FollowPlaces, welcome: Omit<Welcome, 'stream'>, watched: (isWatched: boolean) => void) {
     this.#places = places;
     this.#welcome = welcome;
@@ -27,8 +27,8 @@ export class Streams {
   }
 
   /**
-   * Sends events to a response. `last` is the id of the last event that its tab has, `STREAM.NUMBER`. Returns false if
-   * there are too many tabs.
+   * Sends events to a response. `last` is the id of the last event that its tab received, `STREAM.NUMBER`. Returns
+   * false if there are too many tabs.
    */
   open(response: ServerResponse, last: string | null): boolean {
     const [id = '', number = ''] = last?.split('.') ?? [];
@@ -54,7 +54,7 @@ export class Streams {
     for (const { stream } of [...this.#streams.values()]) this.#close(stream);
   }
 
-  /** Closes the stream of a tab that is away. */
+  /** Closes a stream without a connection. Returns whether there was one. */
   #closeOne(): boolean {
     const away = [...this.#streams.values()].find(({ stream }) => !stream.isConnected);
     if (away) this.#close(away.stream);

@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Follow, OutputSink } from './sink.ts';
 
-/** Bytes at the end of a file that are shown of it. */
+/** Most bytes at the end of a file that are read. */
 const LAST_BYTES = 512 * 1024;
 const PIECE_BYTES = 64 * 1024;
-/** Time in ms between two looks for new text. */
+/** Time in ms between two reads of a file that grows. */
 const LOOK_MS = 250;
 
-/** Waits for nothing: there may be a pipe in the place of a file. */
+/** Flags that fail for a link and never block, even if a pipe has replaced the file. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** Reads the end of a file, and follows it while it grows. */
@@ -51,7 +51,7 @@ export class FileTail implements Follow {
     if (this.#reading || this.#closed || this.#ended) return;
     this.#reading = true;
     this.#timer = null;
-    // Asked before the last look, so that nothing is missed.
+    // This comes before the read, so text that is written last is not missed.
     const grows = this.#grows();
     try {
       const file = await open(this.#path, READ);
@@ -72,7 +72,7 @@ export class FileTail implements Follow {
 
   async #read(file: FileHandle, grows: boolean): Promise<void> {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new Error('it is no file');
+    if (!stat.isFile()) throw new Error('it is not a regular file');
     const { size } = stat;
     let gap = 0;
     if (size - this.#at > LAST_BYTES) {

@@ -2,10 +2,10 @@ import { h, show } from './dom.ts';
 import { clock } from './format.ts';
 import type { Connection } from './server.ts';
 
-/** Time in ms that a connection may take before it is worth a word. */
+/** Time in ms that a connection may be broken before the banner says so. */
 const PATIENCE_MS = 1_000;
 
-/** What is true of the whole page: it is not connected, or it is read-only. */
+/** The banner, which says that the page is not connected or is read-only. */
 export class Banner {
   readonly element = h('div');
   readonly #broken = h('p', { class: 'banner banner-red', role: 'alert' });
@@ -23,7 +23,7 @@ export class Banner {
     show(this.#readOnly, false);
   }
 
-  /** `lost` is called when the page shows what may be old. */
+  /** Shows the state of the connection. `lost` receives whether the page may be out of date. */
   set(connection: Connection, lost: (isLost: boolean) => void): void {
     if (connection === 'connecting') return;
     if (connection === 'broken') {

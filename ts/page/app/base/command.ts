@@ -15,10 +15,10 @@ const CLASSES: Partial<Record<HighlightToken['class'], string>> = {
   function: 'sh-p',
 };
 
-/** Characters of a command in a list. */
+/** Most characters of a command in a list. */
 const SHORT = 600;
 
-/** Returns a command in colours. The parts of findings are marked with their numbers. */
+/** Returns the nodes of a command in colours. The part of each finding is marked with the finding's number. */
 export function commandNodes(shown: PageCommand, findings: readonly PageFinding[] = []): Node[] {
   const nodes: Node[] = [];
   let at = 0;
@@ -33,7 +33,7 @@ export function commandNodes(shown: PageCommand, findings: readonly PageFinding[
   return nodes;
 }
 
-/** Returns a command in colours for one line of a list: cut in its middle if it is long. */
+/** Returns the nodes of a command in colours for one line of a list. A long command is cut in its middle. */
 export function shortCommand({ command, tokens }: PageCommand): Node[] {
   if (command.length <= SHORT) return commandNodes({ command, tokens }).map(onOneLine);
   const head = { command: command.slice(0, SHORT / 2), tokens };
@@ -47,7 +47,7 @@ function onOneLine(node: Node): Node {
   return node;
 }
 
-/** Returns the parts that are marked. Parts of several findings that overlap are one, with all their numbers. */
+/** Returns the marked parts. Overlapping parts become one part, with the numbers of all their findings. */
 function marksOf(findings: readonly PageFinding[]): { from: number; to: number; numbers: number[] }[] {
   const marks: { from: number; to: number; numbers: number[] }[] = [];
   for (const [index, { span }] of findings.entries()) {

@@ -6,18 +6,18 @@ import type { Store } from './store.ts';
 export interface Context {
   server: Server;
   store: Store;
-  /** Opens a run or a question of the present view, or closes the one that is open. */
+  /** Opens a run or a question of the current view; `null` closes the open one. */
   choose(id: string | null): void;
-  /** Opens a run among those of now. */
+  /** Opens a run in the view Now. */
   chooseNow(id: string): void;
-  /** Stops a run, or asks first if much would be lost. */
+  /** Stops a run, after a confirmation if much would be lost. */
   stop(id: string): void;
-  /** Shows everything anew before the next frame. */
+  /** Updates the page before the next frame. */
   changed(): void;
   messages: Messages;
 }
 
-/** The last result of an action of a person. It stays until the person closes it. */
+/** Shows the result of a person's last action, until the person closes it. */
 export class Messages {
   readonly element: HTMLElement;
   readonly #said = h('p', { role: 'status' });

@@ -1,9 +1,9 @@
-/** A part of an element. Text becomes a text node, so that it can never be markup. */
+/** A child of an element. Text becomes a text node, never markup. */
 export type Child = Node | string | null | false | undefined;
 
 type Value = string | number | boolean | null | undefined;
 
-/** Attributes by name. `true` is an empty one, and `false` and `null` are left out. */
+/** Attributes by name. `true` is an empty attribute; `false`, `null` and `undefined` are left out. */
 export type Attributes = Record<string, Value>;
 
 /** Makes an element. */
@@ -18,7 +18,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Sets an attribute if it is another. */
+/** Sets an attribute if its value differs. */
 export function attribute(element: Element, name: string, value: Value): void {
   if (value === null || value === undefined || value === false) {
     if (element.hasAttribute(name)) element.removeAttribute(name);
@@ -28,7 +28,7 @@ export function attribute(element: Element, name: string, value: Value): void {
   }
 }
 
-/** Sets the text of an element if it is another. */
+/** Sets the text of an element if it differs. */
 export function text(element: Element, value: string): void {
   if (element.textContent !== value) element.textContent = value;
 }
@@ -40,7 +40,7 @@ export function show(element: HTMLElement, isShown: boolean): void {
 
 const keys = new WeakMap<Element, string>();
 
-/** Replaces the content of an element if `key` is another than at the last call. */
+/** Replaces the content of an element if `key` differs from that of the last call. */
 export function fill(element: Element, key: string, make: () => Child[]): void {
   if (keys.get(element) === key) return;
   keys.set(element, key);
@@ -48,8 +48,7 @@ export function fill(element: Element, key: string, make: () => Child[]): void {
 }
 
 /**
- * Makes a button. `about` is a part of its name that is heard and not seen: the command, if the button says what
- * happens to it.
+ * Makes a button. `about` is a part of its accessible name that is not visible: the command that the button acts on.
  */
 export function button(
   label: Child,
@@ -62,14 +61,14 @@ export function button(
   return made;
 }
 
-/** Makes text that is heard and not seen. */
+/** Makes text for screen readers that is not visible. */
 export function hidden(...children: Child[]): HTMLElement {
   return h('span', { class: 'vh' }, ...children);
 }
 
 type Movable = ParentNode & { moveBefore?(node: Node, before: Node | null): void };
 
-/** Makes `elements` the children of `parent`, in this order. An element that moves keeps the focus that it has. */
+/** Makes `elements` the children of `parent`, in this order. A moved element keeps its focus. */
 export function arrange(parent: Element, elements: readonly Element[]): void {
   const wanted = new Set(elements);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
@@ -87,7 +86,7 @@ function move(parent: Movable & Element, element: Element, before: Element | nul
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
-/** Time in ms after which a change is shown although no frame comes: the tab is hidden. */
+/** Time in ms after which a hidden tab, which gets no frames, is painted. */
 const HIDDEN_MS = 250;
 
 /** Returns a function that calls `paint` once before the next frame, or soon if the tab is hidden. */

@@ -1,6 +1,6 @@
 import { visible } from '../../../core/visible.ts';
 
-/** Characters of a command in a name that a screen reader says. */
+/** Most characters of a command in an accessible name. */
 const NAME = 300;
 
 /** Returns a text on one line, with invisible characters written out. */
@@ -8,7 +8,7 @@ export function oneLine(words: string): string {
   return visible(words).replace(/\s+/g, ' ').trim();
 }
 
-/** Returns a command as a part of a name: `Stop npm test`. */
+/** Returns a command as a part of an accessible name, such as `Stop npm test`. */
 export function nameOf(command: string): string {
   const line = oneLine(command);
   return line.length > NAME ? `${line.slice(0, NAME)}…` : line;
@@ -17,7 +17,7 @@ export function nameOf(command: string): string {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Formats the age of something that goes on: `48 s`, `12 min 03 s`, `2 h 14 min`, `3 days`. */
+/** Formats the age of a run or a question: `48 s`, `12 min 03 s`, `2 h 14 min`, `3 days`. */
 export function age(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s`;
@@ -31,7 +31,7 @@ export function age(ms: number): string {
   return `${Math.floor(whole / (24 * HOUR))} days`;
 }
 
-/** Formats how long ago something was: `14 s ago`, `3 min ago`. */
+/** Formats the time since an event: `14 s ago`, `3 min ago`. */
 export function ago(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < MINUTE) return `${Math.floor(whole / 1_000)} s ago`;
@@ -60,12 +60,12 @@ export function size(bytes: number): string {
   return `${value < 9.95 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** Formats a use of the processor: `96 %`, `3.8 cores`. */
+/** Formats a use of the processor, 100 % per core: `96 %`, `380 %`. */
 export function percent(cores: number): string {
   return `${Math.round(100 * cores)} %`;
 }
 
-/** Shortens a path of the home directory: `~/src/shop`. */
+/** Shortens a path below the home directory: `~/src/shop`. */
 export function shortPath(path: string, home: string): string {
   const clean = visible(path);
   if (home === '' || home === '/') return clean;

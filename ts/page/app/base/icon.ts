@@ -1,7 +1,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const RING = 'M6 1.3a4.7 4.7 0 1 0 0 9.4 4.7 4.7 0 0 0 0-9.4Z';
 
-/** The marks of the states, in a square of 12: parts that are filled, and lines. */
+/** The filled paths and the lines of the marks, in a square of 12 units. */
 const MARKS = {
   run: { fill: 'M6 2a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z' },
   task: { fill: 'M6 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z', line: RING },
@@ -17,7 +17,7 @@ const MARKS = {
 
 export type Mark = keyof typeof MARKS;
 
-/** Makes the mark of a state. Words say the same. */
+/** Makes the mark of a state. It is hidden from screen readers: text beside it says the same. */
 export function icon(mark: Mark): SVGElement {
   const svg = make('svg', { class: 'st', viewBox: '0 0 12 12', 'aria-hidden': 'true', 'data-mark': mark });
   const { fill, line }: { fill?: string; line?: string } = MARKS[mark];
@@ -26,7 +26,7 @@ export function icon(mark: Mark): SVGElement {
   return svg;
 }
 
-/** Makes an element of a drawing. */
+/** Makes an SVG element. */
 export function make(tag: string, attributes: Record<string, string | number>): SVGElement {
   const element = document.createElementNS(SVG, tag) as SVGElement;
   for (const name in attributes) element.setAttribute(name, String(attributes[name]));

@@ -1,6 +1,6 @@
 import { button, h } from './dom.ts';
 
-/** What the keys do. */
+/** The keys and what they do. */
 export const KEYS: [keys: string, words: string][] = [
   ['j k ↓ ↑', 'the next or previous command'],
   ['Enter', 'open it'],
@@ -12,7 +12,7 @@ export const KEYS: [keys: string, words: string][] = [
   ['?', 'this list'],
 ];
 
-/** Returns whether a key is typed into a field. */
+/** Returns whether a key is typed into a field, or pressed with a modifier. */
 export function isTyped({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey) return true;
   return target instanceof HTMLElement && target.matches('input, select, textarea');

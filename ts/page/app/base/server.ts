@@ -2,9 +2,9 @@ import type { PageEvents, PageFailure } from '../../wire.ts';
 import { EventParser } from './sse.ts';
 
 const TOKEN = 'agent-bash-token';
-/** Time in ms without a sign of life after which a stream is broken. */
+/** Time in ms without data after which a stream counts as broken. */
 const SILENCE_MS = 40_000;
-/** Times in ms until the next try. */
+/** Delays in ms before each attempt to reconnect. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
 
 /** A request that the server refused. */
@@ -17,7 +17,7 @@ export class Refused extends Error {
   }
 }
 
-/** How the page is connected to its server. */
+/** The state of the page's connection to its server. */
 export type Connection = 'connecting' | 'open' | 'broken' | 'signed-out';
 
 /** The server of this page. */
@@ -29,7 +29,7 @@ export class Server {
   onConnection: (connection: Connection) => void = () => {};
   onEvent: <Name extends keyof PageEvents>(name: Name, data: PageEvents[Name]) => void = () => {};
 
-  /** Exchanges the code in the address for a token, and takes it out of the address. */
+  /** Removes the code from the address and exchanges it for a token. */
   async signIn(): Promise<void> {
     const code = location.hash.slice(1);
     if (code === '') return;
@@ -39,7 +39,7 @@ export class Server {
       this.#token = token;
       sessionStorage.setItem(TOKEN, token);
     } catch {
-      // The tab may be signed in already: a link that was used is opened again by going back.
+      // Going back opens a used link again in a tab that is already signed in.
     }
   }
 
@@ -54,7 +54,7 @@ export class Server {
     return this.#json(`${path}?${new URLSearchParams(parameters)}`, { headers: this.#authorization });
   }
 
-  /** Receives events for as long as the tab is signed in. */
+  /** Receives events while the tab is signed in. */
   async listen(): Promise<void> {
     for (;;) {
       this.onConnection('connecting');

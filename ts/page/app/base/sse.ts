@@ -26,6 +26,6 @@ function eventOf(block: string): StreamEvent | null {
     else if (name === 'event') event.name = value;
     else if (name === 'data') event.data = value;
   }
-  // A line that begins with a colon is a sign of life.
+  // A heartbeat is a block without an event.
   return event.name === '' ? null : event;
 }

@@ -1,14 +1,14 @@
 import type { PageAsk, PageChange, PageEnded, PageEvents, PageHost, PageRun, PageState, Welcome } from '../../wire.ts';
 import { oneLine } from './format.ts';
 
-/** Time in ms for which a run that has ended stays in the view of what runs. */
+/** Time in ms for which an ended run stays in the view Now. */
 const STAYS_MS = 5 * 60_000;
-/** Time in ms after which a process without news is idle. */
+/** Time in ms without new CPU time after which a run counts as idle. */
 const IDLE_MS = 3_000;
-/** Runs that have ended and stay, at most. */
+/** Most ended runs in the view Now. */
 const STAY = 100;
 
-/** A run with its end and its use of the processor. */
+/** A run with its end, if it has ended, and its use of the processor. */
 export interface LiveRun {
   run: PageRun;
   end: PageEnded | null;
@@ -17,22 +17,22 @@ export interface LiveRun {
   sample: { cpuMs: number; at: number } | null;
 }
 
-/** All that the page knows of what runs now. */
+/** The state of the page: runs, questions and hosts. */
 export class Store {
   readonly runs = new Map<string, LiveRun>();
   readonly asks = new Map<string, PageAsk>();
   hosts: PageHost[] = [];
-  /** Each host that was seen, also those that have ended. */
+  /** All hosts so far, also those that have ended. */
   readonly known = new Map<string, PageHost>();
   welcome: Welcome = { stream: '', control: false, version: '', home: '' };
-  /** Questions that were answered here. */
+  /** The ids of questions that were answered in this tab. */
   readonly answered = new Set<string>();
   /** Whether the first state was received. */
   isFilled = false;
-  /** The run that stays, ended or not. */
+  /** The id of the open run or question, which stays even if it has ended. */
   chosen: string | null = null;
 
-  /** Takes an event that is not about output. */
+  /** Applies an event that is not about output. */
   apply(event: 'welcome' | 'state' | 'change', data: PageEvents[typeof event], now = Date.now()): void {
     if (event === 'welcome') this.welcome = data as Welcome;
     else if (event === 'state') this.#replace(data as PageState, now);
@@ -46,24 +46,24 @@ export class Store {
     return oneLine(this.known.get(host)?.program ?? '');
   }
 
-  /** Returns the pid of the host that started a run; `null` if that has ended. */
+  /** Returns the pid of the host that started a run; `null` if the host has ended. */
   starterOf({ runId, host }: Pick<PageRun, 'runId' | 'host'>): number | null {
-    // The tasks of a directory are reported by every host that has opened it.
+    // Every host that has opened a directory reports its tasks, so the pid comes from the run id if possible.
     const pid = Number.parseInt(runId, 10) || (host === null ? null : (this.known.get(host)?.pid ?? null));
     return this.hosts.some((one) => one.pid === pid) ? pid : null;
   }
 
-  /** Returns the runs that go on. */
+  /** Returns the runs that have not ended. */
   get live(): LiveRun[] {
     return [...this.runs.values()].filter(({ end }) => !end);
   }
 
-  /** Returns the runs that wait for a person, the eldest first. */
+  /** Returns the runs that wait for a person. */
   get waiting(): LiveRun[] {
     return this.live.filter(({ run }) => run.waiting !== null);
   }
 
-  /** Removes runs that ended a while ago, and notes which are idle. Returns whether anything changed. */
+  /** Removes old ended runs and marks idle runs. Returns whether anything changed. */
   tick(now = Date.now()): boolean {
     let changed = false;
     const ended = [...this.runs.values()].filter(({ end }) => end !== null).sort(byEnd);

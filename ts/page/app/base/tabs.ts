@@ -7,7 +7,7 @@ interface Tab {
   panel: HTMLElement;
 }
 
-/** The views as tabs. Arrow keys go from one to the next. */
+/** The tabs of the views. Arrow keys move between them. */
 export class Tabs {
   readonly list = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' });
   readonly #tabs: Tab[] = [];
@@ -19,7 +19,7 @@ export class Tabs {
     this.list.addEventListener('keydown', (event) => this.#key(event));
   }
 
-  /** Adds a view. `badge` is drawn in its tab, and is no part of its name. */
+  /** Adds a view and returns its panel. `badge` is shown in the tab but is not part of its accessible name. */
   add(name: string, badge: HTMLElement | null): HTMLElement {
     const id = name.toLowerCase();
     const tab = h(

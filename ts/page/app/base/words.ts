@@ -3,10 +3,10 @@ import type { PageEnded } from '../../wire.ts';
 import { duration } from './format.ts';
 import type { Mark } from './icon.ts';
 
-/** How a state is to be read: it goes on, needs a person, is over, or has failed. */
+/** The kind of a state: it lasts, needs a person, is over, or is a failure. */
 export type Tone = 'live' | 'ask' | 'done' | 'bad';
 
-/** A state for people. */
+/** A state as people read it. */
 export interface Stated {
   word: string;
   tone: Tone;
@@ -15,7 +15,7 @@ export interface Stated {
 
 type End = Pick<LedgerEntry, 'state' | 'exitCode' | 'signal'> & Partial<Pick<PageEnded, 'cause' | 'limitMs'>>;
 
-/** Causes of an end that say more than its state. */
+/** Words for causes that say more than the state of an end. */
 const CAUSES: Record<string, string> = {
   cpu: 'stopped, too much CPU time',
   memory: 'stopped, too much memory',
@@ -23,7 +23,7 @@ const CAUSES: Record<string, string> = {
   page: 'stopped by you',
 };
 
-/** Returns in words how a run has ended, or that it goes on. */
+/** Returns in words how a run ended, or that it still runs. */
 export function statedEnd({ state, exitCode, signal, cause = null, limitMs = null }: End): Stated {
   const because = CAUSES[cause ?? ''];
   if (because) return { word: because, tone: cause === 'page' ? 'done' : 'bad', mark: 'stop' };
@@ -54,7 +54,7 @@ export function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns a receipt in words: `4 created, 1 deleted`; empty if nothing changed. */
+/** Returns the counts of a receipt in words, such as `4 created, 1 deleted`; `''` if nothing changed. */
 export function changedWords({ created, modified, deleted, renamed }: ChangeCounts): string {
   const parts: [number, string][] = [
     [created, 'created'],

@@ -7,7 +7,7 @@ import { capital } from '../base/words.ts';
 import { Decision } from '../now/decision.ts';
 import { COVERS, numberOf, otherReasons, stakeOf } from '../now/stakes.ts';
 
-/** A question about a command, whole: what would run, what is at stake, and what an undo takes back. */
+/** A whole question: the command, what is at stake, what an undo would revert, and the answer. */
 export class Case {
   readonly element: HTMLElement;
   readonly #decision: Decision | null;
@@ -34,7 +34,7 @@ export class Case {
     this.element = h('div', { class: 'whole' }, h('div', { class: 'scroll' }, body), decide);
   }
 
-  /** Sets the focus on the answer: on Deny for a command that cannot be taken back. */
+  /** Focuses Approve if an undo would revert everything, else Deny. */
   focus(): void {
     const { undo } = this.#ask;
     (undo === 'full' ? this.#decision?.approve : this.#decision?.deny)?.focus();

@@ -13,7 +13,7 @@ const SIGNS = {
   renamed: ['→', 'arrow'],
 } as const;
 
-/** Makes the part that lists what a run has changed; `null` if it changed nothing that is known. */
+/** Makes the part that lists what a run changed; `null` without a receipt, or if nothing changed. */
 export function changesPart(run: PageRun, end: PageEnded, home: string): HTMLElement | null {
   const { receipt, changes, directories, git } = end;
   if (!receipt) return null;
@@ -90,7 +90,7 @@ function sizes({ kind, bytes, bytesBefore }: Changed): string {
   return one === null ? '' : size(one);
 }
 
-/** Returns a path as it is written in its project. */
+/** Returns a path relative to its project, or below the home directory. */
 function within(path: string, root: string, home: string): string {
   return path.startsWith(`${root}/`) ? visible(path.slice(root.length + 1)) : shortPath(path, home);
 }

@@ -1,20 +1,20 @@
 import { button, h } from '../base/dom.ts';
 
-/** A question before something that ends or changes much, in the place where it was asked for. */
+/** A confirmation before an action that ends or changes much. */
 export interface Question {
   title: string;
   text: string;
   items: Node[];
-  /** The verb of the button that does it. */
+  /** The label of the button that confirms. */
   verb: string;
-  /** The command, as a part of the button's name. */
+  /** The command, as a part of that button's accessible name. */
   about: string;
-  /** The words of the button that does not. */
+  /** The label of the button that cancels. */
   keep: string;
   isRed: boolean;
 }
 
-/** Asks a person in place. The answer that changes nothing has the focus. */
+/** Asks for a confirmation inside the page. The button that cancels has the focus. */
 export class Confirm {
   readonly element = h('div', {
     class: 'confirm',

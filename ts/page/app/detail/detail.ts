@@ -18,10 +18,10 @@ import { deniedPart } from './denied.ts';
 import { type Fact, factList, factsOfEntry, factsOfRun } from './facts.ts';
 import { undoItems, undoText } from './undo.ts';
 
-/** Age from which a person is asked before a run is stopped, ms. */
+/** Age in ms from which Stop asks for a confirmation. */
 const LONG_MS = 5 * 60_000;
 
-/** The thing that is open: a run of now, a question, or a run of the ledger. */
+/** The item that is open: a run of the view Now, a question, or a run of the ledger. */
 export interface Subject {
   id: string;
   live: LiveRun | null;
@@ -29,7 +29,7 @@ export interface Subject {
   entry: HistoryEntry | null;
 }
 
-/** The chosen run or question, with all about it. */
+/** The details of the open run or question. */
 export class Detail {
   readonly element: HTMLElement;
   readonly pane: OutputPane;
@@ -46,11 +46,11 @@ export class Detail {
   readonly #body: HTMLElement;
   readonly #empty = h('p', { class: 'choose' }, 'Choose a command to see its output.');
   #subject: Subject | null = null;
-  /** The run that was undone here last. */
+  /** The run id of the last undo in this tab. */
   #undone: string | null = null;
   #case: { id: string; case: Case } | null = null;
   #details: PageDetails = { findings: [], entry: null };
-  /** What the details were read for: the run and its state. */
+  /** The run and the state for which the details were read. */
   #read = '';
 
   constructor(context: Context) {
@@ -74,7 +74,7 @@ export class Detail {
     this.update(null);
   }
 
-  /** The name of the open thing. */
+  /** The id of the open item; `null` if none is open. */
   get id(): string | null {
     return this.#subject?.id ?? null;
   }
@@ -84,12 +84,12 @@ export class Detail {
     return this.#case !== null;
   }
 
-  /** The task that is open, if it is one. */
+  /** The id of the open task; `null` if no task is open. */
   get taskId(): string | null {
     return this.#subject?.live?.run.taskId ?? null;
   }
 
-  /** Shows the thing that is open, as it is now. */
+  /** Shows the current state of the open item. */
   update(subject: Subject | null): void {
     const isOther = subject?.id !== this.#subject?.id;
     this.#subject = subject;
@@ -114,18 +114,18 @@ export class Detail {
     else if (entry) text(this.#since, entry.endedAt === null ? '' : `${ago(now - entry.endedAt)}${tookWords}`);
   }
 
-  /** Sets the focus where a person goes on. */
+  /** Focuses the answer to a question, or the output of a run. */
   focus(): void {
     if (this.#case) this.#case.case.focus();
     else this.pane.focus();
   }
 
-  /** Sets the focus on the answer to a question. */
+  /** Focuses the answer to a question. */
   focusAnswer(): void {
     this.#case?.case.focus();
   }
 
-  /** Stops the open run, or asks first if much would be lost. */
+  /** Stops the open run, after a confirmation if much would be lost. */
   stop(): void {
     const live = this.#subject?.live;
     if (!live || live.end || !this.#context.store.welcome.control) return;
@@ -147,7 +147,7 @@ export class Detail {
     this.#confirm.ask(question, () => void this.#stop(live));
   }
 
-  /** Asks before the open run is undone, with what an undo would do now. */
+  /** Undoes the open run after a confirmation that shows what an undo would do now. */
   async undo(): Promise<void> {
     const runId = this.#undoable();
     if (runId === null || !this.#context.store.welcome.control) return;
@@ -309,7 +309,7 @@ function statedOf({ live, ask, entry }: Subject): Stated {
   return statedEnd(entry as HistoryEntry);
 }
 
-/** Returns in words how a run has ended, below its output. */
+/** Returns the words below the output that say how a run ended. */
 function endNodes(live: LiveRun | null, entry: HistoryEntry | null): (string | Node)[] {
   const end = live?.end ?? entry;
   if (!end || end.endedAt === null) return [];

@@ -5,7 +5,7 @@ import { clock, day, duration, percent, shortPath, size } from '../base/format.t
 import type { LiveRun } from '../base/store.ts';
 import { changedWords } from '../base/words.ts';
 
-/** A fact: its name and its value; `''` is left out. */
+/** The name and the value of a fact. A fact with the value `''` is not shown. */
 export type Fact = [name: string, value: string | Node];
 
 /** Makes a list of facts. */
@@ -15,7 +15,7 @@ export function factList(facts: readonly Fact[]): HTMLElement[] {
     .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)));
 }
 
-/** Returns the facts of a run of now. */
+/** Returns the facts of a run of the view Now. */
 export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: string): Fact[] {
   const usage: Fact[] = end
     ? []
@@ -36,7 +36,7 @@ export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: stri
   ];
 }
 
-/** Returns the facts of a run of the ledger. `isAlone`: no facts of a run of now stand before them. */
+/** Returns the facts of a run of the ledger. Unless `isAlone`, those that `factsOfRun` returns are left out. */
 export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: string, home: string): Fact[] {
   const { usage, actor } = entry;
   const first: Fact[] = [

@@ -3,7 +3,7 @@ import type { PageUndo } from '../../wire.ts';
 import { h } from '../base/dom.ts';
 import { count, shortPath } from '../base/format.ts';
 
-/** Items of one kind that are shown. */
+/** Most items of one kind that are shown. */
 const SHOWN = 8;
 
 /** Returns in words what an undo would do. */

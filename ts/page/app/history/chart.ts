@@ -4,11 +4,11 @@ import { clock, day } from '../base/format.ts';
 import { make } from '../base/icon.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Width and height of the drawing, in units of its own. */
+/** Width and height of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [480, 40];
 const LABELS = 6;
 
-/** How many runs began when, and how many of them failed. */
+/** A chart of the runs by time, and of the failed ones among them. */
 export class Chart {
   readonly element = h('div', { class: 'day' });
 

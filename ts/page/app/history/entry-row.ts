@@ -33,7 +33,7 @@ const SIGNS = [
   ['renamed', '→', 'arrow'],
 ] as const;
 
-/** Returns the changes of a run in signs. A screen reader hears them in words. */
+/** Returns the changes of a run in signs, with words for screen readers. */
 function changes({ receipt }: HistoryEntry): HTMLElement | string {
   if (!receipt) return '';
   const words = changedWords(receipt);

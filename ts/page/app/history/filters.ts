@@ -10,7 +10,7 @@ const TIMES: [label: string, ms: number][] = [
   ['Last 7 days', 7 * 24 * HOUR],
   ['Everything kept: 90 days', 0],
 ];
-/** Time in ms without a key before the filters are applied. */
+/** Time in ms after the last input before the filters are applied. */
 const SETTLES_MS = 250;
 
 /** The filters of the history. */
@@ -25,7 +25,7 @@ export class Filters {
   readonly #count = h('span', { class: 'count', role: 'status' });
   #timer = 0;
 
-  /** `changed` is called when a person has changed them and stopped typing. */
+  /** `changed` is called when a person has changed a filter and stopped typing. */
   constructor(changed: () => void) {
     this.#since.append(...TIMES.map(([label], index) => option(label, String(index))));
     this.options({ projects: [], agents: [] });
@@ -39,13 +39,13 @@ export class Filters {
     });
   }
 
-  /** Whether any is set but the time. */
+  /** Whether any filter other than the time is set. */
   get isSet(): boolean {
     const { since: _, ...others } = this.query;
     return Object.keys(others).length > 0;
   }
 
-  /** The parameters that they stand for. */
+  /** The filters as parameters of a request. */
   get query(): Record<string, string> {
     const query: Record<string, string> = {};
     const set = (name: string, value: string) => {
@@ -61,7 +61,7 @@ export class Filters {
     return query;
   }
 
-  /** Offers these projects and agents, and the one that is chosen. */
+  /** Offers these projects and agents, and the chosen ones. */
   options({ projects, agents }: Pick<PageHistory, 'projects' | 'agents'>): void {
     const chosen = this.#project.value;
     const known = projects.map(({ path, name }): [string, string] => [path, visible(name)]);
@@ -76,7 +76,7 @@ export class Filters {
     );
   }
 
-  /** Says how many runs fit. */
+  /** Shows how many runs match. */
   found({ runs, more }: PageHistory): void {
     text(this.#count, more ? `more than ${count(runs, 'run')}` : count(runs, 'run'));
   }

@@ -8,9 +8,9 @@ import { Filters } from './filters.ts';
 
 const COLUMNS = ['Time', 'State', 'Command', 'Project', 'Agent', 'Changed', 'Took'];
 const CLASSES = ['w-time', 'w-state', '', 'w-proj', 'w-who who', 'w-chg', 'w-took r'];
-/** Time in ms between two loads while commands end. */
+/** Least time in ms between two loads that ended runs cause. */
 const FRESH_MS = 1_000;
-/** Runs of one load. */
+/** Runs that one load returns. */
 const LOAD = 200;
 
 /** The runs of this user in the ledger. */
@@ -54,7 +54,7 @@ export class HistoryView {
     await this.#fetch(this.filters.query, ({ entries }) => entries);
   }
 
-  /** Loads them again if it was a while ago: a run has ended. */
+  /** Loads the newest runs again after a run has ended, unless the last load was just before. */
   refresh(): void {
     if (this.#entries.length <= LOAD && Date.now() - this.#loadedAt > FRESH_MS) void this.load();
   }
@@ -69,7 +69,7 @@ export class HistoryView {
     }
   }
 
-  /** Sets the focus on the row of a run. */
+  /** Focuses the row of a run. */
   focus(runId: string): void {
     this.element.querySelector<HTMLElement>(`[data-run="${CSS.escape(runId)}"] .open`)?.focus({ preventScroll: true });
   }
@@ -77,7 +77,7 @@ export class HistoryView {
   async #loadOlder(): Promise<void> {
     const last = this.#entries.at(-1);
     if (!last) return;
-    // Runs of the same millisecond may be on both sides.
+    // Runs that began in the same millisecond may be on both sides of the boundary.
     const query = { ...this.filters.query, until: String(last.startedAt + 1) };
     const known = new Set(this.#entries.map(({ runId }) => runId));
     await this.#fetch(query, ({ entries }) => [...this.#entries, ...entries.filter(({ runId }) => !known.has(runId))]);
@@ -87,7 +87,7 @@ export class HistoryView {
     const load = ++this.#loads;
     try {
       const history = await this.#context.server.get<PageHistory>('history', query);
-      // A later load has other filters.
+      // A later load may have other filters.
       if (load !== this.#loads) return;
       this.#entries = join(history);
       this.#show(history, query.until === undefined);
@@ -116,7 +116,7 @@ export class HistoryView {
     this.#context.changed();
   }
 
-  /** Makes the rows, a part of the table for each day. */
+  /** Makes the rows, with one table body per day. */
   #days(): HTMLElement[] {
     const days = Map.groupBy(this.#entries, ({ startedAt }) => day(startedAt));
     return [...days].map(([name, entries]) => {

@@ -3,7 +3,7 @@ import type { Context } from '../base/context.ts';
 import { button, fill, h, hidden, show } from '../base/dom.ts';
 import { nameOf } from '../base/format.ts';
 
-/** Keys of a terminal that a field of text has no place for. */
+/** Keys of a terminal that a text field does not send. */
 const KEYS: [label: string, name: string, text: string][] = [
   ['↑', 'Up', '\u001b[A'],
   ['↓', 'Down', '\u001b[B'],
@@ -16,7 +16,7 @@ const KEYS: [label: string, name: string, text: string][] = [
   ['Ctrl-D', '', '\u0004'],
 ];
 
-/** Prompts whose answers are not to be seen. */
+/** Prompts whose answers are hidden. */
 const SECRET = /pass(word|phrase|code)|\bPIN\b|secret|token/i;
 
 /** The field in which a person answers a question, or types into a terminal. */
@@ -64,7 +64,7 @@ export class AnswerForm {
 
   async #submit(): Promise<void> {
     const { value } = this.field;
-    // A terminal has the Enter key, and a file of input has lines.
+    // A terminal expects the Enter key, and a pipe expects a line.
     if (await this.#input(`${value}${this.#run.kind === 'terminal' ? '\r' : '\n'}`)) {
       if (this.field.value === value) this.field.value = '';
     }

@@ -6,9 +6,9 @@ import { icon } from '../base/icon.ts';
 import type { LiveRun, Store } from '../base/store.ts';
 import type { RunRow } from './row.ts';
 
-/** Rows of a group that are shown before a person asks for all. */
+/** Most rows of a group that are shown until a person asks for all. */
 const SHOWN = 15;
-/** Time in ms for which a run that went well stays in its place. */
+/** Time in ms before a run that succeeded is folded. */
 const STAYS_MS = 10_000;
 
 /** The runs of one agent in one project. */
@@ -22,7 +22,7 @@ export interface Group {
   runs: LiveRun[];
 }
 
-/** Returns the runs in groups, each in the order in which they began. */
+/** Returns the groups of the runs. The runs of a group are sorted by their start. */
 export function groupsOf(live: Iterable<LiveRun>, store: Store): Group[] {
   const groups = new Map<string, Group>();
   for (const one of live) {
@@ -50,7 +50,7 @@ export class GroupView {
   readonly #more: HTMLButtonElement;
   #isWhole = false;
   #isUnfolded = false;
-  /** The runs that are folded. They change only while no person is at the list, so that rows keep their place. */
+  /** The ids of the folded runs. They change only while no person uses the list, so rows keep their place. */
   #folded = new Set<string>();
 
   constructor(context: Context, { name, path }: Group) {
@@ -106,7 +106,7 @@ function idOf({ run }: LiveRun): string {
   return run.id;
 }
 
-/** Returns whether a run went well, a while ago. What failed stays in its place. */
+/** Returns whether a run ended some time ago and did not fail. */
 function isOver({ end }: LiveRun): boolean {
   if (!end || Date.now() - end.endedAt < STAYS_MS) return false;
   return (end.state === 'exited' && end.exitCode === 0) || end.state === 'backgrounded' || end.state === 'aborted';

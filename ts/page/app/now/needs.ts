@@ -26,7 +26,7 @@ function whoIn(agent: string, project: string): string {
   return agent === '' ? `in ${project}` : `${agent} in ${project}`;
 }
 
-/** A command that waits for a person to allow it. */
+/** The card of a command that waits for approval. */
 class AskCard implements Card {
   readonly element: HTMLElement;
   readonly open: HTMLButtonElement;
@@ -57,7 +57,7 @@ class AskCard implements Card {
   }
 
   choose(isChosen: boolean): void {
-    // The same buttons stand beside the whole question then.
+    // The open question has the same buttons.
     if (this.#form) show(this.#form, !isChosen);
   }
 }
@@ -68,7 +68,7 @@ const TITLES = {
   stopped: 'Stopped by a signal',
 } as const;
 
-/** A run that waits for a person. */
+/** The card of a run that waits for a person. */
 class WaitCard implements Card {
   readonly element: HTMLElement;
   readonly open: HTMLButtonElement;
@@ -76,7 +76,7 @@ class WaitCard implements Card {
   readonly #asks = h('p', { class: 'asks' });
   readonly #form: AnswerForm | null;
   readonly #act = h('div');
-  /** When the run was seen to wait. The host does not say it. */
+  /** The time at which this tab first saw the run wait. The host does not report it. */
   readonly #since = Date.now();
 
   constructor(context: Context, live: LiveRun) {
@@ -106,7 +106,7 @@ class WaitCard implements Card {
 
   update({ run }: LiveRun): void {
     const { why, text: words = '' } = run.waiting ?? {};
-    // The title says the first words already.
+    // The title already contains these words.
     text(this.#asks, oneLine(words).replace(/^waiting for input that nobody gives: /, ''));
     this.#asks.classList.toggle('note', why !== 'prompt');
     show(this.#asks, this.#asks.textContent !== '');
@@ -122,7 +122,7 @@ class WaitCard implements Card {
   }
 }
 
-/** Everything that needs a person: approvals first, then runs that wait. Nothing is there if nothing does. */
+/** The list of everything that needs a person: approvals first, then runs that wait. It is hidden if it is empty. */
 export class Needs {
   readonly element: HTMLElement;
   readonly #context: Context;

@@ -6,15 +6,15 @@ import { GroupView, groupsOf } from './group.ts';
 import { Needs } from './needs.ts';
 import { RunRow } from './row.ts';
 
-/** Runs from which each takes one line. */
+/** Number of runs above which each takes one line. */
 const DENSE = 40;
-/** Time in ms after a person moved, in which rows keep their place. */
+/** Time in ms after input of a person in which rows keep their place. */
 const STILL_MS = 2_000;
 const TRY = "npx agent-bash run 'sleep 30'";
 
-/** What runs now. What needs a person stands on top. */
+/** The view Now: the runs, and above them what needs a person. */
 export class NowView {
-  /** The list. It stands beside the chosen run. */
+  /** The list, beside which the chosen run is shown. */
   readonly element = h('div', { class: 'list' });
   readonly #context: Context;
   readonly #needs: Needs;
@@ -47,7 +47,7 @@ export class NowView {
     }
   }
 
-  /** Sets the focus on the button that opens a run or a question. */
+  /** Focuses the button that opens a run or a question. */
   focus(id: string): void {
     const row =
       this.#rows.get(id)?.open ?? this.element.querySelector<HTMLElement>(`[data-run="${CSS.escape(id)}"] .open`);
@@ -74,7 +74,7 @@ export class NowView {
     arrange(this.#groupList, elements);
     this.element.classList.toggle('dense', store.live.length > DENSE);
     this.#updateEmpty(runs);
-    // What comes and goes above leaves the row in its place that a person is at.
+    // The row under the pointer or focus keeps its place on the screen.
     if (anchor?.isConnected) this.element.scrollTop += anchor.getBoundingClientRect().top - top;
   }
 

@@ -7,12 +7,12 @@ import type { LiveRun } from '../base/store.ts';
 import { changedWords, type Stated, statedEnd } from '../base/words.ts';
 import { portLink } from '../ports/link.ts';
 
-/** Use of the processor and of memory from which a number stands out. */
+/** CPU and memory use from which the number is highlighted. */
 const HOT = { cores: 0.9, bytes: 1e9 };
 /** Time in ms without a new line after which a run is called quiet. */
 const QUIET_MS = 30_000;
 
-/** Returns the state of a run for people. */
+/** Returns the state of a run as people read it. */
 export function statedRun({ run, end }: LiveRun): Stated {
   if (end) return statedEnd(end);
   if (run.waiting?.why === 'prompt') return { word: 'asks', tone: 'ask', mark: 'ask' };
@@ -23,12 +23,12 @@ export function statedRun({ run, end }: LiveRun): Stated {
     : { word: 'running', tone: 'live', mark: 'run' };
 }
 
-/** Returns the state of a run for programs: a word of the ledger. */
+/** Returns the state of a run as the ledger names it. */
 export function stateOf({ run, end }: LiveRun): string {
   return end?.state ?? (run.kind === 'task' ? 'backgrounded' : 'running');
 }
 
-/** A run in the list. It stays the same element for as long as it is listed. */
+/** A run in the list, which keeps its element while it is listed. */
 export class RunRow {
   readonly element: HTMLElement;
   readonly open: HTMLButtonElement;
@@ -42,7 +42,7 @@ export class RunRow {
   readonly #time = h('time');
   readonly #stop: HTMLElement;
   #live: LiveRun;
-  /** The last line and when it came. */
+  /** The last line and the time at which it arrived. */
   #last = { line: '', at: Date.now() };
 
   constructor(context: Context, live: LiveRun) {
@@ -57,7 +57,7 @@ export class RunRow {
     this.update(live);
   }
 
-  /** Shows the run as it is now. */
+  /** Shows the current state of the run. */
   update(live: LiveRun): void {
     this.#live = live;
     const { run, end } = live;
@@ -75,13 +75,13 @@ export class RunRow {
     for (const [name, is] of Object.entries({ chosen: isChosen, ended: end !== null })) {
       this.element.classList.toggle(name, is);
     }
-    // A run that waits has its buttons in its card, and the chosen one beside its output.
+    // A waiting run has this button in its card, and the chosen run beside its output.
     show(this.#stop, store.welcome.control && !end && !run.waiting && !isChosen);
     if (run.lastLine !== this.#last.line) this.#last = { line: run.lastLine, at: Date.now() };
     this.tick();
   }
 
-  /** Shows what changes with time alone. */
+  /** Updates what depends on the time. */
   tick(now = Date.now()): void {
     const { run, end, cpu } = this.#live;
     text(this.#time, end ? ago(now - end.endedAt) : age(now - run.startedAt));

@@ -3,20 +3,20 @@ import type { PageAsk, PageFinding } from '../../wire.ts';
 import { h } from '../base/dom.ts';
 import { capital } from '../base/words.ts';
 
-/** What an undo would take back, in words. */
+/** How much an undo would revert, in words. */
 export const COVERS = {
   full: 'An undo takes all of it back.',
   part: 'An undo takes a part of it back.',
   none: 'No undo.',
 } as const;
 
-/** Returns the reasons of a question that no marked part gives. */
+/** Returns the reasons of a question that are not messages of its findings. */
 export function otherReasons({ reasons, findings }: PageAsk): string[] {
   const known = new Set(findings.map(({ message }) => message));
   return reasons.filter((reason) => !known.has(reason));
 }
 
-/** Returns what a finding says, without the remedy that stands beside it. */
+/** Returns the message of a finding without its suggestion, which is shown separately. */
 export function stakeOf({ message, suggestion }: PageFinding): string {
   const remedy = suggestion === '' ? -1 : message.indexOf(suggestion);
   const end = message.lastIndexOf('. ', remedy);
@@ -28,7 +28,7 @@ export function numberOf(index: number): HTMLElement {
   return h('span', { class: 'no' }, String(index + 1));
 }
 
-/** Makes the list of what is at stake, short. */
+/** Makes the short list of what is at stake. */
 export function stakesList(findings: readonly PageFinding[], others: readonly string[] = []): HTMLElement {
   const items = findings.map((finding, index) => h('li', {}, numberOf(index), h('span', {}, stakeOf(finding))));
   const rest = others.map((reason) =>

@@ -1,8 +1,9 @@
 import { hexOf } from '../../../render/palette.ts';
 
 /**
- * Adds the colours 16 … 255 of output to the page; the first 16 are in the style sheet. On a light page a colour is
- * dark enough to be read, and on a dark one it is light enough, unless the command has chosen the background, too.
+ * Adds the text colours 16 to 255 and all background colours of output to the page. The style sheet has the other text
+ * colours. A text colour is darkened on a light page and lightened on a dark one until it is readable, unless the
+ * command has also chosen the background.
  */
 export function addColours(): void {
   const rules: string[] = [];

@@ -2,7 +2,7 @@ import { classesOf } from '../../../render/classes.ts';
 import type { Run } from '../../../render/style.ts';
 import { h } from '../base/dom.ts';
 
-/** Makes the text nodes of a line: spans with classes of ours, and never markup. */
+/** Makes the nodes of a line: text, and spans with our classes. Output never becomes markup. */
 export function nodesOf(runs: readonly Run[]): Node[] {
   return runs.map(({ text, style, ours }) => {
     const names = ours ? ['more'] : classesOf(style);
@@ -18,7 +18,7 @@ export function lineElement(runs: readonly Run[], label: string): HTMLElement {
   return h('div', { class: 'l', 'data-n': label }, text);
 }
 
-/** Makes a remark of the page between the lines. */
+/** Makes a remark of the page between lines of output. */
 export function remarkElement(...words: (string | Node)[]): HTMLElement {
   return h('p', { class: 'cut' }, ...words);
 }

@@ -2,15 +2,15 @@ import { drawLine } from '../../../render/output.ts';
 import { clipped } from '../../../render/plain-line.ts';
 import { PLAIN, type Run, type Style } from '../../../render/style.ts';
 
-/** Characters of a line that are shown. */
+/** Most characters of a line that are shown. */
 const ROOM = 4_000;
-/** Characters of a line that has not ended. What is longer begins another line. */
+/** Most characters of an unfinished line. Further text begins another line. */
 const OPEN = 64 * 1024;
 
 /** A line as it is drawn. */
 export type Drawn = Run[];
 
-/** Draws output that arrives in pieces. The styles of one line go on in the next. */
+/** Draws output that arrives in pieces. Styles continue from one line to the next. */
 export class Ink {
   #style: Style = PLAIN;
   #open = '';
@@ -28,12 +28,12 @@ export class Ink {
     return done;
   }
 
-  /** The line that has not ended, as it looks now; `null` if it is empty. */
+  /** The unfinished line as it looks now; `null` if it is empty. */
   get open(): Drawn | null {
     return this.#open === '' ? null : drawLine(this.#open, this.#style, ROOM).runs;
   }
 
-  /** Ends the open line, if there is one, and returns it. */
+  /** Ends the unfinished line, if there is one, and returns it. */
   end(): Drawn[] {
     return this.#open === '' ? [] : this.write('\n');
   }

@@ -6,9 +6,9 @@ import { LINES, Paper, type PaperLine } from './paper.ts';
 import { screenElement } from './screen.ts';
 import type { Search } from './search.ts';
 
-/** Distance from the end, in pixels, at which the end is followed. */
+/** Distance from the end, in pixels, below which the end is followed. */
 const NEAR = 32;
-/** Characters in a time that a screen reader is given to say. Faster output is not read out. */
+/** The most characters per time in ms that screen readers announce. Faster output is not announced. */
 const SPOKEN = { characters: 600, ms: 2_000 };
 
 /** The output of the chosen run: a log that follows until a person scrolls, or the screen of a terminal. */
@@ -19,7 +19,7 @@ export class LogView {
   readonly #screen = h('div', { class: 'screen' });
   readonly #note = h('p', { class: 'term-note' });
   readonly #end = h('p', { class: 'end' });
-  /** Called when it follows no longer, follows again, or has new lines below. */
+  /** Called when the log stops or starts to follow its end, and when there are new lines below. */
   onFollow: (following: boolean, newLines: number) => void = () => {};
   search: Search | null = null;
   #paper = new Paper();
@@ -27,7 +27,7 @@ export class LogView {
   #next = 1;
   #open: HTMLElement | null = null;
   #following = true;
-  /** The width and height that are known. */
+  /** The last known width and height. */
   #size = '';
   #spoken = { characters: 0, since: 0 };
 
@@ -43,12 +43,12 @@ export class LogView {
     return [...this.#list.children] as HTMLElement[];
   }
 
-  /** Whether it shows the screen of a terminal. */
+  /** Whether the screen of a terminal is shown. */
   get isScreen(): boolean {
     return this.#screen.childElementCount > 0;
   }
 
-  /** Empties it for another run. */
+  /** Removes everything before another run is shown. */
   clear(): void {
     this.#paper = new Paper();
     this.#list.replaceChildren();
@@ -64,18 +64,18 @@ export class LogView {
     this.search?.refresh();
   }
 
-  /** Says something in the place of output that there is not. */
+  /** Shows words in place of output, unless there is some. */
   notice(words: string): void {
     if (this.#paper.isEmpty && !this.isScreen) this.#say(words);
   }
 
-  /** Says something below the output. */
+  /** Shows words below the output. */
   note(words: string): void {
     if (this.#note.textContent !== words) this.#note.textContent = words;
     show(this.#note, words !== '');
   }
 
-  /** Says how the run has ended; nothing while it goes on. */
+  /** Shows how the run ended; no words mean that it has not. */
   ended(words: (string | Node)[]): void {
     const key = words.map((word) => (typeof word === 'string' ? word : word.textContent)).join('');
     fill(this.#end, key, () => words);
@@ -102,7 +102,7 @@ export class LogView {
   paint(): void {
     const { lines, next } = this.#paper;
     const first = lines[0]?.number ?? next;
-    // Above the place that a person reads nothing moves: what is new waits below.
+    // While a person reads, no lines above are removed. New lines wait below.
     if (this.#following) this.#drop(first);
     const room = this.#following || this.#next >= first ? 2 * LINES - this.#list.childElementCount : 0;
     const added = lines.filter(({ number }) => number >= this.#next).slice(0, Math.max(0, room));
@@ -121,7 +121,7 @@ export class LogView {
     this.onFollow(this.#following, this.#paper.next - this.#next);
   }
 
-  /** Follows the end, or stays. */
+  /** Starts or stops to follow the end. */
   follow(following: boolean): void {
     const before = this.#following;
     this.#following = following;
@@ -138,7 +138,7 @@ export class LogView {
     if (this.#open) this.#list.append(this.#open);
   }
 
-  /** Removes the lines that are not kept any more. */
+  /** Removes the lines that are no longer kept. */
   #drop(first: number): void {
     if (this.#next < first) {
       this.#list.replaceChildren();
@@ -154,7 +154,7 @@ export class LogView {
     show(this.#notice, words !== '');
   }
 
-  /** Output that is faster than speech is not read out, until it is slow again. */
+  /** Turns announcements off while output is faster than speech. */
   #speak(lines: number): void {
     const now = performance.now();
     if (now - this.#spoken.since > SPOKEN.ms) {
@@ -171,7 +171,7 @@ export class LogView {
   }
 
   #scrolled(): void {
-    // A window that gets narrower wraps more lines: no person has scrolled.
+    // A resize also moves the lines. That does not count as scrolling.
     if (this.#isResized()) return;
     const { scrollHeight, scrollTop, clientHeight } = this.element;
     const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
@@ -179,7 +179,7 @@ export class LogView {
     if (following !== this.#following) this.follow(following);
   }
 
-  /** Returns whether it has another size than at the last call, and goes to the end if that is followed. */
+  /** Returns whether the size changed since the last call. If so, scrolls to the end if it is followed. */
   #isResized(): boolean {
     const size = `${this.element.clientWidth} ${this.element.clientHeight}`;
     const isResized = size !== this.#size;

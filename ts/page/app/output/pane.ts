@@ -40,7 +40,7 @@ export class OutputPane {
     this.#setWrap(true);
   }
 
-  /** Opens a run, or nothing. Its output follows by events. */
+  /** Opens a run, whose output arrives by events, or none. */
   show(run: string | null): void {
     this.#run = run;
     this.#answer = null;
@@ -61,7 +61,7 @@ export class OutputPane {
     arrange(this.#input, takes && this.#answer ? [this.#answer.form.element] : []);
   }
 
-  /** Says how the run has ended; nothing while it goes on. */
+  /** Shows how the run ended; no words mean that it has not. */
   ended(words: (string | Node)[]): void {
     this.#log.ended(words);
   }

@@ -1,12 +1,12 @@
 import { type Drawn, Ink } from './ink.ts';
 
-/** Lines that are kept and shown. */
+/** Most lines that are kept. */
 export const LINES = 2_000;
 
 /** A line of the output, or the bytes that are missing before the next line. `number` counts both. */
 export type PaperLine = { number: number } & ({ drawn: Drawn; label: string } | { gap: number });
 
-/** The last lines of an output: bounded, however much a command writes. */
+/** The last lines of an output, bounded however much a command writes. */
 export class Paper {
   #ink = new Ink();
   /** The last lines, the oldest first. */
@@ -16,12 +16,12 @@ export class Paper {
   /** Bytes that this page never received. */
   missing = 0;
 
-  /** The line that has not ended. */
+  /** The unfinished line; `null` if it is empty. */
   get open(): Drawn | null {
     return this.#ink.open;
   }
 
-  /** The number of the next line in the whole output. Behind a gap it is not known. */
+  /** The number of the next line in the whole output; `''` after a gap, where it is not known. */
   get label(): string {
     return this.missing > 0 ? '' : this.next.toLocaleString('en');
   }
@@ -33,7 +33,7 @@ export class Paper {
   add(text: string, gap: number): void {
     if (gap > 0) {
       this.#push(this.#ink.end());
-      // What comes next is in no known style.
+      // The style after a gap is not known.
       this.#ink = new Ink();
       this.missing += gap;
       this.#keep({ number: this.next++, gap });

@@ -5,10 +5,10 @@ import type { PageScreen } from '../../wire.ts';
 import { h } from '../base/dom.ts';
 import { nodesOf } from './draw.ts';
 
-/** The text of each row that is shown, with its cursor. */
+/** The text and the cursor of each row that is shown. */
 const shown = new WeakMap<Element, string>();
 
-/** Draws the screen of a terminal: one element per row, and only those that changed. */
+/** Draws the screen of a terminal, with one element per row. Only changed rows are drawn again. */
 export function screenElement(element: HTMLElement, { lines, rows, columns, cursor }: PageScreen): void {
   element.style.setProperty('--columns', String(columns));
   while (element.childElementCount > rows) element.lastElementChild?.remove();
@@ -24,7 +24,7 @@ export function screenElement(element: HTMLElement, { lines, rows, columns, curs
   }
 }
 
-/** The nodes of a row with the cell of the cursor in an element of its own. */
+/** Returns the nodes of a row, with the cell of the cursor as one element. */
 function withCursor(runs: readonly Run[], column: number): Node[] {
   const [before, at, after]: [Run[], Run[], Run[]] = [[], [], []];
   let place = 0;

@@ -1,11 +1,11 @@
 import { button, h, show, text } from '../base/dom.ts';
 
-/** The name of the highlight, as the style sheet has it. */
+/** The name of the highlight in the style sheet. */
 const FOUND = 'found';
-/** Places that are highlighted at most. */
+/** Most places that are highlighted. */
 const PLACES = 5_000;
 
-/** The search in an output. It marks the lines that contain a text, and goes from one to the next. */
+/** The search in the output, which marks the lines that contain a text and moves between them. */
 export class Search {
   readonly element: HTMLElement;
   readonly #field = h('input', {
@@ -23,7 +23,7 @@ export class Search {
   #hits: HTMLElement[] = [];
   #current: HTMLElement | null = null;
 
-  /** `lines` are those that are shown. `leave` is called before a line is brought into view. */
+  /** `lines` returns the lines that are shown. `leave` is called before a line is scrolled into view. */
   constructor(lines: () => Iterable<HTMLElement>, leave: () => void) {
     this.#lines = lines;
     this.#leave = leave;
@@ -48,7 +48,7 @@ export class Search {
     return this.#field.value.toLowerCase();
   }
 
-  /** Names the field otherwise where another has the name. */
+  /** Sets the accessible name of the field, which differs where another field is named Search. */
   set label(words: string) {
     this.#field.ariaLabel = words;
   }
@@ -62,7 +62,7 @@ export class Search {
     this.refresh();
   }
 
-  /** Searches all lines anew. */
+  /** Searches all lines again. */
   refresh(): void {
     for (const hit of this.#hits) hit.classList.remove('hit', 'current');
     const current = this.#current;
@@ -89,7 +89,7 @@ export class Search {
     }
   }
 
-  /** Forgets lines that are not shown any more, and says how many contain the text. */
+  /** Forgets lines that are no longer shown, and shows how many lines contain the text. */
   update(): void {
     const gone = this.#hits.findIndex((hit) => hit.isConnected);
     if (gone !== 0) this.#hits.splice(0, gone < 0 ? this.#hits.length : gone);
@@ -117,7 +117,7 @@ export class Search {
   }
 }
 
-/** The places of a text in a line, which may go over several nodes. */
+/** Returns the ranges of a text in a line. A range may span several nodes. */
 function rangesOf(line: HTMLElement, query: string): Range[] {
   const nodes: { node: Node; start: number }[] = [];
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
@@ -127,7 +127,7 @@ function rangesOf(line: HTMLElement, query: string): Range[] {
     whole += node.nodeValue ?? '';
   }
   const lower = whole.toLowerCase();
-  // Some characters get longer: their places would be others.
+  // Some characters get longer in lower case, which would shift the ranges.
   if (lower.length !== whole.length) return [];
   const ranges: Range[] = [];
   for (let at = lower.indexOf(query); at >= 0 && ranges.length < 100; at = lower.indexOf(query, at + query.length)) {

@@ -13,14 +13,14 @@ export function isOpen({ address }: Port): boolean {
   return address !== '::1' && !address.startsWith('127.');
 }
 
-/** Returns the name by which this machine reaches an address; `null` for a text that is no address. */
+/** Returns the host of a URL that reaches an address from this machine; `null` for a text that is not an address. */
 function hostOf(address: string): string | null {
   if (ALL.includes(address)) return '127.0.0.1';
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(address)) return address;
   return /^[\da-f:]{2,39}$/i.test(address) ? `[${address}]` : null;
 }
 
-/** Makes a link to a port, or its text if the address is no address. */
+/** Makes a link to a port, or only text if the address or the port is not valid. */
 export function portLink(port: Port): HTMLElement {
   const host = hostOf(port.address);
   const number = port.port;
@@ -30,7 +30,7 @@ export function portLink(port: Port): HTMLElement {
   const open = isOpen(port);
   return h(
     'a',
-    // The server of an agent must not reach this page.
+    // The opened site gets no reference to this page.
     {
       class: open ? 'port port-open' : 'port',
       href: `http://${host}:${number}/`,

@@ -11,7 +11,7 @@ import { isOpen, type Port, portLink } from './link.ts';
 const COLUMNS = ['Port', 'Who can reach it', 'Command', 'Project', 'Agent', 'Open for'];
 const CLASSES = ['w-port', 'w-addr', '', 'w-proj', 'w-who who', 'w-since r'];
 
-/** The ports on which the runs listen, as links. */
+/** The view Ports: the ports on which runs listen, as links. */
 export class PortsView {
   readonly element: HTMLElement;
   readonly #context: Context;
@@ -38,7 +38,7 @@ export class PortsView {
 
   update(): void {
     const served = servedBy(this.#context.store.live);
-    // The rows stay as they are, with the focus, for as long as nothing changed.
+    // The rows keep their elements, and so the focus, while nothing changes.
     const key = JSON.stringify(served.map(({ live, port }) => [live.run.id, port, stateOf(live)]));
     fill(this.#rows, key, () => {
       this.#times = [];
@@ -74,7 +74,7 @@ export class PortsView {
   }
 }
 
-/** Returns the ports of the runs in order. */
+/** Returns the ports of the runs, sorted by number. */
 export function servedBy(runs: LiveRun[]): { live: LiveRun; port: Port }[] {
   const served = runs.flatMap((live) => live.run.ports.map((port) => ({ live, port })));
   return served.sort((one, other) => one.port.port - other.port.port);
