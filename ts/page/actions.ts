@@ -1,5 +1,5 @@
 import { undo } from 'agent-bash';
-import type { Board } from './board/board.ts';
+import { type Board, keyOf } from './board/board.ts';
 import type { OrphanedTasks } from './board/tasks.ts';
 import { type History, undoneOf } from './history.ts';
 import { HostError } from './host/connection.ts';
@@ -74,11 +74,6 @@ export class Actions {
       throw error;
     }
   }
-}
-
-/** The name of a run or an ask in its host. */
-function keyOf(id: string): string {
-  return id.slice(id.indexOf(':') + 1);
 }
 
 function refused(error: Error): never {

@@ -17,6 +17,11 @@ export function idOf(host: string, key: string): string {
   return `${host}:${key}`;
 }
 
+/** Returns the key in its host of the run or ask with this id. */
+export function keyOf(id: string): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
 /** Returns the id of a task whose host has ended. */
 export function idOfTask(taskId: string): string {
   return `task:${taskId}`;
@@ -112,10 +117,8 @@ export class Board {
   connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): PageRun[] {
     this.#hosts.set(name, { id: name, pid, program, cwd });
     const ids = new Set([...state.runs, ...state.asks].map(({ key }) => idOf(name, key)));
-    const missing = [...this.#runs.values()].filter(({ host, id }) => host === name && !ids.has(id));
     const change = this.#changeOf(name, { ...state, ended: [], answered: [] });
-    const lost = this.#drop(missing, change);
-    for (const { id, host } of [...this.#asks.values()]) if (host === name && !ids.has(id)) this.#answered(id, change);
+    const lost = this.#keepOnly(name, ids, change);
     this.#emit({ ...change, hosts: [...this.#hosts.values()] });
     return lost;
   }
@@ -126,10 +129,8 @@ export class Board {
 
   /** Removes a host that has ended. Returns its runs, whose ends are not known. */
   gone(name: string): PageRun[] {
-    const runs = [...this.#runs.values()].filter(({ host }) => host === name);
     const change = empty();
-    const lost = this.#drop(runs, change);
-    for (const { id, host } of [...this.#asks.values()]) if (host === name) this.#answered(id, change);
+    const lost = this.#keepOnly(name, new Set(), change);
     this.#hosts.delete(name);
     this.#emit({ ...change, hosts: [...this.#hosts.values()] });
     return lost;
@@ -234,6 +235,14 @@ export class Board {
   #keep(run: PageRun, end: PageEnded): void {
     this.#ended.set(run.id, { run, end });
     if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
+  }
+
+  /** Removes the runs and asks of a host other than those with these ids. Returns the runs that are now lost. */
+  #keepOnly(name: string, ids: Set<string>, change: PageChange): PageRun[] {
+    const isMissing = ({ host, id }: { host: string | null; id: string }) => host === name && !ids.has(id);
+    const lost = this.#drop([...this.#runs.values()].filter(isMissing), change);
+    for (const ask of [...this.#asks.values()].filter(isMissing)) this.#answered(ask.id, change);
+    return lost;
   }
 
   /** Removes runs that their host no longer reports. Returns those that no other host reports, now lost. */

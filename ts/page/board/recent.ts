@@ -1,4 +1,5 @@
 import type { History } from '../history.ts';
+import { bareRun } from '../host/read.ts';
 import type { HistoryEntry, PageRun } from '../wire.ts';
 import type { Board } from './board.ts';
 import { endOf } from './end-of.ts';
@@ -66,26 +67,13 @@ function runOf({
   startedAt,
   confinement,
   undo,
-  ...entry
+  host,
 }: HistoryEntry): PageRun {
   return {
+    ...bareRun(),
     ...{ runId, command, tokens, project, cwd, actor, startedAt, confinement },
     id: runId,
-    host: String(entry.host.pid),
-    kind: 'command',
-    state: 'running',
-    waiting: null,
-    lastLine: '',
-    limitMs: null,
-    idleMs: null,
-    size: null,
-    processes: null,
-    cpuMs: null,
-    memory: null,
-    pid: null,
-    taskId: null,
-    ports: [],
+    host: String(host.pid),
     undo: undo !== null,
-    stdin: false,
   };
 }

@@ -1,6 +1,7 @@
 import { type BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import type { EndState } from '../host/protocol.ts';
+import { bareRun } from '../host/read.ts';
 import { bareEnd } from '../host/read-end.ts';
 import type { PageRun } from '../wire.ts';
 import { type Board, idOfTask } from './board.ts';
@@ -76,29 +77,15 @@ export class OrphanedTasks {
 
 function runOf({ id, pid, command, cwd, startedAt }: BackgroundTask) {
   return {
+    ...bareRun(),
     id: idOfTask(id),
-    runId: '',
     host: null,
     kind: 'task',
     command: innerOf(bash).redact(command),
     cwd,
-    actor: null,
     startedAt,
-    state: 'running',
-    waiting: null,
-    lastLine: '',
-    limitMs: null,
-    idleMs: null,
-    confinement: null,
-    size: null,
-    processes: null,
-    cpuMs: null,
-    memory: null,
     pid,
     taskId: id,
-    ports: [],
-    undo: false,
-    stdin: false,
   } satisfies Omit<PageRun, 'project' | 'tokens'>;
 }
 

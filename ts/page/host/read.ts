@@ -72,6 +72,12 @@ function actor(value: unknown): Actor | null {
   );
 }
 
+/** Returns a running command of which nothing else is known. */
+export function bareRun(): Omit<Run, 'key'> {
+  const { key: _, ...bare } = run({});
+  return bare;
+}
+
 function run(given: Fields): Run {
   const waiting = given.state === 'waiting' ? fields(given.waiting) : null;
   return {

@@ -21,7 +21,7 @@ export class Fields {
 
   /** Returns a text as `text` does, or `undefined` if it is missing or `null`. */
   optional(name: string, most = 1_000): string | undefined {
-    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    const value = this.#value(name);
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'string') throw new Refusal(400, 'invalid', `${name} is not a text`);
     if (value.length > most) throw new Refusal(400, 'invalid', `${name} has more than ${most} characters`);
@@ -29,9 +29,13 @@ export class Fields {
   }
 
   flag(name: string): boolean {
-    const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
+    const value = this.#value(name);
     if (typeof value !== 'boolean') throw new Refusal(400, 'invalid', `${name} is not true or false`);
     return value;
+  }
+
+  #value(name: string): unknown {
+    return Object.hasOwn(this.#values, name) ? this.#values[name] : undefined;
   }
 }
 

@@ -1,7 +1,6 @@
-import type { Board } from '../board/board.ts';
+import { type Board, keyOf } from '../board/board.ts';
 import { HostConnection, type HostError } from '../host/connection.ts';
 import type { Hosts } from '../host/hosts.ts';
-import type { PageRun } from '../wire.ts';
 import type { Follow, OutputSink } from './sink.ts';
 import type { FileTail } from './tail.ts';
 
@@ -68,18 +67,13 @@ export interface FollowPlaces {
   tail(path: string, grows: () => boolean, sink: OutputSink): FileTail;
 }
 
-/** Returns the name of a run in its host. */
-function keyOf({ id }: PageRun): string {
-  return id.slice(id.indexOf(':') + 1);
-}
-
 /** Follows a run or a task by its id, or a run of the ledger by its run id. */
 export function follow(places: FollowPlaces, id: string, sink: OutputSink): Follow {
   const run = places.board.known(id) ?? places.board.byRunId(id);
   const fromFile = () => followFile(places, id, sink);
   // A host keeps the output of recently ended runs.
   if (run?.host == null || !places.board.hasHost(run.host)) return fromFile();
-  return followRun(places.hosts, run.host, keyOf(run), sink, fromFile);
+  return followRun(places.hosts, run.host, keyOf(run.id), sink, fromFile);
 }
 
 function followFile(places: FollowPlaces, id: string, sink: OutputSink): Follow {

@@ -143,7 +143,8 @@ export class EventStream {
   #update(): void {
     this.#timer = null;
     this.#last = performance.now();
-    const changes = this.#stale ? this.#sendState() : this.#changes.take();
+    if (this.#stale) this.#sendState();
+    const changes = this.#changes.take();
     if (changes) this.#event('change', changes);
     const run = this.#followed?.run;
     if (run === undefined) return;

@@ -1,6 +1,7 @@
 import type { PageEvents, PageRun } from '../../wire.ts';
 import type { Context } from '../base/context.ts';
 import { arrange, attribute, button, h, painter, show, text } from '../base/dom.ts';
+import { count } from '../base/format.ts';
 import { AnswerForm } from '../now/answer.ts';
 import { LogView } from './log.ts';
 import { Search } from './search.ts';
@@ -101,6 +102,6 @@ export class OutputPane {
     for (const one of [this.#follow, this.#wrap, this.search.element]) show(one, !isTerminal);
     show(this.#count, isTerminal);
     show(this.#newer, !isTerminal && !following && newLines > 0);
-    text(this.#newer, `Follow: ${newLines.toLocaleString('en')} newer ${newLines === 1 ? 'line' : 'lines'}`);
+    text(this.#newer, `Follow: ${count(newLines, 'newer line')}`);
   }
 }
