@@ -1,12 +1,14 @@
 import { undo } from 'agent-bash';
 import { type Board, keyOf } from './board/board.ts';
 import type { OrphanedTasks } from './board/tasks.ts';
-import { type History, undoneOf } from './history.ts';
 import { HostError } from './host/connection.ts';
 import type { Hosts } from './host/hosts.ts';
 import type { HostRequest } from './host/protocol.ts';
 import { Refusal } from './http/guard.ts';
 import type { PageUndo } from './wire.ts';
+
+/** Most paths of one kind in a response. */
+const PATHS = 200;
 
 /** A request to a host, without the name of its run or ask. */
 type Wanted = { do: 'stop' } | { do: 'input'; text: string };
@@ -16,13 +18,11 @@ export class Actions {
   readonly #board: Board;
   readonly #hosts: Hosts;
   readonly #tasks: OrphanedTasks;
-  readonly #history: History;
 
-  constructor(board: Board, hosts: Hosts, tasks: OrphanedTasks, history: History) {
+  constructor(board: Board, hosts: Hosts, tasks: OrphanedTasks) {
     this.#board = board;
     this.#hosts = hosts;
     this.#tasks = tasks;
-    this.#history = history;
   }
 
   /** Terminates a run and its descendants. */
@@ -55,8 +55,8 @@ export class Actions {
   }
 
   /** Returns what an undo would do now. */
-  forecast(runId: string): Promise<PageUndo> {
-    return this.#history.forecast(runId).catch(refused);
+  async forecast(runId: string): Promise<PageUndo> {
+    return undoneOf(await undo(runId, { dryRun: true }).catch(refused));
   }
 
   async #ask(id: string, wanted: Wanted): Promise<void> {
@@ -74,6 +74,20 @@ export class Actions {
       throw error;
     }
   }
+}
+
+/** Returns what an undo did, with a bounded number of paths. */
+function undoneOf({ restored, removed, conflicts, notCovered }: Awaited<ReturnType<typeof undo>>): PageUndo {
+  return {
+    restored: restored.slice(0, PATHS),
+    removed: removed.slice(0, PATHS),
+    conflicts: conflicts.slice(0, PATHS).map(({ path, why, keptAt }) => ({
+      path,
+      why: keptAt === null ? why : `${why}; what was there before is kept at ${keptAt}`,
+    })),
+    notCovered: notCovered.slice(0, PATHS),
+    more: [restored, removed, conflicts].reduce((sum, list) => sum + Math.max(0, list.length - PATHS), 0),
+  };
 }
 
 function refused(error: Error): never {

@@ -1,8 +1,8 @@
-import { type LedgerEntry, type ReadLedgerOptions, readLedger, undo, undoPoints } from 'agent-bash';
+import { type LedgerEntry, type ReadLedgerOptions, readLedger, undoPoints } from 'agent-bash';
 import { Projects } from './board/project.ts';
 import { commandOf, findingsOf } from './command.ts';
 import { Refusal } from './http/guard.ts';
-import type { HistoryBar, HistoryEntry, PageDetails, PageHistory, PageUndo, Project } from './wire.ts';
+import type { HistoryBar, HistoryEntry, PageDetails, PageHistory, Project } from './wire.ts';
 
 /** Runs in one response. */
 const SENT = 200;
@@ -10,8 +10,6 @@ const SENT = 200;
 const COUNTED = 20_000;
 const BARS = 48;
 const DAY_MS = 24 * 3_600_000;
-/** Most paths of one kind in a response. */
-const PATHS = 200;
 
 /** Reads the history: the runs of the ledger, and which of them can be undone. */
 export class History {
@@ -60,11 +58,6 @@ export class History {
     return { findings: findingsOf(entry.command, entry.cwd), entry: shown };
   }
 
-  /** Returns what an undo of a run would do now. */
-  async forecast(runId: string): Promise<PageUndo> {
-    return undoneOf(await undo(runId, { dryRun: true }));
-  }
-
   async #shown(entries: LedgerEntry[]): Promise<HistoryEntry[]> {
     const points = await undoPoints().catch(() => []);
     const covers = new Map(
@@ -77,20 +70,6 @@ export class History {
       undo: covers.get(entry.runId) ?? null,
     }));
   }
-}
-
-/** Returns what an undo did, with a bounded number of paths. */
-export function undoneOf({ restored, removed, conflicts, notCovered }: Awaited<ReturnType<typeof undo>>): PageUndo {
-  return {
-    restored: restored.slice(0, PATHS),
-    removed: removed.slice(0, PATHS),
-    conflicts: conflicts.slice(0, PATHS).map(({ path, why, keptAt }) => ({
-      path,
-      why: keptAt === null ? why : `${why}; what was there before is kept at ${keptAt}`,
-    })),
-    notCovered: notCovered.slice(0, PATHS),
-    more: [restored, removed, conflicts].reduce((sum, list) => sum + Math.max(0, list.length - PATHS), 0),
-  };
 }
 
 /** The counts of runs, in total and by time. */

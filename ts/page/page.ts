@@ -39,7 +39,7 @@ export async function servePage(control: boolean, port: number, where: () => str
   const signedIn = new Promise<void>((resolve) => {
     signIn.used = resolve;
   });
-  const actions = new Actions(board, hosts, tasks, history);
+  const actions = new Actions(board, hosts, tasks);
   const server = await listen(port, answerWith({ assets, signIn, streams, history, actions, control }));
   return {
     get url() {
