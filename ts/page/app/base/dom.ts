@@ -88,21 +88,39 @@ function move(parent: Movable & Element, element: Element, before: Element | nul
 
 /** Time in ms after which a hidden tab, which gets no frames, is painted. */
 const HIDDEN_MS = 250;
+/** Rest after a frame, as a multiple of its time: commands need the processor more than their picture does. */
+const REST = 9;
+/** Longest rest in ms. */
+const REST_MS = 150;
+/** The end of the rest of this tab. */
+let rested = 0;
 
-/** Returns a function that calls `paint` once before the next frame, or soon if the tab is hidden. */
+/** Returns a function that calls `paint` once before the next frame after a rest, or soon if the tab is hidden. */
 export function painter(paint: () => void): () => void {
   let [waits, frame, timer] = [false, 0, 0];
   const run = () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     waits = false;
+    const start = performance.now();
+    rested = start + REST_MS;
     paint();
+    // By then the browser has laid out and painted the frame.
+    setTimeout(() => {
+      const end = performance.now();
+      rested = end + Math.min(REST_MS, REST * (end - start));
+    });
+  };
+  const ask = () => {
+    timer = window.setTimeout(run, HIDDEN_MS);
+    if (!document.hidden) frame = requestAnimationFrame(run);
   };
   return () => {
     if (waits) return;
     waits = true;
-    timer = window.setTimeout(run, HIDDEN_MS);
-    if (!document.hidden) frame = requestAnimationFrame(run);
+    const rest = rested - performance.now();
+    if (rest > 0) timer = window.setTimeout(ask, rest);
+    else ask();
   };
 }
 

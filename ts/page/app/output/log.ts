@@ -6,6 +6,14 @@ import { LINES, Paper, type PaperLine } from './paper.ts';
 import { screenElement } from './screen.ts';
 import type { Search } from './search.ts';
 
+/**
+ * The most lines at once that are added one after the other. More than these come faster than a person reads: while the
+ * end is followed, the log begins anew with the last of them. The others are shown when nothing came for a moment, and
+ * as soon as somebody scrolls or searches.
+ */
+const FAST = 150;
+/** That moment, in ms. */
+const CALM_MS = 500;
 /** Distance from the end, in pixels, below which the end is followed. */
 const NEAR = 32;
 /** The most characters per time in ms that screen readers announce. Faster output is not announced. */
@@ -29,6 +37,7 @@ export class LogView {
   #following = true;
   /** The last known width and height. */
   #size = '';
+  #calm = 0;
   #spoken = { characters: 0, since: 0 };
 
   constructor() {
@@ -38,8 +47,9 @@ export class LogView {
     this.clear();
   }
 
-  /** The lines that are shown. */
+  /** All lines that are kept. */
   get lines(): HTMLElement[] {
+    this.#showEarlier();
     return [...this.#list.children] as HTMLElement[];
   }
 
@@ -101,10 +111,11 @@ export class LogView {
   /** Shows what was added since the last call. */
   paint(): void {
     const { lines, next } = this.#paper;
-    const first = lines[0]?.number ?? next;
+    const kept = lines[0]?.number ?? next;
+    const isFast = next - this.#next > FAST && !this.search?.isActive;
     // While a person reads, no lines above are removed. New lines wait below.
-    if (this.#following) this.#drop(first);
-    const room = this.#following || this.#next >= first ? 2 * LINES - this.#list.childElementCount : 0;
+    if (this.#following) this.#drop(Math.max(kept, this.#first, isFast ? next - FAST : 0));
+    const room = this.#following || this.#next >= kept ? 2 * LINES - this.#list.childElementCount : 0;
     const added = lines.filter(({ number }) => number >= this.#next).slice(0, Math.max(0, room));
     if (added.length > 0 || this.#following) this.#open?.remove();
     for (const line of added) {
@@ -115,8 +126,10 @@ export class LogView {
     }
     this.#paintOpen();
     this.#speak(added.length + (this.#open ? 1 : 0));
-    if (!this.#paper.isEmpty) this.#say(first > 1 ? `${count(first - 1, 'earlier line')} not shown` : '');
+    this.#sayWhatIsMissing();
     this.search?.update();
+    clearTimeout(this.#calm);
+    if (kept < this.#first) this.#calm = window.setTimeout(() => this.#showEarlier(), CALM_MS);
     this.#toEnd();
     this.onFollow(this.#following, this.#paper.next - this.#next);
   }
@@ -128,7 +141,29 @@ export class LogView {
     if (following && !before) {
       this.paint();
       this.search?.refresh();
-    } else this.onFollow(following, this.#paper.next - this.#next);
+    } else {
+      if (before && !following) this.#showEarlier();
+      this.onFollow(following, this.#paper.next - this.#next);
+    }
+  }
+
+  /** Shows the lines that were passed over because they came too fast. What is in view stays where it is. */
+  #showEarlier(): void {
+    const earlier = this.#paper.lines.filter(({ number }) => number < this.#first);
+    const [oldest] = earlier;
+    if (!oldest) return;
+    const { scrollHeight, scrollTop } = this.element;
+    // The browser would keep the view, too, but not at the very top.
+    this.element.style.overflowAnchor = 'none';
+    this.#list.prepend(...earlier.map(elementOf));
+    this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight;
+    this.element.style.overflowAnchor = '';
+    this.#first = oldest.number;
+    this.#sayWhatIsMissing();
+  }
+
+  #sayWhatIsMissing(): void {
+    if (!this.#paper.isEmpty) this.#say(this.#first > 1 ? `${count(this.#first - 1, 'earlier line')} not shown` : '');
   }
 
   #paintOpen(): void {

@@ -36,9 +36,10 @@ export class Paper {
       // The style after a gap is not known.
       this.#ink = new Ink();
       this.missing += gap;
-      this.#keep({ number: this.next++, gap });
+      this.lines.push({ number: this.next++, gap });
     }
     this.#push(this.#ink.write(text));
+    if (this.lines.length > LINES) this.lines.splice(0, this.lines.length - LINES);
   }
 
   #push(drawn: Drawn[]): void {
@@ -46,12 +47,7 @@ export class Paper {
     this.next += skipped;
     for (const line of drawn.slice(skipped)) {
       const { label } = this;
-      this.#keep({ number: this.next++, drawn: line, label });
+      this.lines.push({ number: this.next++, drawn: line, label });
     }
-  }
-
-  #keep(line: PaperLine): void {
-    this.lines.push(line);
-    if (this.lines.length > LINES) this.lines.splice(0, this.lines.length - LINES);
   }
 }

@@ -53,6 +53,11 @@ export class Search {
     this.#field.ariaLabel = words;
   }
 
+  /** Whether a text is searched for. */
+  get isActive(): boolean {
+    return this.#query !== '';
+  }
+
   focus(): void {
     this.#field.focus();
   }
@@ -70,7 +75,7 @@ export class Search {
     this.#current = null;
     this.#highlight?.clear();
     if (this.#highlight) CSS.highlights.set(FOUND, this.#highlight);
-    for (const line of this.#lines()) this.added(line);
+    if (this.isActive) for (const line of this.#lines()) this.added(line);
     if (current && this.#hits.includes(current)) {
       this.#current = current;
       current.classList.add('current');
@@ -98,7 +103,7 @@ export class Search {
     const total = this.#hits.length;
     const words =
       total === 0 ? 'no match' : at > 0 ? `${at} of ${total}` : `${total} ${total === 1 ? 'line' : 'lines'}`;
-    text(this.#status, this.#query === '' ? '' : words);
+    text(this.#status, this.isActive ? words : '');
     show(this.#steps, total > 0);
   }
 
