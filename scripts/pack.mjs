@@ -39,7 +39,8 @@ const addresses = () => {
  */
 function layMain(folder) {
   const { scripts, devDependencies, napi, ...published } = manifest();
-  for (const path of published.files) {
+  // npm itself leaves out what begins with an exclamation mark.
+  for (const path of published.files.filter((path) => !path.startsWith('!'))) {
     if (!existsSync(join(root, path))) throw new Failed(`${path} is in package.json's "files" and does not exist`);
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }

@@ -31,12 +31,15 @@ function placeOf(path) {
   return statSync(join(root, path)).isDirectory() ? `source/${path}/index.md` : `source/${path}.md`;
 }
 
-/** Calls `replace` for the target of each link and image of a page, outside of code. */
+/** Calls `replace` for the target of each link and image of a page, in Markdown and HTML, outside of code. */
 function withLinks(text, replace) {
   const code = /^ *(```+|~~~+)[^\n]*\n.*?^ *\1$|(`+)(?!`).*?(?<!`)\2(?!`)/gms;
   let result = '';
   let at = 0;
-  const outside = (part) => part.replace(/\]\(([^)\s]+)\)/g, (_, target) => `](${replace(target)})`);
+  const outside = (part) =>
+    part
+      .replace(/\]\(([^)\s]+)\)/g, (_, target) => `](${replace(target)})`)
+      .replace(/\b(src|srcset)="([^"\s]+)"/g, (_, name, target) => `${name}="${replace(target)}"`);
   // A code span may stand in the text of a link, so spans are hidden and put back, not cut out.
   const kept = [];
   for (const match of text.matchAll(code)) {
@@ -70,7 +73,9 @@ export function writePages(to, docs = join(root, 'docs')) {
     known.add(path);
   };
   for (const name of readdirSync(root)) if (name.endsWith('.md')) want(name);
-  for (const name of readdirSync(docs)) want(`docs/${name}`);
+  for (const name of readdirSync(docs, { recursive: true })) {
+    if (statSync(join(docs, name)).isFile()) want(`docs/${name}`);
+  }
 
   const fileOf = (path) => (path.startsWith('docs/') ? join(docs, path.slice('docs/'.length)) : join(root, path));
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {

@@ -44,6 +44,7 @@ test('the examples of the README and of docs/ compile', async () => {
         '@ai-sdk/openai': [join(root, 'node_modules', '@ai-sdk', 'openai4')],
         '@openai/agents': [join(root, 'node_modules', '@openai', 'agents')],
         '@modelcontextprotocol/sdk/*': [join(root, 'node_modules', '@modelcontextprotocol', 'sdk', 'dist', 'esm', '*')],
+        '@opentelemetry/*': [join(root, 'node_modules', '@opentelemetry', '*')],
         zod: [join(root, 'node_modules', 'zod')],
       },
       strict: true,

@@ -53,7 +53,7 @@ describe('errors with --json', () => {
 });
 
 describe('the help', () => {
-  const commands = ['ps', 'logs', 'kill', 'run', 'undo', 'check', 'mcp', 'doctor'];
+  const commands = ['ps', 'logs', 'kill', 'run', 'log', 'ui', 'undo', 'check', 'mcp', 'doctor'];
 
   test('names every command', async () => {
     const { stdout } = await new Program().run('--help');
