@@ -88,7 +88,7 @@ describe('the packages', () => {
     expect(ours).toEqual(
       [
         ...built,
-        ...docs.map((name) => `docs/${name}`),
+        ...docs.filter((name) => name.endsWith('.md') || name.endsWith('.svg')).map((name) => `docs/${name}`),
         'ARCHITECTURE.md',
         'CHANGELOG.md',
         'CONTRIBUTING.md',
@@ -113,9 +113,9 @@ describe('the packages', () => {
     );
   });
 
-  test('are 6 MB to fetch at most, both together', async () => {
+  test('are 7 MB to fetch at most, both together', async () => {
     const sizes = await Promise.all([...project.tarballs.values()].map(async (file) => (await stat(file)).size));
-    expect(sizes.reduce((all, size) => all + size)).toBeLessThanOrEqual(6e6);
+    expect(sizes.reduce((all, size) => all + size)).toBeLessThanOrEqual(7e6);
   });
 
   test('ask for the platform packages in their own version', async () => {

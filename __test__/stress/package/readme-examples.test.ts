@@ -28,7 +28,7 @@ const PRINTED = [
   /^All tests pass\.\n$/,
   /^Done\. \{"role":"tool".*\bv\d+\.\d+/,
   /^step 1\nstep 2\nstep 3\nexited 0 nothing was cut\n$/,
-  /^served\n\nbuilt\n$|^served\n\n$/,
+  /^served\n\nbuilt\n\n$/,
   /\/demo Hello, Ada\n/,
   /package name: \(\S+\) my-thing\nversion:/,
   /^ask .*git clean.*\n.*out\.txt/s,
