@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { folder, linuxTest, until } from '../support/index.ts';
-import { Hosts, TERMINAL } from './support.ts';
+import { finished, folder, linuxTest, until } from '../support/index.ts';
+import { endTasks, Hosts, TERMINAL } from './support.ts';
 
 test('limitMs and idleMs of a command are its options, or else the limit of its mode and null', async () => {
   const hosts = new Hosts();
@@ -23,10 +23,11 @@ test('limitMs and idleMs of a command are its options, or else the limit of its 
 
 test('limitMs and idleMs of a task are known to other processes, too', async () => {
   const hosts = new Hosts();
-  const dir = JSON.stringify(folder());
+  const dir = folder();
+  finished(() => endTasks(dir));
   const registry = `
     import { BackgroundRegistry } from 'agent-bash';
-    globalThis.registry = new BackgroundRegistry({ dir: ${dir} });
+    globalThis.registry = new BackgroundRegistry({ dir: ${JSON.stringify(dir)} });
     setInterval(() => {}, 1e6);`;
   const first = hosts.start(`${registry}
     await registry.start('exec sleep 1000', { timeoutMs: 50_000, idleTimeoutMs: 40_000 });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { BackgroundRegistry } from 'agent-bash';
 import { expect } from 'vitest';
 import { finished, folder, type Host, type HostOptions, host, until } from '../support/index.ts';
 
@@ -40,6 +41,13 @@ export class Hosts {
     await client.greet(control);
     return client;
   }
+}
+
+/** Ends the tasks of a directory, which outlive their hosts. */
+export async function endTasks(dir: string): Promise<void> {
+  const registry = new BackgroundRegistry({ dir });
+  await Promise.all(registry.list().map(({ id }) => registry.kill(id)));
+  await registry.close();
 }
 
 /** The sockets of a host, those of its clients included. Linux knows them by a name from before the host was heard. */

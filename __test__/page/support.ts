@@ -1,8 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { BackgroundRegistry } from 'agent-bash';
-import { Hosts } from '../host/support.ts';
+import { endTasks, Hosts } from '../host/support.ts';
 import { finished, type Host, stateFolder, until } from '../support/index.ts';
 
 /** Any event of a page. `ts/page/wire.ts` has their types. */
@@ -36,14 +35,7 @@ export class Pages {
   constructor(runtime?: string) {
     const env = { XDG_STATE_HOME: this.state, XDG_RUNTIME_DIR: runtime ?? this.hosts.runtime };
     this.env = { ...env, AGENT_BASH_LEDGER: 'on' };
-    finished(() => this.#end());
-  }
-
-  /** Terminates the tasks that outlived their hosts. */
-  async #end(): Promise<void> {
-    const registry = new BackgroundRegistry({ dir: join(this.state, 'agent-bash') });
-    await Promise.all(registry.list().map(({ id }) => registry.kill(id)));
-    await registry.close();
+    finished(() => endTasks(join(this.state, 'agent-bash')));
   }
 
   /** Starts a host that these pages show, with a ledger. */
