@@ -138,7 +138,7 @@ pub(super) fn next_line(bytes: &[u8]) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::tap::HELD;
+    use super::super::tap::{CHUNK, HELD};
     use super::*;
     use capture::Stream;
     use proptest::prelude::*;
@@ -191,13 +191,14 @@ mod tests {
         let (tap, mut reader, now) = start();
         tap.push(OUT, b"before\nunfinished");
         assert_eq!(reader.read(&tap, MOST, now).expect("text").text, "before\n");
-        tap.push(OUT, &vec![b'x'; HELD]);
-        tap.push(OUT, b"31m broken\nwhole\n");
+        tap.push(OUT, &vec![b'x'; CHUNK]);
+        let rest = "31m broken\n".to_owned() + &"whole\n".repeat(HELD / 6);
+        tap.push(OUT, &rest.as_bytes()[..HELD]);
         let text = reader.read(&tap, MOST, now).expect("text");
         assert_eq!((text.text.as_str(), text.gap), ("unfinished", 0));
         let text = reader.read(&tap, MOST, now).expect("text");
-        assert_eq!((text.text.as_str(), text.gap), ("whole\n", HELD as u64 + 11));
-        assert_eq!(text.at, 17 + HELD as u64 + 11);
+        assert_eq!((&text.text[..12], text.gap), ("whole\nwhole\n", CHUNK as u64 + 11));
+        assert_eq!(text.at, 17 + CHUNK as u64 + 11);
     }
 
     #[test]
