@@ -229,6 +229,11 @@ impl LiveRun {
         }
     }
 
+    /// Returns whether the run has a tail.
+    pub fn has_tail(&self) -> bool {
+        self.taps().tail.is_some()
+    }
+
     /// Drops the tail.
     pub(super) fn drop_tail(&self) {
         let mut taps = self.taps();

@@ -11,6 +11,8 @@ use capture::Stream;
 pub const HELD: usize = 128 * 1024;
 /// Most bytes of a chunk.
 pub(super) const CHUNK: usize = 16 * 1024;
+/// Most chunks that wait for a watcher: more than a tail has parts.
+const CHUNKS: usize = 4096;
 
 /// A part of an output.
 #[derive(Debug, PartialEq, Eq)]
@@ -154,7 +156,7 @@ impl Held {
             }
         }
         self.bytes += piece.len();
-        while self.bytes > HELD
+        while (self.bytes > HELD || self.chunks.len() > CHUNKS)
             && let Some(oldest) = self.chunks.pop_front()
         {
             self.bytes -= oldest.bytes.len();
@@ -222,6 +224,13 @@ mod tests {
         tap.push(Stream::Stdout, &vec![b'x'; HELD]);
         tap.push(Stream::Stdout, b"last");
         assert_eq!(taken(&tap), (CHUNK as u64, HELD - CHUNK + 4));
+    }
+
+    #[test]
+    fn streams_that_alternate_take_no_more_memory_than_others() {
+        let tap = tap();
+        (0..HELD).for_each(|at| tap.push(if at % 2 == 0 { Stream::Stdout } else { Stream::Stderr }, b"x"));
+        assert_eq!(taken(&tap), ((HELD - CHUNKS) as u64, CHUNKS));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The end of a run, in the shapes of the host's socket: how the run ended, what was denied, and what it changed.
-//! `convert.rs` makes them.
+//! The end of a run as the host's socket sends it: the outcome, the denials and the changes. `convert.rs` fills these
+//! types.
 
 use serde::Serialize;
 

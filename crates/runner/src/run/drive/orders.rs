@@ -59,10 +59,10 @@ impl<L: Listener> Output<'_, L> {
         run.attach(tap);
     }
 
-    /// Keeps the output held at the end for watchers who come a moment later, if someone watches.
+    /// Keeps the output held at the end for watchers who come a moment later, if someone watches and no tail has it.
     pub(super) fn keep_last(&self) {
         let Some(run) = self.request.live_run.as_ref().filter(|_| runs().is_watched()) else { return };
-        if self.request.terminal.is_none() {
+        if self.request.terminal.is_none() && !run.has_tail() {
             let last = Tap::new(Arc::default());
             self.fill(&last);
             run.keep_last(last);
