@@ -9,6 +9,8 @@ const SENT = 200;
 /** Most runs that are counted. */
 const COUNTED = 20_000;
 const BARS = 48;
+/** Time in ms by which a clock may have been set back between a start and its entry. */
+const CLOCK_MS = 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** Reads the history: the runs of the ledger, and which of them can be undone. */
@@ -44,9 +46,10 @@ export class History {
     return this.#shown(entries);
   }
 
-  /** Returns one run; `null` if the ledger does not have it. */
-  async entry(runId: string): Promise<LedgerEntry | null> {
-    for await (const entry of readLedger({ runId, limit: 1 })) return entry;
+  /** Returns one run; `null` if the ledger does not have it. With its start, only files since then are read. */
+  async entry(runId: string, startedAt = 0): Promise<LedgerEntry | null> {
+    const since = Math.max(0, startedAt - CLOCK_MS);
+    for await (const entry of readLedger({ runId, since, limit: 1 })) return entry;
     return null;
   }
 

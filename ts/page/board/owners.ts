@@ -4,6 +4,8 @@ import type { Board } from './board.ts';
 
 /** Most runs that are remembered as looked up. */
 const KNOWN = 1_000;
+/** Time in ms after the start of a task in which its entry may still be written. Other tasks have none. */
+const WRITTEN_MS = 10_000;
 
 /** Finds the actors of tasks in the ledger: hosts do not report them. */
 export class Owners {
@@ -29,12 +31,12 @@ export class Owners {
     this.#asked.clear();
   }
 
-  async #ask({ runId }: PageRun): Promise<void> {
+  async #ask({ runId, startedAt }: PageRun): Promise<void> {
     if (this.#asked.has(runId)) return;
     if (this.#asked.size >= KNOWN) this.#asked.delete(this.#asked.values().next().value as string);
     this.#asked.add(runId);
-    const entry = await this.#history.entry(runId).catch(() => null);
-    if (!entry) this.#asked.delete(runId);
+    const entry = await this.#history.entry(runId, startedAt).catch(() => null);
+    if (!entry && Date.now() < startedAt + WRITTEN_MS) this.#asked.delete(runId);
     if (entry?.actor && this.#unlisten) this.#board.owned(runId, entry.actor);
   }
 }
