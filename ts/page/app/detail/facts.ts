@@ -30,6 +30,7 @@ export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: stri
     ['Started', clock(run.startedAt)],
     ['Directory', run.cwd === run.project.path ? '' : shortPath(run.cwd, home)],
     ['Limit', run.limitMs === null ? 'none' : duration(run.limitMs)],
+    ...(run.idleMs === null ? [] : ([['Silence', `at most ${duration(run.idleMs)}`]] satisfies Fact[])),
     ...usage,
     ['Confined', run.confinement ?? 'no'],
     ...(run.size ? ([['Terminal', run.size.join(' × ')]] satisfies Fact[]) : []),

@@ -28,14 +28,19 @@ export class Ink {
     return done;
   }
 
+  /** Whether there is no unfinished line. */
+  get isEmpty(): boolean {
+    return this.#open === '';
+  }
+
   /** The unfinished line as it looks now; `null` if it is empty. */
   get open(): Drawn | null {
-    return this.#open === '' ? null : drawLine(this.#open, this.#style, ROOM).runs;
+    return this.isEmpty ? null : drawLine(this.#open, this.#style, ROOM).runs;
   }
 
   /** Ends the unfinished line, if there is one, and returns it. */
   end(): Drawn[] {
-    return this.#open === '' ? [] : this.write('\n');
+    return this.isEmpty ? [] : this.write('\n');
   }
 
   #draw(line: string): Drawn {

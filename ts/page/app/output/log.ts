@@ -1,5 +1,5 @@
 import type { PageOutput, PageScreen } from '../../wire.ts';
-import { fill, h, show } from '../base/dom.ts';
+import { fill, h, show, text } from '../base/dom.ts';
 import { count, size } from '../base/format.ts';
 import { lineElement, remarkElement } from './draw.ts';
 import { LINES, Paper, type PaperLine } from './paper.ts';
@@ -7,15 +7,15 @@ import { screenElement } from './screen.ts';
 import type { Search } from './search.ts';
 
 /**
- * The most lines at once that are added one after the other. More than these come faster than a person reads: while the
- * end is followed, the log begins anew with the last of them. The others are shown when nothing came for a moment, and
- * as soon as somebody scrolls or searches.
+ * Output without a pause is a flood if it has more than so many lines per time in ms. Nobody can read it, so a log that
+ * follows its end then shows only the last ones. The earlier ones are shown after a pause, and when a person scrolls or
+ * searches.
  */
-const FAST = 150;
-/** That moment, in ms. */
-const CALM_MS = 500;
+const FLOOD = { lines: 600, ms: 1_000, shown: 150, pauseMs: 1_000 };
 /** Distance from the end, in pixels, below which the end is followed. */
 const NEAR = 32;
+/** Keys that scroll up. */
+const UP = ['ArrowUp', 'PageUp', 'Home'];
 /** The most characters per time in ms that screen readers announce. Faster output is not announced. */
 const SPOKEN = { characters: 600, ms: 2_000 };
 
@@ -35,22 +35,28 @@ export class LogView {
   #next = 1;
   #open: HTMLElement | null = null;
   #following = true;
+  /** The last known place in pixels. */
+  #top = 0;
   /** The last known width and height. */
   #size = '';
-  #calm = 0;
+  /** Whether the output is a flood, by the lines of the last full time, and those since then. */
+  #flood = { is: false, lines: 0, since: 0 };
+  #pause = 0;
   #spoken = { characters: 0, since: 0 };
 
   constructor() {
     this.element.append(this.#notice, this.#list, this.#screen, this.#note, this.#end);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
+    this.element.addEventListener('wheel', ({ deltaY }) => deltaY < 0 && this.#leave(), { passive: true });
+    this.element.addEventListener('keydown', ({ key }) => UP.includes(key) && this.#leave());
     new ResizeObserver(() => this.#isResized()).observe(this.element);
     this.clear();
   }
 
-  /** All lines that are kept. */
+  /** All kept lines that have ended. */
   get lines(): HTMLElement[] {
     this.#showEarlier();
-    return [...this.#list.children] as HTMLElement[];
+    return ([...this.#list.children] as HTMLElement[]).filter((line) => line !== this.#open);
   }
 
   /** Whether the screen of a terminal is shown. */
@@ -81,7 +87,7 @@ export class LogView {
 
   /** Shows words below the output. */
   note(words: string): void {
-    if (this.#note.textContent !== words) this.#note.textContent = words;
+    text(this.#note, words);
     show(this.#note, words !== '');
   }
 
@@ -93,9 +99,10 @@ export class LogView {
     this.#toEnd();
   }
 
-  output({ text, gap, start, end }: PageOutput): void {
+  output({ text: added, gap, start, end }: PageOutput): void {
     if (start) this.clear();
-    this.#paper.add(text, gap);
+    this.#paper.add(added, gap);
+    this.#awaitPause();
     if (this.#paper.isEmpty) this.#say(end ? 'It wrote nothing.' : 'No output yet.');
   }
 
@@ -112,12 +119,14 @@ export class LogView {
   paint(): void {
     const { lines, next } = this.#paper;
     const kept = lines[0]?.number ?? next;
-    const isFast = next - this.#next > FAST && !this.search?.isActive;
+    this.#measure(next - this.#next);
+    this.#awaitPause();
+    const isFlood = this.#flood.is && !this.search?.isActive;
     // While a person reads, no lines above are removed. New lines wait below.
-    if (this.#following) this.#drop(Math.max(kept, this.#first, isFast ? next - FAST : 0));
+    if (this.#following) this.#drop(Math.max(kept, this.#first, isFlood ? next - FLOOD.shown : 0));
     const room = this.#following || this.#next >= kept ? 2 * LINES - this.#list.childElementCount : 0;
     const added = lines.filter(({ number }) => number >= this.#next).slice(0, Math.max(0, room));
-    if (added.length > 0 || this.#following) this.#open?.remove();
+    this.#open?.remove();
     for (const line of added) {
       const element = elementOf(line);
       this.#list.append(element);
@@ -128,8 +137,6 @@ export class LogView {
     this.#speak(added.length + (this.#open ? 1 : 0));
     this.#sayWhatIsMissing();
     this.search?.update();
-    clearTimeout(this.#calm);
-    if (kept < this.#first) this.#calm = window.setTimeout(() => this.#showEarlier(), CALM_MS);
     this.#toEnd();
     this.onFollow(this.#following, this.#paper.next - this.#next);
   }
@@ -147,7 +154,23 @@ export class LogView {
     }
   }
 
-  /** Shows the lines that were passed over because they came too fast. What is in view stays where it is. */
+  /** Counts new lines. */
+  #measure(lines: number): void {
+    const now = performance.now();
+    const { since, lines: before } = this.#flood;
+    if (now - since > FLOOD.ms) this.#flood = { is: before > FLOOD.lines, lines: 0, since: now };
+    this.#flood.lines += lines;
+  }
+
+  #awaitPause(): void {
+    clearTimeout(this.#pause);
+    this.#pause = window.setTimeout(() => {
+      this.#flood = { is: false, lines: 0, since: 0 };
+      this.#showEarlier();
+    }, FLOOD.pauseMs);
+  }
+
+  /** Shows the kept lines that were passed over in a flood. What is in view stays where it is. */
   #showEarlier(): void {
     const earlier = this.#paper.lines.filter(({ number }) => number < this.#first);
     const [oldest] = earlier;
@@ -156,7 +179,7 @@ export class LogView {
     // The browser would keep the view, too, but not at the very top.
     this.element.style.overflowAnchor = 'none';
     this.#list.prepend(...earlier.map(elementOf));
-    this.element.scrollTop = scrollTop + this.element.scrollHeight - scrollHeight;
+    this.#scrollTo(scrollTop + this.element.scrollHeight - scrollHeight);
     this.element.style.overflowAnchor = '';
     this.#first = oldest.number;
     this.#sayWhatIsMissing();
@@ -168,7 +191,6 @@ export class LogView {
 
   #paintOpen(): void {
     const drawn = this.#next === this.#paper.next ? this.#paper.open : null;
-    this.#open?.remove();
     this.#open = drawn && lineElement(drawn, this.#paper.label);
     if (this.#open) this.#list.append(this.#open);
   }
@@ -185,7 +207,7 @@ export class LogView {
   }
 
   #say(words: string): void {
-    if (this.#notice.textContent !== words) this.#notice.textContent = words;
+    text(this.#notice, words);
     show(this.#notice, words !== '');
   }
 
@@ -205,12 +227,24 @@ export class LogView {
     if (this.element.ariaLive !== live) this.element.ariaLive = live;
   }
 
+  /** Stops following before the first step of the scroll, which the next paint would take back. */
+  #leave(): void {
+    if (this.element.scrollTop > 0) this.#turn(false);
+  }
+
   #scrolled(): void {
+    const { scrollHeight, scrollTop, clientHeight } = this.element;
+    const moved = scrollTop - this.#top;
+    this.#top = scrollTop;
     // A resize also moves the lines. That does not count as scrolling.
     if (this.#isResized()) return;
-    const { scrollHeight, scrollTop, clientHeight } = this.element;
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
-    const following = isAtEnd && this.#next >= (this.#paper.lines[0]?.number ?? 0);
+    const fromEnd = scrollHeight - scrollTop - clientHeight;
+    // Without lines below, the browser has moved the view because something has become shorter.
+    if (moved < 0 && fromEnd > 1) this.#turn(false);
+    if (moved > 0 && fromEnd < NEAR && this.#next >= (this.#paper.lines[0]?.number ?? 0)) this.#turn(true);
+  }
+
+  #turn(following: boolean): void {
     if (following !== this.#following) this.follow(following);
   }
 
@@ -224,7 +258,12 @@ export class LogView {
   }
 
   #toEnd(): void {
-    if (this.#following) this.element.scrollTop = this.element.scrollHeight;
+    if (this.#following) this.#scrollTo(this.element.scrollHeight);
+  }
+
+  #scrollTo(top: number): void {
+    this.element.scrollTop = top;
+    this.#top = this.element.scrollTop;
   }
 }
 

@@ -27,7 +27,7 @@ export class Paper {
   }
 
   get isEmpty(): boolean {
-    return this.next === 1 && this.open === null && this.missing === 0;
+    return this.next === 1 && this.#ink.isEmpty && this.missing === 0;
   }
 
   add(text: string, gap: number): void {

@@ -99,6 +99,7 @@ export class Search {
     const gone = this.#hits.findIndex((hit) => hit.isConnected);
     if (gone !== 0) this.#hits.splice(0, gone < 0 ? this.#hits.length : gone);
     for (const range of this.#highlight ?? []) if (!range.startContainer.isConnected) this.#highlight?.delete(range);
+    if (this.#current && !this.#current.isConnected) this.#current = null;
     const at = this.#current ? this.#hits.indexOf(this.#current) + 1 : 0;
     const total = this.#hits.length;
     const words =
@@ -123,7 +124,7 @@ export class Search {
 }
 
 /** Returns the ranges of a text in a line. A range may span several nodes. */
-function rangesOf(line: HTMLElement, query: string): Range[] {
+function rangesOf(line: HTMLElement, query: string): StaticRange[] {
   const nodes: { node: Node; start: number }[] = [];
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   let whole = '';
@@ -134,13 +135,18 @@ function rangesOf(line: HTMLElement, query: string): Range[] {
   const lower = whole.toLowerCase();
   // Some characters get longer in lower case, which would shift the ranges.
   if (lower.length !== whole.length) return [];
-  const ranges: Range[] = [];
+  const ranges: StaticRange[] = [];
   for (let at = lower.indexOf(query); at >= 0 && ranges.length < 100; at = lower.indexOf(query, at + query.length)) {
-    const range = new Range();
     const [first, last] = [nodeAt(nodes, at), nodeAt(nodes, at + query.length - 1)];
-    range.setStart(first.node, at - first.start);
-    range.setEnd(last.node, at + query.length - last.start);
-    ranges.push(range);
+    // A live range would move out of a line that is removed.
+    ranges.push(
+      new StaticRange({
+        startContainer: first.node,
+        startOffset: at - first.start,
+        endContainer: last.node,
+        endOffset: at + query.length - last.start,
+      }),
+    );
   }
   return ranges;
 }
