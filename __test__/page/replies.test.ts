@@ -22,6 +22,7 @@ describe.concurrent('each reply', () => {
       'referrer-policy': 'no-referrer',
       'x-frame-options': 'DENY',
     });
+    expect(headers).not.toHaveProperty('set-cookie');
   }
 
   test('has the security headers', async () => {

@@ -26,6 +26,7 @@ describe.concurrent('the code of the link', () => {
     const first = await page.post('/api/sign-in', { code });
     expect(first).toMatchObject({ status: 200, json: { token: expect.stringMatching(/^[\w-]{22,}$/) } });
     expect(first.json.token).not.toBe(code);
+    expect(first.headers['set-cookie']).toBeUndefined();
     expect(await page.post('/api/sign-in', { code })).toMatchObject({ status: 403, code: 'code' });
     const other = await page.another();
     expect(other).not.toBe(code);

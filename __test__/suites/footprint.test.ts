@@ -38,7 +38,7 @@ linuxTest('a file that is left behind is named', () => {
   expect(wrong).toEqual(['left behind: file $TMPDIR/some-file']);
 });
 
-linuxTest('a directory that is left behind is named with what is in it', () => {
+linuxTest('a leftover directory is named with its files', () => {
   const { wrong } = wrongAfter(`
     mkdirSync(env.TMPDIR + '/one/two', { recursive: true });
     writeFileSync(env.TMPDIR + '/one/two/three', '');

@@ -45,7 +45,7 @@ browserTest(
       samples.push(await used(tab));
     }
     console.log(JSON.stringify(samples));
-    // The first minutes fill what is kept: 5 minutes of ended runs, and the last lines of the output.
+    // In the first minutes the heap grows: the tab keeps 5 minutes of ended runs, and the last lines of output.
     const last = samples.at(-1) as (typeof samples)[0];
     expect(last.heap).toBeLessThan(100e6);
     expect(last.nodes).toBeLessThan(40_000);
