@@ -1,4 +1,4 @@
-// The page: how heavy it is, how soon it shows something, and what it costs commands that it watches.
+// The page: its size, the time until it shows something, and what it costs the commands that it watches.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

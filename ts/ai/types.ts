@@ -36,7 +36,8 @@ export interface ApprovalOptions extends AnalyzeOptions {
   /**
    * Whether a person may answer on the page (`agent-bash ui --control`). A call that has to ask waits for the page and
    * for the function of `ask`, if there is one. The first answer counts, and the other question is withdrawn. With
-   * neither a page that is open nor a function, the SDK's own way of asking is used. The ledger says who has decided.
+   * neither an open page nor a function, the SDK's own way of asking is used, and so it is for a command that is too
+   * long to be shown whole on the page (8 KiB). The ledger says who has decided.
    *
    * @default false
    * @example createToolApproval({ tool: bashTool, page: true });

@@ -109,7 +109,7 @@ function addUi(made: Command): void {
     .option('--control', 'allow the page to stop, answer, approve, deny and undo')
     .option('--port <number>', 'the port on 127.0.0.1 (default: a free one)', parsePort)
     .option('--no-open', 'do not open the page in a browser, as without a terminal')
-    .addHelpText('after', '\nExit code: 0 when a signal has ended it, 1 when the port cannot be had.')
+    .addHelpText('after', '\nExit code: 0 when a signal has ended it, 1 when it cannot listen on the port.')
     .action(async (options: UiOptions) => {
       // The page is large, and only this command needs it.
       const { ui } = await import('./ui.ts');

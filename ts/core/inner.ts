@@ -99,8 +99,8 @@ export interface Inner {
   /** Lets a page watch this process, and answer its questions, before its first command. */
   listen(): void;
   /**
-   * Asks the people who watch on a page. The signal withdraws the question. `null` if no page is there that may answer,
-   * if none is left, and if it was withdrawn.
+   * Asks the people who watch on a page. The signal withdraws the question. `null` if no page may answer, none is left,
+   * the question was withdrawn, too many wait, or the command is too long to be shown whole.
    */
   askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null>;
   /** Returns a command with `[redacted]` in place of each secret. */

@@ -13,8 +13,8 @@ export interface Decided {
 }
 
 /**
- * Names the option of an approval by which a server that has no other way of asking refuses a command that nobody can
- * be asked about. It is a symbol, out of reach of callers who only know the types.
+ * The name of an option of an approval. A server with no other way of asking uses it to refuse commands that need a
+ * person. It is a symbol, which callers cannot reach through the types.
  */
 export const NOBODY: unique symbol = Symbol.for('agent-bash.nobody') as never;
 

@@ -7,10 +7,7 @@ export function listen(): void {
   theBridge().listen();
 }
 
-/**
- * Asks on all pages with control. Returns the first answer; `null` if no such page is open, all have closed, or the
- * signal has withdrawn the question.
- */
+/** Asks on all pages with control. Returns the first answer; `null` as `askPage` in `inner.ts` says. */
 export async function askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null> {
   if (signal.aborted) return null;
   return await settled({

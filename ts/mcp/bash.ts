@@ -59,7 +59,7 @@ async function run(
   try {
     const { id, signal: abortSignal, context } = call;
     const asked = { toolCallId: `mcp-${id}`, abortSignal, experimental_context: context };
-    // The tool takes what was decided.
+    // The call of the tool below finds the decision by its id.
     if (page) await approvalOf(tool).needsApproval(input, asked);
     for await (const one of tool.execute(input, asked)) {
       output = one;

@@ -15,8 +15,8 @@ import { tasksTool } from './tasks.ts';
 export interface McpToolsOptions extends BashToolOptions {
   /**
    * Whether a person is asked on the page (`agent-bash ui --control`), for clients that cannot ask. A command that a
-   * person would be asked about waits for the answer. Without a page that is open, it is refused. An approved command
-   * runs even with `safety.onAsk: 'deny'`. With `confine`, nobody is asked about effects that it prevents anyway.
+   * person would be asked about waits for the answer. Without an open page, or with more than 8 KiB, it is refused. An
+   * approved command runs even with `safety.onAsk: 'deny'`. Effects that `confine` prevents are not asked about.
    *
    * @default false: such a command runs with a note, or is refused, as `safety.onAsk` says
    * @example registerBashTools(server, { page: true });
