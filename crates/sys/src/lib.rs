@@ -29,6 +29,7 @@ mod terminal;
 mod tree_watch;
 #[cfg(feature = "tokio")]
 mod watch;
+mod witness;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -65,3 +66,4 @@ pub use terminal::*;
 pub use tree_watch::*;
 #[cfg(feature = "tokio")]
 pub use watch::*;
+pub use witness::*;

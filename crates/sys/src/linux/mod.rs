@@ -34,6 +34,7 @@ mod tree_watch;
 mod usage;
 mod warm;
 mod watch_files;
+mod witness;
 
 pub use activity::*;
 pub use clone::*;
@@ -65,3 +66,4 @@ pub use tree_watch::*;
 pub use usage::*;
 pub use warm::*;
 pub use watch_files::*;
+pub use witness::*;

@@ -19,6 +19,7 @@ mod seccomp;
 mod shared;
 mod tree_watch;
 mod warm;
+mod witness;
 mod worlds;
 
 use std::ffi::CStr;
@@ -48,6 +49,7 @@ pub use seccomp::*;
 pub use shared::*;
 pub use tree_watch::*;
 pub use warm::*;
+pub use witness::*;
 pub use worlds::*;
 
 /// Sockets that keep the borders of messages. macOS has no others.

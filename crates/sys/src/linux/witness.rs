@@ -1,0 +1,184 @@
+//! The witness of a command: the library that bash loads, and the events that it writes.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use nix::errno::Errno;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use crate::witness::{Happened, Trace, WitnessEvent};
+use area::{AREA, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, flag};
+
+#[path = "../../witness/area.rs"]
+mod area;
+
+/// The library, as `build.rs` builds it.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/witness.so"));
+
+const _: () = assert!(LIBRARY.len() <= AREA, "the area lies behind the library");
+
+/// A library for one command's bash, and the events that it writes.
+#[derive(Debug)]
+pub struct Witness {
+    file: File,
+}
+
+impl Witness {
+    /// Creates the file that bash loads.
+    ///
+    /// # Errors
+    /// If the system gives no file in memory.
+    pub fn create() -> io::Result<Self> {
+        // Kernels before 6.3 do not know the flag and need none. A system that forbids programs in memory refuses it.
+        let executable =
+            memfd_create(c"agent-bash", MFdFlags::MFD_CLOEXEC | MFdFlags::from_bits_retain(libc::MFD_EXEC));
+        let fd = match executable {
+            Err(Errno::EINVAL) => memfd_create(c"agent-bash", MFdFlags::MFD_CLOEXEC)?,
+            made => made?,
+        };
+        let mut file = File::from(fd);
+        file.write_all(LIBRARY)?;
+        file.write_all_at(&MAGIC.to_ne_bytes(), AREA as u64)?;
+        file.set_len((AREA + SIZE) as u64)?;
+        Ok(Self { file })
+    }
+
+    /// Returns another handle of the same file, for the process that starts bash.
+    ///
+    /// # Errors
+    /// If no descriptor is free.
+    pub fn share(&self) -> io::Result<OwnedFd> {
+        self.file.as_fd().try_clone_to_owned()
+    }
+
+    /// Returns the number of events so far.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        self.header().map_or(0, |[_, _, events, ..]| events as usize).min(SLOTS)
+    }
+
+    /// Reads the events from this number on. `None` if bash did not load the library.
+    ///
+    /// The shell may have written anything into the area, so nothing in it is trusted.
+    #[must_use]
+    pub fn read(&self, from: usize) -> Option<Trace> {
+        let [magic, begun, events, text, lost] = self.header()?;
+        if magic != MAGIC || begun == 0 {
+            return None;
+        }
+        let mut slots = vec![0; (events as usize).min(SLOTS) * size_of::<area::Event>()];
+        self.file.read_exact_at(&mut slots, (AREA + size_of::<Header>()) as u64).ok()?;
+        let mut texts = vec![0; (text as usize).min(TEXTS)];
+        self.file.read_exact_at(&mut texts, (AREA + TEXT) as u64).ok()?;
+        let slots = slots.as_chunks::<{ size_of::<area::Event>() }>().0;
+        let events: Vec<_> =
+            slots.iter().enumerate().skip(from).map(|(number, slot)| event(number, slot, &texts)).collect();
+        let lost = lost != 0 || events.iter().any(Option::is_none);
+        Some(Trace { events: events.into_iter().flatten().collect(), lost })
+    }
+
+    fn header(&self) -> Option<[u32; 5]> {
+        let mut bytes = [0; 20];
+        self.file.read_exact_at(&mut bytes, AREA as u64).ok()?;
+        let mut words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
+        Some(std::array::from_fn(|_| words.next().unwrap_or(0)))
+    }
+}
+
+impl AsFd for Witness {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Returns the event in a slot. `None` if it was never finished.
+fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> Option<WitnessEvent> {
+    let mut words = slot.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
+    let mut next = || words.next().unwrap_or(0);
+    let [kind, process, pid, value, line, environment, flags, status] = std::array::from_fn(|_| next());
+    let mut piece = || {
+        let at = next() as usize;
+        at.checked_add(next() as usize).and_then(|end| texts.get(at..end)).unwrap_or_default()
+    };
+    let (text, program) = (piece(), piece());
+    let happened = match kind {
+        KIND_FORK => Happened::Forked { pid: pid.cast_signed() },
+        KIND_WAIT => Happened::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
+        KIND_EXEC => {
+            let words = program.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
+            Happened::Executed { words: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect() }
+        }
+        KIND_EXIT => Happened::Exited { code: value.cast_signed() },
+        _ => return None,
+    };
+    Some(WitnessEvent {
+        number,
+        process: process as usize,
+        happened,
+        text: String::from_utf8_lossy(text).into_owned(),
+        line: line.cast_signed(),
+        status: status.cast_signed(),
+        substitution: environment & (SUBSHELL_COMSUB | SUBSHELL_PROCSUB) != 0,
+        errexit: flags & flag::ERREXIT != 0,
+        pipefail: flags & flag::PIPEFAIL != 0,
+        lastpipe: flags & flag::LASTPIPE != 0,
+        in_trap: flags & flag::TRAP != 0,
+        in_command: flags & flag::COMMAND != 0,
+    })
+}
+
+/// Bash's mark of a process that runs `$(…)`.
+const SUBSHELL_COMSUB: u32 = 0x04;
+/// Bash's mark of a process that runs `<(…)` or `>(…)`.
+const SUBSHELL_PROCSUB: u32 = 0x20;
+
+/// Returns whether a program is a bash that loads the library: one that is linked dynamically, for this machine, exports
+/// where it is in its command, and does not run with other rights than its caller. Each file is read once.
+#[must_use]
+pub fn takes_witness(program: &Path) -> bool {
+    static KNOWN: LazyLock<Mutex<HashMap<(u64, u64, i64), bool>>> = LazyLock::new(Mutex::default);
+    let Ok(metadata) = fs::metadata(program) else { return false };
+    let key = (metadata.dev(), metadata.ino(), metadata.mtime());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(key).or_insert_with(|| {
+        let same_rights = metadata.mode() & 0o6000 == 0 && metadata.is_file();
+        same_rights && File::open(program).is_ok_and(|file| is_open_bash(file).unwrap_or(false))
+    })
+}
+
+/// Most bytes of a program that are read.
+const PROGRAM: u64 = 32 * 1024 * 1024;
+/// The type of the entry that names the loader.
+const PT_INTERP: u32 = 3;
+
+fn is_open_bash(file: File) -> io::Result<bool> {
+    let mut program = Vec::new();
+    file.take(PROGRAM).read_to_end(&mut program)?;
+    let mut ours = [0; 20];
+    File::open("/proc/self/exe")?.read_exact(&mut ours)?;
+    Ok(is_dynamic(&program, &ours).unwrap_or(false)
+        && memchr::memmem::find(&program, b"\0the_printed_command\0").is_some())
+}
+
+/// Returns whether an ELF file has a loader, and is for the same kind of machine as the file that begins with `ours`.
+fn is_dynamic(program: &[u8], ours: &[u8]) -> Option<bool> {
+    // The magic number, the class and the order of bytes; then the machine.
+    if program.get(..6)? != ours.get(..6)? || program.get(18..20)? != ours.get(18..20)? {
+        return Some(false);
+    }
+    let number = |at: usize, length: usize| {
+        program
+            .get(at..at.checked_add(length)?)
+            .map(|bytes| bytes.iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte)))
+    };
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    (0..count)
+        .map(|index| number(table.checked_add(index * size)?, 4))
+        .collect::<Option<Vec<_>>>()
+        .map(|types| types.contains(&(PT_INTERP as usize)))
+}

@@ -1,0 +1,67 @@
+//! The events that a witness writes.
+
+/// The events of one command, in the order in which they were begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The events.
+    pub events: Vec<WitnessEvent>,
+    /// Whether there was no room for some.
+    pub lost: bool,
+}
+
+/// One event in a process of the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessEvent {
+    /// The number of the event.
+    pub number: usize,
+    /// The process: the number of the event that forked it, plus 1. 0 is the command's own shell.
+    pub process: usize,
+    /// What happened.
+    pub happened: Happened,
+    /// The command that the shell was about to run, as bash prints it. In the process of a substitution it may still be
+    /// that of the command around it. At an exit it is the last simple command outside of traps.
+    pub text: String,
+    /// The number of the line.
+    pub line: i32,
+    /// `$?` before.
+    pub status: i32,
+    /// Whether the process, or one around it, is that of a substitution.
+    pub substitution: bool,
+    /// `set -e`
+    pub errexit: bool,
+    /// `set -o pipefail`
+    pub pipefail: bool,
+    /// `shopt -s lastpipe`
+    pub lastpipe: bool,
+    /// Whether a trap ran.
+    pub in_trap: bool,
+    /// Whether the command ran. False for files that bash reads before it.
+    pub in_command: bool,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// A process was forked.
+    Forked {
+        /// Its pid. Not positive if there was no process.
+        pid: i32,
+    },
+    /// A child ended, and the shell noticed.
+    Waited {
+        /// Its pid.
+        pid: i32,
+        /// Its status, as `waitpid` gives it.
+        status: i32,
+    },
+    /// The process became a program.
+    Executed {
+        /// The program's words, up to 512 bytes.
+        words: Vec<String>,
+    },
+    /// The shell exited by itself.
+    Exited {
+        /// Its code.
+        code: i32,
+    },
+}

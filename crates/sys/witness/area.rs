@@ -1,0 +1,87 @@
+//! The memory in which the witness writes events and the host reads them: a header, slots for events, then texts.
+
+use core::sync::atomic::AtomicU32;
+
+/// Where the area begins in the file, behind the library. A multiple of every page size.
+pub const AREA: usize = 64 * 1024;
+/// The number of events: a process has three.
+pub const SLOTS: usize = 3 * 4096;
+/// Where the texts begin in the area.
+pub const TEXT: usize = 640 * 1024;
+/// Bytes of all texts.
+pub const TEXTS: usize = 1024 * 1024;
+/// The size of the area.
+pub const SIZE: usize = TEXT + TEXTS;
+/// The first bytes of the area.
+pub const MAGIC: u32 = 0x6177_6974;
+
+const _: () = assert!(size_of::<Header>() + SLOTS * size_of::<Event>() <= TEXT, "events and texts do not overlap");
+
+/// The beginning of the area.
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`]
+    pub magic: u32,
+    /// 1 once the library runs in bash.
+    pub begun: AtomicU32,
+    /// Slots in use.
+    pub events: AtomicU32,
+    /// Bytes of texts in use.
+    pub text: AtomicU32,
+    /// 1 once an event or a text found no room.
+    pub lost: AtomicU32,
+    _room: [u32; 11],
+}
+
+/// A process was forked: `pid`.
+pub const KIND_FORK: u32 = 1;
+/// A process ended: `pid`, `value` is its status.
+pub const KIND_WAIT: u32 = 2;
+/// A process executes a program: `words_at`.
+pub const KIND_EXEC: u32 = 3;
+/// A shell exits: `value` is its code.
+pub const KIND_EXIT: u32 = 4;
+
+/// Bits of [`Event::flags`].
+pub mod flag {
+    /// `set -e`
+    pub const ERREXIT: u32 = 1;
+    /// `set -o pipefail`
+    pub const PIPEFAIL: u32 = 2;
+    /// `shopt -s lastpipe`
+    pub const LASTPIPE: u32 = 4;
+    /// A trap runs.
+    pub const TRAP: u32 = 8;
+    /// The command runs, and not a file that bash reads before it.
+    pub const COMMAND: u32 = 16;
+}
+
+/// One event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// What happened. 0 while the event is written.
+    pub kind: u32,
+    /// The process in which it happened: the number of the fork that made it, counted from 1. 0 is the first shell.
+    pub process: u32,
+    /// The pid that was forked or waited for.
+    pub pid: i32,
+    /// The status of a wait, the code of an exit.
+    pub value: i32,
+    /// Bash's number of the line.
+    pub line: i32,
+    /// Bash's `subshell_environment`.
+    pub environment: u32,
+    /// Options and state of the shell.
+    pub flags: u32,
+    /// `$?`
+    pub status: i32,
+    /// The command as bash prints it.
+    pub text_at: u32,
+    /// The length of the text.
+    pub text_length: u32,
+    /// The words of a program, each with a null byte.
+    pub words_at: u32,
+    /// The length of the words.
+    pub words_length: u32,
+}

@@ -1,0 +1,396 @@
+//! The witness: a library in the command's own bash that notes which processes the shell starts, and how each ends.
+//!
+//! The dynamic loader puts it there through `LD_PRELOAD=/proc/self/fd/N`. Behind its own bytes, the file N has an area
+//! for events that the host reads (`area.rs`). The library leaves no variable and no descriptor behind, and children of
+//! bash lose it when they execute a program. It stands before four functions of the C library and changes nothing of
+//! what they do. Bash exports the variables that say where it is in its command, because loadable builtins need them.
+//!
+//! `build.rs` builds it without a C library of its own, so that glibc and musl take the same file.
+
+#![no_std]
+#![deny(unsafe_op_in_unsafe_fn)]
+// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone, whose event shares nothing with another one that is
+// being written.
+#![allow(static_mut_refs)]
+
+mod area;
+
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::{mem, ptr, slice};
+
+use area::{AREA, Event, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, flag};
+
+unsafe extern "C" {
+    static environ: *mut *mut c_char;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, fd: c_int, offset: c_long) -> *mut c_void;
+    fn close(fd: c_int) -> c_int;
+    fn __errno_location() -> *mut c_int;
+}
+
+type Fork = unsafe extern "C" fn() -> c_int;
+type Waitpid = unsafe extern "C" fn(c_int, *mut c_int, c_int) -> c_int;
+type Execve = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
+type Exit = unsafe extern "C" fn(c_int) -> !;
+
+const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
+const ENOEXEC: c_int = 8;
+const PROT_READ_WRITE: c_int = 3;
+const MAP_SHARED: c_int = 1;
+
+/// Bytes that are kept of a program's words.
+const WORDS: usize = 512;
+
+/// An event without content.
+const EMPTY: Event = Event {
+    kind: 0,
+    process: 0,
+    pid: 0,
+    value: 0,
+    line: 0,
+    environment: 0,
+    flags: 0,
+    status: 0,
+    text_at: 0,
+    text_length: 0,
+    words_at: 0,
+    words_length: 0,
+};
+
+/// Variables of bash, and the area of events.
+struct Witness {
+    header: *mut Header,
+    /// The number of the event with which this process was forked. 0 in the command's own shell.
+    process: u32,
+    /// The last text that this process stored: where, and how long.
+    last: (u32, u32),
+    printed: *const *const c_char,
+    printed_outside_traps: *const *const c_char,
+    line: *const c_int,
+    environment: *const c_int,
+    status: *const c_int,
+    executing: *const c_int,
+    sourcing: *const c_int,
+    errexit: *const c_int,
+    pipefail: *const c_int,
+    lastpipe: *const c_int,
+    trap: *const c_int,
+}
+
+static mut WITNESS: Option<Witness> = None;
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) = begin;
+
+/// Takes the library out of the environment, and begins. Glibc passes the environment, musl has set `environ`.
+unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_char) {
+    // SAFETY: Reads a pointer that the C library sets before it runs other code, or has not set yet.
+    let set = unsafe { environ };
+    // SAFETY: One of the two is the array of the environment, which no other code reads yet.
+    let Some(fd) = (unsafe { take_entry(if set.is_null() { passed } else { set }) }) else { return };
+    // SAFETY: Maps a part of the file whose descriptor was in the entry, and closes the descriptor.
+    let mapped = unsafe { mmap(ptr::null_mut(), SIZE, PROT_READ_WRITE, MAP_SHARED, fd, AREA as c_long) };
+    // SAFETY: As above.
+    unsafe { close(fd) };
+    let header: *mut Header = mapped.cast();
+    // SAFETY: A mapping that succeeded has the size of the area.
+    if mapped as isize == -1 || unsafe { (*header).magic } != MAGIC {
+        return;
+    }
+    // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4.
+    unsafe { WITNESS = Witness::find(header) };
+    if let Some(witness) = unsafe { WITNESS.as_ref() } {
+        // SAFETY: The area is mapped.
+        unsafe { (*witness.header).begun.store(1, Ordering::Release) };
+    }
+}
+
+/// Takes the library out of `LD_PRELOAD`, so that bash finds the environment of its caller. Returns its descriptor.
+unsafe fn take_entry(environment: *mut *mut c_char) -> Option<c_int> {
+    const NAME: &[u8] = b"LD_PRELOAD=";
+    const PATH: &[u8] = b"/proc/self/fd/";
+    let mut at = environment;
+    // SAFETY: The array ends with a null pointer, and each entry before it with a null byte.
+    while let Some(entry) = unsafe { at.as_ref() }.filter(|entry| !entry.is_null()) {
+        // SAFETY: As above; nothing else reads or writes the entry meanwhile.
+        let bytes = unsafe { slice::from_raw_parts_mut(entry.cast::<u8>(), CStr::from_ptr(*entry).count_bytes()) };
+        if let Some(digits) = bytes.strip_prefix(NAME).and_then(|value| value.strip_prefix(PATH)) {
+            let number = digits.iter().take_while(|byte| byte.is_ascii_digit());
+            let length = number.clone().count();
+            let fd = number.fold(0, |number, digit| number * 10 + c_int::from(digit - b'0'));
+            let end = NAME.len() + PATH.len() + length;
+            if bytes.get(end) == Some(&b':') {
+                // The caller's own value stays: the name moves in front of it.
+                let start = end + 1 - NAME.len();
+                bytes[..start].fill(0);
+                bytes[start..=end].copy_from_slice(NAME);
+                // SAFETY: The new start lies within the entry.
+                unsafe { *at = entry.add(start) };
+            } else {
+                bytes.fill(0);
+                // SAFETY: Moves the rest of the array by one, with the null pointer at its end.
+                unsafe {
+                    while !(*at).is_null() {
+                        *at = *at.add(1);
+                        at = at.add(1);
+                    }
+                }
+            }
+            return Some(fd);
+        }
+        // SAFETY: The entry was not the last one.
+        at = unsafe { at.add(1) };
+    }
+    None
+}
+
+/// Looks a symbol up: of the whole program, or behind this library.
+unsafe fn symbol<T>(handle: *mut c_void, name: &CStr) -> *const T {
+    // SAFETY: The name ends with a null byte.
+    unsafe { dlsym(handle, name.as_ptr()) }.cast()
+}
+
+impl Witness {
+    unsafe fn find(header: *mut Header) -> Option<Self> {
+        // SAFETY: The caller vouches for the types.
+        let printed: *const *const c_char = unsafe { symbol(ptr::null_mut(), c"the_printed_command") };
+        if printed.is_null() {
+            return None;
+        }
+        macro_rules! variable {
+            ($name:literal) => {
+                // SAFETY: As above.
+                unsafe { symbol(ptr::null_mut(), $name) }
+            };
+        }
+        Some(Self {
+            header,
+            process: 0,
+            last: (0, 0),
+            printed,
+            printed_outside_traps: variable!(c"the_printed_command_except_trap"),
+            line: variable!(c"line_number"),
+            environment: variable!(c"subshell_environment"),
+            status: variable!(c"last_command_exit_value"),
+            executing: variable!(c"parse_and_execute_level"),
+            sourcing: variable!(c"sourcelevel"),
+            errexit: variable!(c"exit_immediately_on_error"),
+            pipefail: variable!(c"pipefail_opt"),
+            lastpipe: variable!(c"lastpipe_opt"),
+            trap: variable!(c"running_trap"),
+        })
+    }
+
+    /// Returns the value of a variable of bash, or 0 if this bash lacks it.
+    fn value(variable: *const c_int) -> c_int {
+        // SAFETY: A variable that was found lives as long as bash.
+        unsafe { variable.as_ref() }.copied().unwrap_or(0)
+    }
+
+    fn flags(&self) -> u32 {
+        let set = |flag: u32, variable| if Self::value(variable) == 0 { 0 } else { flag };
+        let inside = Self::value(self.executing) > Self::value(self.sourcing);
+        set(flag::ERREXIT, self.errexit)
+            | set(flag::PIPEFAIL, self.pipefail)
+            | set(flag::LASTPIPE, self.lastpipe)
+            | set(flag::TRAP, self.trap)
+            | if inside { flag::COMMAND } else { 0 }
+    }
+
+    /// Returns the next number of a counter, or `None` and counts the loss if it has reached its bound.
+    fn take(&self, counter: &AtomicU32, amount: u32, bound: u32) -> Option<u32> {
+        let next = |used: u32| used.checked_add(amount).filter(|used| *used <= bound);
+        let taken = counter.fetch_update(Ordering::AcqRel, Ordering::Relaxed, next).ok();
+        if taken.is_none() {
+            // SAFETY: The area stays mapped.
+            unsafe { (*self.header).lost.store(1, Ordering::Release) };
+        }
+        taken
+    }
+
+    /// Stores bytes. A text that was stored last is not stored again.
+    fn store(&mut self, bytes: &[u8]) -> (u32, u32) {
+        // SAFETY: The area stays mapped; the header is its beginning.
+        let texts = unsafe { self.header.cast::<u8>().add(TEXT) };
+        let (at, length) = self.last;
+        // SAFETY: These bytes were stored by this process or one that forked it.
+        if length as usize == bytes.len()
+            && unsafe { slice::from_raw_parts(texts.add(at as usize), bytes.len()) } == bytes
+        {
+            return self.last;
+        }
+        // SAFETY: The area stays mapped.
+        let counter = unsafe { &(*self.header).text };
+        let Some(at) = self.take(counter, bytes.len() as u32, TEXTS as u32) else { return (0, 0) };
+        // SAFETY: The counter gave these bytes of the area to this call alone.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), texts.add(at as usize), bytes.len()) };
+        self.last = (at, bytes.len() as u32);
+        self.last
+    }
+
+    fn text(&mut self, variable: *const *const c_char) -> (u32, u32) {
+        // SAFETY: A variable that was found lives as long as bash.
+        let text = unsafe { variable.as_ref() }.copied().unwrap_or(ptr::null());
+        if text.is_null() {
+            return (0, 0);
+        }
+        // SAFETY: Bash ends its texts with a null byte.
+        self.store(unsafe { CStr::from_ptr(text) }.to_bytes())
+    }
+
+    /// Writes an event, and returns its number and place.
+    fn write(&mut self, mut event: Event, text: *const *const c_char) -> Option<(u32, *mut Event)> {
+        (event.text_at, event.text_length) = self.text(text);
+        event.process = self.process;
+        event.line = Self::value(self.line);
+        event.environment = Self::value(self.environment) as u32;
+        event.status = Self::value(self.status);
+        event.flags = self.flags();
+        // SAFETY: The area stays mapped.
+        let number = self.take(unsafe { &(*self.header).events }, 1, SLOTS as u32)?;
+        // SAFETY: The counter gave this slot to this call alone, and it lies in the area.
+        let slot =
+            unsafe { self.header.cast::<u8>().add(mem::size_of::<Header>()).cast::<Event>().add(number as usize) };
+        let kind = mem::take(&mut event.kind);
+        // SAFETY: As above.
+        unsafe { slot.write(event) };
+        // SAFETY: As above. The kind is last: a slot without a kind is not read.
+        unsafe { AtomicU32::from_ptr(&raw mut (*slot).kind) }.store(kind, Ordering::Release);
+        Some((number, slot))
+    }
+}
+
+/// Returns the function of the C library that this library stands before.
+macro_rules! real {
+    ($name:literal, $type:ty) => {{
+        static mut REAL: Option<$type> = None;
+        // SAFETY: The symbol has this type, and bash has one thread.
+        let real = unsafe {
+            if REAL.is_none() {
+                REAL = mem::transmute::<*const c_void, Option<$type>>(symbol(RTLD_NEXT, $name));
+            }
+            REAL
+        };
+        match real {
+            Some(real) => real,
+            None => loop {},
+        }
+    }};
+}
+
+/// Stands before the C library's `fork`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fork() -> c_int {
+    let real = real!(c"fork", Fork);
+    // SAFETY: Bash has one thread.
+    let Some(witness) = (unsafe { WITNESS.as_mut() }) else { return unsafe { real() } };
+    let written = witness.write(Event { kind: KIND_FORK, ..EMPTY }, witness.printed);
+    // SAFETY: Calls what bash called.
+    let child = unsafe { real() };
+    match (child, written) {
+        (0, Some((number, _))) => witness.process = number + 1,
+        // Events of a process whose start was lost have no place.
+        (0, None) => unsafe { WITNESS = None },
+        // SAFETY: The slot is this event's own.
+        (child, Some((_, slot))) => unsafe { (*slot).pid = child },
+        (_, None) => {}
+    }
+    child
+}
+
+/// Stands before the C library's `waitpid`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
+    let real = real!(c"waitpid", Waitpid);
+    let mut ended = 0;
+    // SAFETY: Calls what bash called, with a place for the status in any case.
+    let waited = unsafe { real(pid, &raw mut ended, options) };
+    // SAFETY: The caller's place, or null.
+    if let Some(status) = unsafe { status.as_mut() } {
+        *status = ended;
+    }
+    let stopped = ended & 0xff == 0x7f || ended == 0xffff;
+    // SAFETY: Bash has one thread.
+    if waited > 0
+        && !stopped
+        && let Some(witness) = unsafe { WITNESS.as_mut() }
+    {
+        // SAFETY: The place of this thread's error, which bash may read after the call.
+        let errno = unsafe { *__errno_location() };
+        witness.write(Event { kind: KIND_WAIT, pid: waited, value: ended, ..EMPTY }, ptr::null());
+        // SAFETY: As above.
+        unsafe { *__errno_location() = errno };
+    }
+    waited
+}
+
+/// Stands before the C library's `execve`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execve(
+    path: *const c_char,
+    words: *const *const c_char,
+    environment: *const *const c_char,
+) -> c_int {
+    // SAFETY: Bash has one thread.
+    if let Some(witness) = unsafe { WITNESS.as_mut() } {
+        let mut joined = [0; WORDS];
+        // SAFETY: Bash ends the array with a null pointer and each word with a null byte.
+        let length = unsafe { join(words, &mut joined) };
+        let (words_at, words_length) = witness.store(&joined[..length]);
+        let event = Event { kind: KIND_EXEC, words_at, words_length, ..EMPTY };
+        witness.write(event, witness.printed);
+    }
+    let real = real!(c"execve", Execve);
+    // SAFETY: Calls what bash called.
+    let failed = unsafe { real(path, words, environment) };
+    // SAFETY: The place of this thread's error.
+    if unsafe { *__errno_location() } == ENOEXEC {
+        // Bash runs a script without an interpreter itself. It is a program like any other.
+        unsafe { WITNESS = None };
+    }
+    failed
+}
+
+/// Stands before the C library's `exit`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn exit(code: c_int) -> ! {
+    // SAFETY: Bash has one thread.
+    if let Some(witness) = unsafe { WITNESS.as_mut() } {
+        witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, witness.printed_outside_traps);
+    }
+    let real = real!(c"exit", Exit);
+    // SAFETY: Calls what bash called.
+    unsafe { real(code) }
+}
+
+/// Joins words with null bytes, as far as there is room. Returns the bytes used.
+unsafe fn join(words: *const *const c_char, joined: &mut [u8]) -> usize {
+    let (mut used, mut at) = (0, words);
+    // SAFETY: The array ends with a null pointer, and each word with a null byte.
+    while let Some(word) = unsafe { at.as_ref() }.filter(|word| !word.is_null()) {
+        // SAFETY: As above.
+        let word = unsafe { CStr::from_ptr(*word) }.to_bytes_with_nul();
+        let room = joined.len() - used;
+        let taken = word.len().min(room);
+        joined[used..used + taken].copy_from_slice(&word[..taken]);
+        used += taken;
+        if taken == room {
+            break;
+        }
+        // SAFETY: The word was not the last one.
+        at = unsafe { at.add(1) };
+    }
+    used
+}
+
+/// Never called: nothing here panics, and the library is built without unwinding.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+/// The name that code of `core`, which was built with unwinding, refers to.
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_eh_personality() {}
