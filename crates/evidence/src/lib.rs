@@ -13,6 +13,8 @@
 //! Nothing is guessed: a process without a place, or with several, makes the result `partial`, and a shell that could
 //! not be watched makes it `unknown`, unless the text alone decides.
 
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use types::{By, End, Evidence, Masked, Part, State, Verdict};

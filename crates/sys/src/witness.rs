@@ -19,7 +19,7 @@ pub struct WitnessEvent {
     /// What happened.
     pub happened: Happened,
     /// The command that the shell was about to run, as bash prints it. In the process of a substitution it may still be
-    /// that of the command around it. At an exit it is the last simple command outside of traps.
+    /// that of the command around it.
     pub text: String,
     /// The number of the line.
     pub line: i32,
@@ -63,5 +63,7 @@ pub enum Happened {
     Exited {
         /// Its code.
         code: i32,
+        /// The last simple command outside of traps.
+        outside_traps: String,
     },
 }

@@ -358,7 +358,9 @@ pub unsafe extern "C" fn execve(
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
     // SAFETY: Bash has one thread.
     if let Some(witness) = unsafe { WITNESS.as_mut() } {
-        witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, witness.printed_outside_traps);
+        let (words_at, words_length) = witness.text(witness.printed_outside_traps);
+        let event = Event { kind: KIND_EXIT, value: code, words_at, words_length, ..EMPTY };
+        witness.write(event, witness.printed);
     }
     let real = real!(c"exit", Exit);
     // SAFETY: Calls what bash called.

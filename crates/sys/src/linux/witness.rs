@@ -113,7 +113,10 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
             let words = program.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
             Happened::Executed { words: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect() }
         }
-        KIND_EXIT => Happened::Exited { code: value.cast_signed() },
+        KIND_EXIT => {
+            let outside_traps = String::from_utf8_lossy(program).into_owned();
+            Happened::Exited { code: value.cast_signed(), outside_traps }
+        }
         _ => return None,
     };
     Some(WitnessEvent {
