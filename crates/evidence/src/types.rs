@@ -66,7 +66,7 @@ pub struct Part {
     /// The exit code. `None` after a signal, and if it is not known.
     pub exit_code: Option<i32>,
     /// The name of the signal that ended it.
-    pub signal: Option<&'static str>,
+    pub signal: Option<String>,
     /// How often the part ended like this.
     pub times: usize,
 }
@@ -85,7 +85,7 @@ pub struct Masked {
 }
 
 /// What hides a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum By {
     /// A later element of its pipeline.

@@ -1,0 +1,320 @@
+//! The course of a failed part's code: outwards through the command, to its exit code or to what hides it.
+
+use safety::parse::Join;
+
+use crate::key;
+use crate::places::{Place, Places};
+use crate::processes::{Process, Step};
+use crate::types::By;
+use crate::units::{Id, Role, Shape, Units};
+use crate::walk::Calls;
+
+/// Where the code of a part ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Course {
+    /// It is that of a part around it, or of the command.
+    Carried,
+    /// It decides a condition.
+    Condition,
+    /// Another code takes its place.
+    Masked {
+        by: By,
+        /// The source of what ran in its place.
+        behind: Option<String>,
+        /// The right side of `||`.
+        right: Option<Id>,
+    },
+}
+
+/// A command with its processes and their places.
+pub struct Command<'c> {
+    pub units: &'c Units,
+    pub processes: &'c [Process<'c>],
+    pub places: &'c Places,
+    /// The exit code of the command, as `$?` gives it.
+    pub code: Option<i32>,
+    /// The number of the signal that ended it.
+    pub signal: Option<i32>,
+}
+
+/// A code on its way outwards.
+struct Climb<'c> {
+    /// The process, and the unit in it that has the code.
+    process: usize,
+    unit: Id,
+    calls: Calls,
+    code: i32,
+    /// The number of the event after which the process went on.
+    when: usize,
+    /// The form of the command that ended with the code in this process.
+    key: &'c str,
+}
+
+impl<'c> Command<'c> {
+    /// Follows the code of a unit in a process. `when` is the number of the event after which the process went on.
+    pub fn course(&self, process: usize, place: &Place, code: i32, when: usize) -> Course {
+        let key = &self.units[place.unit].key;
+        let mut climb = Climb { process, unit: place.unit, calls: place.calls.clone(), code, when, key };
+        loop {
+            match self.outwards(&mut climb) {
+                Some(Course::Masked { .. }) if self.is_exited_with(&climb) => {
+                    let Some(root) = self.root(climb.process) else { return Course::Carried };
+                    climb.unit = root;
+                }
+                Some(course) => return course,
+                None => {}
+            }
+        }
+    }
+
+    fn root(&self, process: usize) -> Option<Id> {
+        self.places.roots[process].as_ref().map(|place| place.unit)
+    }
+
+    /// Returns the code of a process.
+    pub fn code_of(&self, process: usize) -> Option<i32> {
+        if process == 0 { self.code } else { self.processes[process].code() }
+    }
+
+    /// Returns the number of the signal that ended a process.
+    pub fn signal_of(&self, process: usize) -> Option<i32> {
+        if process == 0 { self.signal } else { self.processes[process].signal() }
+    }
+
+    /// Goes one unit outwards. Returns the course once it is known.
+    fn outwards(&self, climb: &mut Climb<'c>) -> Option<Course> {
+        if Some(climb.unit) == self.root(climb.process) {
+            return self.leave_process(climb);
+        }
+        if matches!(self.units[climb.unit].shape, Shape::Coproc(_)) {
+            return self.background(climb, climb.unit);
+        }
+        let (parent, role) = self.units.parent(climb.unit)?;
+        match (&self.units[parent].shape, role) {
+            (Shape::List(entries), Role::At(index)) => {
+                if let Some(next) = entries.get(index + 1)
+                    && self.went_on(climb)
+                {
+                    return self.sequence(climb, *next);
+                }
+            }
+            (Shape::AndOr { pipelines, background }, Role::At(index)) => {
+                let right = pipelines[index + 1..].iter().find(|(join, _)| *join == Join::Or);
+                if let Some((_, right)) = right {
+                    let behind = Some(self.units[*right].source.clone());
+                    return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });
+                }
+                if *background && Some(parent) != self.root(climb.process) {
+                    return self.background(climb, parent);
+                }
+            }
+            (Shape::Pipeline { commands, negated }, Role::At(index)) => {
+                let last = commands[commands.len() - 1];
+                if index + 1 < commands.len()
+                    && !self.pipefail_takes(climb, &commands[index + 1..])
+                    && !self.asks_for_elements(parent)
+                {
+                    return Some(masked(By::Pipe, Some(self.units[last].source.clone())));
+                }
+                if *negated {
+                    return Some(Course::Condition);
+                }
+            }
+            (Shape::If { .. } | Shape::Loop { .. }, Role::Condition(_)) => return Some(Course::Condition),
+            (Shape::For(body) | Shape::Loop { body, .. }, Role::Body(_)) if self.has_next_round(climb, parent) => {
+                return Some(masked(By::Sequence, self.first_of(*body)));
+            }
+            (Shape::Function { .. }, _) => {
+                let Some(call) = climb.calls.clone() else { return Some(Course::Carried) };
+                (climb.unit, climb.calls) = (call.site, call.outer.clone());
+                return None;
+            }
+            _ => {}
+        }
+        climb.unit = parent;
+        None
+    }
+
+    /// Returns whether the process ran something after the code.
+    fn went_on(&self, climb: &Climb<'_>) -> bool {
+        let process = &self.processes[climb.process];
+        let later = process.steps.iter().any(|step| match step {
+            Step::Forked(_, event) | Step::Executed(event, _) => event.number > climb.when,
+        });
+        let stopped = |exit: &sys::WitnessEvent| {
+            exit.errexit && process.last_command().is_some_and(|last| key::of_printed(last) == climb.key)
+        };
+        later || process.exit.is_some_and(|exit| !stopped(exit))
+    }
+
+    /// Returns whether the process exits with the code that it has kept: `code=$?; …; exit $code`.
+    fn is_exited_with(&self, climb: &Climb<'_>) -> bool {
+        let last = self.processes[climb.process].last_command().unwrap_or_default();
+        let keeps = last.starts_with("exit ") && last.contains('$');
+        keeps && Some(climb.unit) != self.root(climb.process) && self.code_of(climb.process) == Some(climb.code)
+    }
+
+    /// Returns whether what runs behind a pipeline asks for the codes of its elements.
+    fn asks_for_elements(&self, pipeline: Id) -> bool {
+        let next = self.units.parent(pipeline).and_then(|(entry, _)| match self.units.parent(entry)? {
+            (list, Role::At(index)) => match &self.units[list].shape {
+                Shape::List(entries) => entries.get(index + 1),
+                _ => None,
+            },
+            _ => None,
+        });
+        next.is_some_and(|next| self.units[*next].source.contains("PIPESTATUS"))
+    }
+
+    /// Returns whether the process went on in a loop after the code.
+    fn has_next_round(&self, climb: &Climb<'_>, around: Id) -> bool {
+        self.processes[climb.process].steps.iter().any(|step| match step {
+            Step::Forked(child, event) => {
+                event.number > climb.when && self.root(*child).is_some_and(|unit| self.units.within(unit, around))
+            }
+            Step::Executed(..) => false,
+        })
+    }
+
+    /// Handles a code behind which this entry of a list ran.
+    fn sequence(&self, climb: &mut Climb<'c>, next: Id) -> Option<Course> {
+        let behind = Some(self.units[next].source.clone());
+        let root = self.root(climb.process)?;
+        let ends = |words: &[Option<String>]| match words {
+            [Some(name)] => Some((name.clone(), true)),
+            [Some(name), argument, ..] => Some((name.clone(), argument.is_none())),
+            _ => None,
+        };
+        if let Some(Shape::Simple { words }) = self.first(next).map(|first| &self.units[first].shape)
+            && let Some((name, passes)) = ends(words)
+        {
+            match (name.as_str(), passes) {
+                ("exit", true) => {
+                    climb.unit = root;
+                    return None;
+                }
+                ("return", true) => {
+                    let Some(call) = climb.calls.clone() else { return Some(Course::Carried) };
+                    (climb.unit, climb.calls) = (call.site, call.outer.clone());
+                    return None;
+                }
+                ("exit" | "return", false) => return Some(masked(By::Sequence, behind)),
+                _ => {}
+            }
+        }
+        Some(masked(By::Sequence, behind))
+    }
+
+    /// Returns the first command of a unit.
+    fn first(&self, id: Id) -> Option<Id> {
+        match &self.units[id].shape {
+            Shape::List(inner) => inner.first().and_then(|first| self.first(*first)),
+            Shape::AndOr { pipelines, .. } => pipelines.first().and_then(|(_, first)| self.first(*first)),
+            Shape::Pipeline { commands, .. } => commands.first().copied(),
+            _ => Some(id),
+        }
+    }
+
+    /// Handles a code behind `&`: `wait` may return it.
+    fn background(&self, climb: &mut Climb<'c>, entry: Id) -> Option<Course> {
+        let process = &self.processes[climb.process];
+        let after = process.steps.iter().filter_map(|step| match step {
+            Step::Forked(_, event) | Step::Executed(event, _) => (event.number > climb.when).then_some(*event),
+        });
+        let status = after.chain(process.exit).next().map(|event| event.status);
+        let waits = |id: &Id| match &self.units[*id].shape {
+            Shape::Simple { words } => words.len() > 1 && words[0].as_deref() == Some("wait"),
+            _ => false,
+        };
+        let wait = self.units.ids().filter(|id| *id > entry).find(waits);
+        match wait.filter(|_| status == Some(climb.code)) {
+            Some(wait) => {
+                climb.unit = wait;
+                None
+            }
+            None => Some(masked(By::Background, None)),
+        }
+    }
+
+    /// Returns whether a pipeline with `pipefail` takes the code of an element in front of these.
+    fn pipefail_takes(&self, climb: &Climb<'_>, later: &[Id]) -> bool {
+        let steps = || self.processes[climb.process].steps.iter();
+        let forked = |step: &Step<'_>| match step {
+            Step::Forked(child, event) => Some((*child, event.pipefail, event.number)),
+            Step::Executed(..) => None,
+        };
+        let pipefail = steps().filter_map(forked).any(|(_, pipefail, number)| pipefail && number < climb.when);
+        pipefail
+            && later.iter().all(|unit| {
+                let elements = steps().filter_map(forked).filter(|(child, ..)| self.root(*child) == Some(*unit));
+                elements.last().is_some_and(|(child, ..)| self.code_of(child) == Some(0))
+            })
+    }
+
+    /// Handles a code that is the last one of its process.
+    fn leave_process(&self, climb: &mut Climb<'c>) -> Option<Course> {
+        let process = &self.processes[climb.process];
+        if self.code_of(climb.process) != Some(climb.code) {
+            return Some(masked(By::Sequence, self.next_round(climb.key)));
+        }
+        let (Some((parent, _)), Some(place)) = (process.fork, &self.places.roots[climb.process]) else {
+            return Some(Course::Carried);
+        };
+        if !matches!(self.units[place.unit].shape, Shape::Substitution(_)) {
+            return Some(Course::Carried);
+        }
+        let (around, Role::Word(index)) = self.units.parent(place.unit)? else { return Some(Course::Carried) };
+        let when = process.waited.map_or(climb.when, |(_, number)| number);
+        let hidden = Some(masked(By::Substitution, None));
+        let assigns = matches!(&self.units[around].shape, Shape::Simple { words } if words.is_empty());
+        let last = index + 1 == self.units[around].substitutions.len();
+        match self.code_around(parent, around, when) {
+            Some(code) if code == climb.code => Some(Course::Carried),
+            Some(_) => hidden,
+            None if assigns && last => {
+                *climb = Climb {
+                    process: parent,
+                    unit: around,
+                    calls: place.calls.clone(),
+                    code: climb.code,
+                    when,
+                    key: &self.units[around].key,
+                };
+                None
+            }
+            None => hidden,
+        }
+    }
+
+    /// Returns the code of the process that a command around a substitution became.
+    fn code_around(&self, parent: usize, around: Id, when: usize) -> Option<i32> {
+        if self.places.programs[parent].as_ref().is_some_and(|place| place.unit == around) {
+            return self.code_of(parent);
+        }
+        self.processes[parent].steps.iter().find_map(|step| match step {
+            Step::Forked(child, event) if event.number > when && self.root(*child) == Some(around) => {
+                self.code_of(*child)
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the source of the first command of the loop around a command.
+    fn next_round(&self, key: &str) -> Option<String> {
+        let unit = self.units.ids().find(|id| self.units[*id].key == key)?;
+        let body = self.units.around(unit).find_map(|id| match self.units[id].shape {
+            Shape::For(body) | Shape::Loop { body, .. } => Some(body),
+            _ => None,
+        })?;
+        self.first_of(body)
+    }
+
+    /// Returns the source of the first command of a unit.
+    fn first_of(&self, id: Id) -> Option<String> {
+        self.first(id).map(|first| self.units[first].source.clone())
+    }
+}
+
+fn masked(by: By, behind: Option<String>) -> Course {
+    Course::Masked { by, behind, right: None }
+}

@@ -1,0 +1,129 @@
+//! The canonical form of a command: equal for the source and for what bash prints of it.
+//!
+//! Bash prints a command from its own tree: redirects behind the words, one kind of quotes, one kind of separators. Both
+//! texts are read by the same parser, and the form lists the words and redirects without quotes and blanks.
+
+use std::ops::Range;
+
+use safety::parse::{AndOr, Join, Kind, List, Node, Pipeline, Redirection, Word, read};
+
+/// Returns the form of a command that bash printed.
+pub fn of_printed(text: &str) -> String {
+    let read = read(text);
+    match read.script.body.as_slice() {
+        _ if read.script.fault.is_some() => bare(text),
+        [entry] => match entry.pipelines.as_slice() {
+            [(_, pipeline)] if pipeline.commands.len() == 1 => of_node(&pipeline.commands[0], text),
+            _ => of_and_or(entry, text),
+        },
+        list => of_list(list, text),
+    }
+}
+
+/// Returns the form of a list without `&`.
+pub fn of_and_or(entry: &AndOr, text: &str) -> String {
+    let mut key = String::new();
+    for (at, (join, pipeline)) in entry.pipelines.iter().enumerate() {
+        key += match join {
+            _ if at == 0 => "",
+            Join::And => "&&",
+            Join::Or => "||",
+        };
+        key += &of_pipeline(pipeline, text);
+    }
+    key
+}
+
+fn of_pipeline(pipeline: &Pipeline, text: &str) -> String {
+    let commands: Vec<_> = pipeline.commands.iter().map(|node| of_node(node, text)).collect();
+    let negation = if pipeline.negated { "!" } else { "" };
+    negation.to_owned() + &commands.join("|")
+}
+
+fn of_list(list: &[AndOr], text: &str) -> String {
+    let end = |entry: &AndOr| if entry.background { "&" } else { ";" };
+    list.iter().map(|entry| of_and_or(entry, text) + end(entry)).collect()
+}
+
+/// Returns the form of a command.
+pub fn of_node(node: &Node, text: &str) -> String {
+    let words = |words: &[Word]| words.iter().map(|word| of_word(word, text) + " ").collect::<String>();
+    let mut redirects = String::new();
+    let mut key = match &node.kind {
+        Kind::Simple(simple) => {
+            redirects = of_redirects(&simple.redirects, text);
+            let assignments = simple.assignments.iter().map(|assignment| bare(&assignment.source) + " ");
+            assignments.collect::<String>() + &words(&simple.words)
+        }
+        Kind::Group(list) => format!("{{{}}}", of_list(list, text)),
+        Kind::Subshell(list) => format!("({})", of_list(list, text)),
+        Kind::If { arms, otherwise } => {
+            let arms = arms
+                .iter()
+                .map(|(condition, body)| format!("if {}then {}", of_list(condition, text), of_list(body, text)));
+            format!("{}else {}fi", arms.collect::<String>(), of_list(otherwise, text))
+        }
+        Kind::Loop { condition, expressions, body } => {
+            format!("while {}{}do {}done", words(expressions), of_list(condition, text), of_list(body, text))
+        }
+        Kind::For { name, words: items, body } => {
+            let items = items.as_deref().map_or_else(|| "$@ ".to_owned(), words);
+            format!("for {name} in {items}do {}done", of_list(body, text))
+        }
+        Kind::Case { word, arms } => {
+            let arms = arms.iter().map(|(patterns, body)| format!("{}) {}", words(patterns), of_list(body, text)));
+            format!("case {} in {}esac", of_word(word, text), arms.collect::<String>())
+        }
+        Kind::Function { name, body } => format!("function {name} {}", of_node(body, text)),
+        Kind::Test(tested) => format!("[[{}]]", words(tested)),
+        // Bash prints the name that it gives to a simple command, too, and reads none there.
+        Kind::Coproc(_, body) => {
+            let body = of_node(body, text);
+            format!("coproc {}", body.strip_prefix("COPROC ").unwrap_or(&body))
+        }
+    };
+    key += &redirects;
+    key += &of_redirects(&node.redirects, text);
+    if node.pipes_stderr {
+        key += "2>&1 ";
+    }
+    key
+}
+
+fn of_redirects(redirects: &[Redirection], text: &str) -> String {
+    let form = |redirect: &Redirection| {
+        let standard = u32::from(!redirect.op.starts_with('<'));
+        let target = if redirect.heredoc.is_some() { String::new() } else { of_word(&redirect.target, text) };
+        format!("{}{}{target} ", redirect.fd.unwrap_or(standard), redirect.op)
+    };
+    redirects.iter().map(form).collect()
+}
+
+fn of_word(word: &Word, text: &str) -> String {
+    bare(text.get(word.span.clone()).unwrap_or_default())
+}
+
+/// Returns a text without quotes, blanks and the ends of commands.
+fn bare(text: &str) -> String {
+    let left_out = |byte: char| byte.is_whitespace() || matches!(byte, ';' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')');
+    text.chars().filter(|byte| !left_out(*byte)).collect()
+}
+
+/// Returns the place of a list in its text.
+pub fn span_of_list(list: &List) -> Range<usize> {
+    join(list.iter().map(span_of_and_or))
+}
+
+/// Returns the place of joined pipelines in their text.
+pub fn span_of_and_or(entry: &AndOr) -> Range<usize> {
+    join(entry.pipelines.iter().map(|(_, pipeline)| span_of_pipeline(pipeline)))
+}
+
+/// Returns the place of a pipeline in its text.
+pub fn span_of_pipeline(pipeline: &Pipeline) -> Range<usize> {
+    join(pipeline.commands.iter().map(|node| node.span.clone()))
+}
+
+fn join(spans: impl Iterator<Item = Range<usize>>) -> Range<usize> {
+    spans.reduce(|all, span| all.start.min(span.start)..all.end.max(span.end)).unwrap_or(0..0)
+}

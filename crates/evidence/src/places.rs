@@ -1,0 +1,219 @@
+//! The place of each process in the command.
+
+use std::collections::HashMap;
+
+use crate::builtins::is_opaque;
+use crate::key;
+use crate::processes::{Process, Step};
+use crate::units::{Id, Shape, Units};
+use crate::walk::{At, Calls, Process as Walked, Walk};
+
+/// The place of a process, or of the program that it became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The unit.
+    pub unit: Id,
+    /// The function calls around it.
+    pub calls: Calls,
+    /// Whether it can be no other one.
+    pub certain: bool,
+}
+
+/// The places of all processes.
+pub struct Places {
+    /// The unit that each process runs. `None` for commands from elsewhere.
+    pub roots: Vec<Option<Place>>,
+    /// The unit of the program that each process became, or did not find.
+    pub programs: Vec<Option<Place>>,
+}
+
+/// Ways through the command that are followed at once.
+const WAYS: usize = 16;
+/// Places between commands that are looked at for one trace.
+const BUDGET: usize = 1_000_000;
+
+/// One way of a process through its command so far.
+#[derive(Clone)]
+struct Way {
+    at: At,
+    calls: Calls,
+    /// The unit of each step.
+    units: Vec<Option<(Id, Calls)>>,
+}
+
+/// Finds the places of all processes.
+pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
+    let mut finder = Finder {
+        walk: Walk { units, budget: BUDGET },
+        processes,
+        keys: HashMap::new(),
+        places: Places { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
+    };
+    finder.places.roots[0] = Some(Place { unit: 0, calls: None, certain: true });
+    // A shell comes before its children, so its place is known.
+    for index in 0..processes.len() {
+        finder.place(index);
+    }
+    finder.places
+}
+
+struct Finder<'u, 'p> {
+    walk: Walk<'u>,
+    processes: &'p [Process<'p>],
+    /// The canonical form of each printed command.
+    keys: HashMap<&'p str, String>,
+    places: Places,
+}
+
+/// What a step asks of a unit.
+struct Wanted<'p> {
+    text: &'p str,
+    /// The process that was forked. `None` for the process itself, which becomes a program.
+    child: Option<usize>,
+    in_trap: bool,
+}
+
+impl<'p> Finder<'_, 'p> {
+    /// Places the children of a process, and the program that it became.
+    fn place(&mut self, index: usize) {
+        let process = &self.processes[index];
+        let Some(root) = self.places.roots[index].clone() else { return };
+        let wanted = self.wanted(process);
+        let lastpipe = process.first().is_some_and(|event| event.lastpipe);
+        let walked = Walked { root: root.unit, lastpipe, lenient: false };
+        let mut ways = vec![Way { at: self.walk.start(root.unit), calls: root.calls.clone(), units: Vec::new() }];
+        for step in &wanted {
+            ways = self.follow(ways, step, walked);
+        }
+        for (at, step) in wanted.iter().enumerate() {
+            let mut found = ways.iter().filter_map(|way| way.units[at].clone());
+            let Some((unit, calls)) = found.next() else { continue };
+            let certain =
+                root.certain && ways.iter().all(|way| way.units[at].as_ref().is_some_and(|(other, _)| *other == unit));
+            let place = Some(Place { unit, calls, certain });
+            match step.child {
+                Some(child) => self.places.roots[child] = place,
+                None => self.places.programs[index] = place,
+            }
+        }
+    }
+
+    /// Lists the steps of a process. The last may be a program that was not found.
+    fn wanted(&self, process: &'p Process<'p>) -> Vec<Wanted<'p>> {
+        let mut wanted: Vec<_> = process
+            .steps
+            .iter()
+            .map(|step| match step {
+                Step::Forked(child, event) => Wanted { text: &event.text, child: Some(*child), in_trap: event.in_trap },
+                Step::Executed(event, _) => Wanted { text: &event.text, child: None, in_trap: event.in_trap },
+            })
+            .collect();
+        if let Some(event) = process.not_found() {
+            wanted.push(Wanted { text: &event.text, child: None, in_trap: event.in_trap });
+        }
+        wanted
+    }
+
+    /// Follows each way to the places where this step can be.
+    fn follow(&mut self, ways: Vec<Way>, step: &Wanted<'p>, walked: Walked) -> Vec<Way> {
+        let code = step.child.and_then(|child| self.processes[child].code());
+        let mut followed: Vec<Way> = Vec::new();
+        let mut elsewhere = step.in_trap;
+        for lenient in [false, true] {
+            for way in &ways {
+                if step.in_trap {
+                    break;
+                }
+                let next = self.walk.next(way.at, way.calls.clone(), Walked { lenient, ..walked });
+                elsewhere |= next.elsewhere;
+                for (unit, calls) in next.units {
+                    if followed.len() < WAYS && self.fits(unit, step) {
+                        let mut units = way.units.clone();
+                        units.push(Some((unit, calls.clone())));
+                        followed.push(Way { at: At::After(unit, code), calls, units });
+                    }
+                }
+            }
+            self.prefer_substitutions(&mut followed, step);
+            if !followed.is_empty() || elsewhere {
+                break;
+            }
+        }
+        if followed.is_empty() && !elsewhere {
+            followed.extend(self.anywhere(&ways, step, walked.root, code));
+        }
+        if followed.is_empty() {
+            followed = ways;
+            followed.iter_mut().for_each(|way| way.units.push(None));
+        }
+        followed
+    }
+
+    /// Returns the ways to every unit of the process that fits, wherever the shell was.
+    fn anywhere(&mut self, ways: &[Way], step: &Wanted<'p>, root: Id, code: Option<i32>) -> Vec<Way> {
+        let Some(way) = ways.first() else { return Vec::new() };
+        let fitting: Vec<_> = self.walk.units.ids().filter(|unit| self.walk.units.within(*unit, root)).collect();
+        let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step)).take(WAYS).collect::<Vec<_>>();
+        fitting
+            .into_iter()
+            .map(|unit| {
+                let mut units = way.units.clone();
+                units.push(Some((unit, way.calls.clone())));
+                Way { at: At::After(unit, code), calls: way.calls.clone(), units }
+            })
+            .collect()
+    }
+
+    /// Returns whether a step can be that of a unit.
+    fn fits(&mut self, unit: Id, step: &Wanted<'p>) -> bool {
+        let units = self.walk.units;
+        let Some(child) = step.child else {
+            return matches!(units[unit].shape, Shape::Simple { .. }) && self.key(step.text) == units[unit].key;
+        };
+        let process = &self.processes[child];
+        let substitution = self.is_substitution(process);
+        if !matches!(units[unit].shape, Shape::Substitution(_)) {
+            return substitution != Some(true) && self.key(step.text) == units[unit].key;
+        }
+        if substitution == Some(false) {
+            return false;
+        }
+        let Some(first) = process.first().filter(|first| first.text != step.text) else { return true };
+        let first = self.key(&first.text).to_owned();
+        let calls = |inner: Id| match &units[inner].shape {
+            Shape::Simple { words } => words
+                .first()
+                .is_some_and(|name| name.as_ref().is_none_or(|name| is_opaque(name) || units.function(name).is_some())),
+            _ => false,
+        };
+        units.ids().filter(|inner| units.within(*inner, unit)).any(|inner| units[inner].key == first || calls(inner))
+    }
+
+    /// Prefers substitutions for a process that began with another command than the one that was printed.
+    fn prefer_substitutions(&self, followed: &mut Vec<Way>, step: &Wanted<'_>) {
+        let is_substitution = |way: &Way| match way.units.last() {
+            Some(Some((unit, _))) => matches!(self.walk.units[*unit].shape, Shape::Substitution(_)),
+            _ => false,
+        };
+        let first = step.child.and_then(|child| self.processes[child].first());
+        if first.is_some_and(|first| first.text != step.text) && followed.iter().any(is_substitution) {
+            followed.retain(is_substitution);
+        }
+    }
+
+    /// Returns whether a process runs a substitution, as far as it shows.
+    fn is_substitution(&self, process: &Process<'_>) -> Option<bool> {
+        let (_, fork) = process.fork?;
+        let first = process.first()?;
+        match (fork.substitution, first.substitution) {
+            (false, within) => Some(within),
+            // Within a substitution all processes have its mark. A command that starts a program has the same text.
+            (true, _) if first.text == fork.text && process.program().is_some() => Some(false),
+            (true, _) => None,
+        }
+    }
+
+    fn key(&mut self, text: &'p str) -> &str {
+        self.keys.entry(text).or_insert_with(|| key::of_printed(text))
+    }
+}

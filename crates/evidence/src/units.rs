@@ -1,0 +1,281 @@
+//! The syntax of a command as a flat list of units: every place in which a shell can be.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use safety::parse::{AndOr, Heredoc, Join, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Word};
+
+use crate::key;
+
+/// The index of a unit.
+pub type Id = usize;
+
+/// The units of a command. The first is the whole command.
+pub struct Units {
+    all: Vec<Unit>,
+}
+
+/// One unit.
+pub struct Unit {
+    pub shape: Shape,
+    /// The unit around this one, and the place in it. `None` for the whole command.
+    pub parent: Option<(Id, Role)>,
+    /// The substitutions in the words and redirects, in the order of the text.
+    pub substitutions: Vec<Id>,
+    /// The command as bash prints it, in a canonical form.
+    pub key: String,
+    /// The source.
+    pub source: String,
+    /// The place in the command, in bytes. `None` between backquotes.
+    pub span: Option<Range<usize>>,
+}
+
+/// What a unit consists of.
+pub enum Shape {
+    List(Vec<Id>),
+    AndOr { pipelines: Vec<(Join, Id)>, background: bool },
+    Pipeline { commands: Vec<Id>, negated: bool },
+    Simple { words: Vec<Option<String>> },
+    Group(Id),
+    Subshell(Id),
+    If { arms: Vec<(Id, Id)>, otherwise: Id },
+    Loop { condition: Id, body: Id },
+    For(Id),
+    Case(Vec<Id>),
+    Function { name: String, body: Id },
+    Test,
+    Coproc(Id),
+    Substitution(Id),
+}
+
+/// The place of a unit in the unit around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An entry of a list, a pipeline of a list, a command of a pipeline.
+    At(usize),
+    /// The condition of an arm or a loop.
+    Condition(usize),
+    /// The body of an arm, a loop, a group, a function, a substitution.
+    Body(usize),
+    /// `else`
+    Otherwise,
+    /// A substitution in a word.
+    Word(usize),
+}
+
+impl Units {
+    /// Lists the units of a command.
+    pub fn of(command: &str, read: &ParsedScript) -> Self {
+        let mut builder = Builder { all: Vec::new(), heredocs: &read.heredocs };
+        builder.list(&read.script.body, None, &Text { text: command.into(), begins: Some(0) });
+        Self { all: builder.all }
+    }
+
+    /// Returns the unit around a unit.
+    pub fn parent(&self, id: Id) -> Option<(Id, Role)> {
+        self[id].parent
+    }
+
+    /// Returns the units from this one outwards.
+    pub fn around(&self, id: Id) -> impl Iterator<Item = Id> {
+        std::iter::successors(Some(id), |id| self.parent(*id).map(|(parent, _)| parent))
+    }
+
+    /// Returns whether a unit is another one or lies in it.
+    pub fn within(&self, id: Id, outer: Id) -> bool {
+        self.around(id).any(|around| around == outer)
+    }
+
+    /// Returns the indexes of all units.
+    pub fn ids(&self) -> Range<Id> {
+        0..self.all.len()
+    }
+
+    /// Returns the body of the function with this name that is defined last.
+    pub fn function(&self, name: &str) -> Option<Id> {
+        self.all.iter().rev().find_map(|unit| match &unit.shape {
+            Shape::Function { name: defined, body } if defined == name => Some(*body),
+            _ => None,
+        })
+    }
+
+    /// Returns whether a command has a process of its own by its place: an element of a pipeline, or behind `&`.
+    pub fn is_apart(&self, id: Id) -> bool {
+        let Some((pipeline, Role::At(_))) = self.parent(id) else { return false };
+        let Shape::Pipeline { commands, .. } = &self[pipeline].shape else { return false };
+        commands.len() > 1 || self.is_background(pipeline)
+    }
+
+    /// Returns whether a pipeline is all that `&` stands behind.
+    fn is_background(&self, pipeline: Id) -> bool {
+        self.parent(pipeline).is_some_and(|(list, _)| match &self[list].shape {
+            Shape::AndOr { pipelines, background } => *background && pipelines.len() == 1,
+            _ => false,
+        })
+    }
+}
+
+impl std::ops::Index<Id> for Units {
+    type Output = Unit;
+
+    fn index(&self, id: Id) -> &Unit {
+        &self.all[id]
+    }
+}
+
+/// The text that spans refer to.
+struct Text {
+    text: Rc<str>,
+    /// Where it begins in the command. `None` for a text between backquotes that is not there as it stands.
+    begins: Option<usize>,
+}
+
+struct Builder<'p> {
+    all: Vec<Unit>,
+    heredocs: &'p [Heredoc],
+}
+
+impl Builder<'_> {
+    fn add(&mut self, parent: Option<(Id, Role)>, span: Range<usize>, text: &Text) -> Id {
+        self.all.push(Unit {
+            shape: Shape::Test,
+            parent,
+            substitutions: Vec::new(),
+            key: String::new(),
+            source: text.text.get(span.clone()).unwrap_or_default().to_owned(),
+            span: text.begins.map(|begins| begins + span.start..begins + span.end),
+        });
+        self.all.len() - 1
+    }
+
+    fn list(&mut self, list: &List, parent: Option<(Id, Role)>, text: &Text) -> Id {
+        let id = self.add(parent, key::span_of_list(list), text);
+        let entries = list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, Role::At(at)), text)).collect();
+        self.all[id].shape = Shape::List(entries);
+        id
+    }
+
+    fn and_or(&mut self, entry: &AndOr, parent: (Id, Role), text: &Text) -> Id {
+        let id = self.add(Some(parent), key::span_of_and_or(entry), text);
+        let pipelines = entry.pipelines.iter().enumerate();
+        let pipelines =
+            pipelines.map(|(at, (join, each))| (*join, self.pipeline(each, (id, Role::At(at)), text))).collect();
+        self.all[id].key = key::of_and_or(entry, &text.text);
+        self.all[id].shape = Shape::AndOr { pipelines, background: entry.background };
+        id
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, parent: (Id, Role), text: &Text) -> Id {
+        let id = self.add(Some(parent), key::span_of_pipeline(pipeline), text);
+        let commands = pipeline.commands.iter().enumerate();
+        let commands = commands.map(|(at, node)| self.node(node, (id, Role::At(at)), text)).collect();
+        self.all[id].shape = Shape::Pipeline { commands, negated: pipeline.negated };
+        id
+    }
+
+    fn node(&mut self, node: &Node, parent: (Id, Role), text: &Text) -> Id {
+        let id = self.add(Some(parent), node.span.clone(), text);
+        self.all[id].key = key::of_node(node, &text.text);
+        let shape = match &node.kind {
+            Kind::Simple(simple) => {
+                for assignment in &simple.assignments {
+                    self.parts(assignment.index.as_deref().unwrap_or_default(), id, text);
+                    self.parts(&assignment.value.parts, id, text);
+                }
+                self.words(&simple.words, id, text);
+                self.redirects(&simple.redirects, id, text);
+                Shape::Simple { words: simple.words.iter().map(|word| literal(&word.parts)).collect() }
+            }
+            Kind::Group(list) => Shape::Group(self.list(list, Some((id, Role::Body(0))), text)),
+            Kind::Subshell(list) => Shape::Subshell(self.list(list, Some((id, Role::Body(0))), text)),
+            Kind::If { arms, otherwise } => {
+                let mut arm = |(at, (condition, body)): (usize, &(List, List))| {
+                    let condition = self.list(condition, Some((id, Role::Condition(at))), text);
+                    (condition, self.list(body, Some((id, Role::Body(at))), text))
+                };
+                let arms = arms.iter().enumerate().map(&mut arm).collect();
+                Shape::If { arms, otherwise: self.list(otherwise, Some((id, Role::Otherwise)), text) }
+            }
+            Kind::Loop { condition, expressions, body } => {
+                self.words(expressions, id, text);
+                let condition = self.list(condition, Some((id, Role::Condition(0))), text);
+                Shape::Loop { condition, body: self.list(body, Some((id, Role::Body(0))), text) }
+            }
+            Kind::For { name: _, words, body } => {
+                self.words(words.as_deref().unwrap_or_default(), id, text);
+                Shape::For(self.list(body, Some((id, Role::Body(0))), text))
+            }
+            Kind::Case { word, arms } => {
+                self.parts(&word.parts, id, text);
+                let mut arm = |(at, (patterns, body)): (usize, &(Vec<Word>, List))| {
+                    self.words(patterns, id, text);
+                    self.list(body, Some((id, Role::Body(at))), text)
+                };
+                Shape::Case(arms.iter().enumerate().map(&mut arm).collect())
+            }
+            Kind::Function { name, body } => {
+                Shape::Function { name: name.clone(), body: self.node(body, (id, Role::Body(0)), text) }
+            }
+            Kind::Test(words) => {
+                self.words(words, id, text);
+                Shape::Test
+            }
+            Kind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),
+        };
+        self.redirects(&node.redirects, id, text);
+        self.all[id].shape = shape;
+        id
+    }
+
+    fn redirects(&mut self, redirects: &[Redirection], id: Id, text: &Text) {
+        for redirect in redirects {
+            self.parts(&redirect.target.parts, id, text);
+            let body = redirect.heredoc.and_then(|number| self.heredocs.get(number));
+            self.parts(body.map_or(&[][..], |body| &body.parts), id, text);
+        }
+    }
+
+    fn words(&mut self, words: &[Word], id: Id, text: &Text) {
+        for word in words {
+            self.parts(&word.parts, id, text);
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part], id: Id, text: &Text) {
+        for part in parts {
+            match part {
+                Part::Text(_) | Part::Quoted(_) => {}
+                Part::Double(inner) | Part::Arithmetic(inner) | Part::Pattern(_, inner) => self.parts(inner, id, text),
+                Part::Parameter(parameter) => {
+                    self.parts(parameter.index.as_deref().unwrap_or_default(), id, text);
+                    self.parts(&parameter.word, id, text);
+                }
+                Part::Array(words) => self.words(words, id, text),
+                Part::Command(nested) | Part::Process(nested) => self.substitution(nested, id, text),
+            }
+        }
+    }
+
+    fn substitution(&mut self, nested: &Nested, around: Id, text: &Text) {
+        let inner = nested.text.clone().map(|inner| {
+            let quoted = format!("`{inner}`");
+            let mut places = text.text.match_indices(&quoted);
+            let first = places.next().filter(|_| places.next().is_none()).zip(text.begins);
+            Text { text: inner, begins: first.map(|((at, _), begins)| begins + at + 1) }
+        });
+        let text = inner.as_ref().unwrap_or(text);
+        let at = self.all[around].substitutions.len();
+        let id = self.add(Some((around, Role::Word(at))), key::span_of_list(&nested.list), text);
+        self.all[around].substitutions.push(id);
+        self.all[id].shape = Shape::Substitution(self.list(&nested.list, Some((id, Role::Body(0))), text));
+    }
+}
+
+/// Returns the value of a word in which nothing is expanded.
+fn literal(parts: &[Part]) -> Option<String> {
+    parts.iter().try_fold(String::new(), |value, part| match part {
+        Part::Text(text) | Part::Quoted(text) => Some(value + text),
+        Part::Double(inner) => Some(value + &literal(inner)?),
+        _ => None,
+    })
+}

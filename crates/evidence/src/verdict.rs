@@ -1,0 +1,140 @@
+//! What the parts of a command prove.
+
+use safety::Utf16;
+
+use crate::course::{Command, Course};
+use crate::parts::{Found, joined};
+use crate::types::{By, End, Evidence, Masked, Part, State, Verdict};
+use crate::units::{Id, Units};
+
+/// Most entries of `parts`.
+const PARTS: usize = 50;
+/// Most entries of `masked`.
+const MASKED: usize = 20;
+/// Most characters of a part's source.
+const SOURCE: usize = 200;
+
+/// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
+pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16) -> Evidence {
+    let uncertain = |part: &&Found| part.failed() && part.code != command.code && !is_certain(part);
+    let state = if complete && !found.iter().any(|part| uncertain(&part)) { State::Known } else { State::Partial };
+    let hidden: Vec<_> = found.iter().filter(|part| matches!(part.course, Some(Course::Masked { .. }))).collect();
+    let masked: Vec<_> = joined(hidden.iter().copied(), |part| part.course.clone())
+        .into_iter()
+        .filter_map(|(part, times)| match part.course.clone()? {
+            Course::Masked { by, behind, .. } => Some(Masked {
+                part: shown(command.units, part, times, utf16),
+                by,
+                behind: behind.map(|text| cut(&text)),
+            }),
+            _ => None,
+        })
+        .collect();
+    let (verdict, why) = verdict(command, found, state, end, &masked);
+    let mut entries = joined(found, |_| ());
+    let parts_total = entries.len();
+    keep(&mut entries);
+    let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
+    Evidence { verdict, why, state, parts, parts_total, masked: masked.into_iter().take(MASKED).collect() }
+}
+
+/// Returns whether the place of a part is known beyond doubt.
+fn is_certain(part: &Found) -> bool {
+    part.place.as_ref().is_some_and(|place| place.certain)
+}
+
+/// Drops the last entries above the limit that did not fail.
+fn keep(entries: &mut Vec<(&Found, usize)>) {
+    let mut room = PARTS.saturating_sub(entries.iter().filter(|(part, _)| part.failed()).count());
+    entries.retain(|(part, _)| {
+        let kept = part.failed() || room > 0;
+        room -= usize::from(kept && !part.failed());
+        kept
+    });
+    entries.truncate(PARTS);
+}
+
+fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
+    let unit = part.place.as_ref().map(|place| &units[place.unit]);
+    let code = part.code;
+    // A shell gives 128 + n for a process that signal n ended, and a program may exit with that number itself.
+    let signal = part.signal;
+    Part {
+        command: cut(unit.map_or(part.printed.as_str(), |unit| unit.source.as_str())),
+        span: unit.and_then(|unit| unit.span.as_ref()).map(|span| utf16.span(span)),
+        exit_code: code.filter(|_| signal.is_none()),
+        signal: signal.map(sys::signal_name),
+        times,
+    }
+}
+
+/// Returns a part that ended with 0.
+pub fn passed(units: &Units, id: Id, utf16: &Utf16) -> Part {
+    let unit = &units[id];
+    let span = unit.span.as_ref().map(|span| utf16.span(span));
+    Part { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(SOURCE).collect()
+}
+
+/// Returns the verdict of a command, and why it is not `passed`.
+fn verdict(
+    command: &Command<'_>,
+    found: &[Found],
+    state: State,
+    end: End,
+    masked: &[Masked],
+) -> (Verdict, Option<String>) {
+    if !end.by_itself {
+        return (Verdict::Failed, Some("The command did not end by itself.".to_owned()));
+    }
+    if let Some(signal) = end.signal {
+        return (Verdict::Failed, Some(format!("The command was ended by {}.", sys::signal_name(signal))));
+    }
+    if let Some(code) = end.code.filter(|code| *code != 0) {
+        return (Verdict::Failed, Some(format!("The exit code is {code}.")));
+    }
+    let excused = |part: &Found| match &part.course {
+        Some(Course::Masked { by: By::Or, right: Some(right), .. }) => started_program(command, found, *right),
+        _ => false,
+    };
+    let hidden = |part: &&Found| matches!(part.course, Some(Course::Masked { .. }));
+    if let Some(part) = found.iter().filter(hidden).find(|part| !excused(part)) {
+        return (Verdict::Failed, Some(format!("{} is hidden.", named(command.units, part))));
+    }
+    if let Some(part) = found.iter().find(hidden) {
+        let why = format!("{} is hidden by a program behind ||.", named(command.units, part));
+        return (Verdict::Unproven, Some(why));
+    }
+    if state != State::Known {
+        return (Verdict::Unproven, Some("Not every part of the command is known.".to_owned()));
+    }
+    if let Some(part) = found.iter().find(|part| part.code.is_none()) {
+        return (Verdict::Unproven, Some(format!("The end of «{}» is not known.", source(command.units, part))));
+    }
+    debug_assert!(masked.is_empty(), "a masked failure decides");
+    (Verdict::Passed, None)
+}
+
+fn source(units: &Units, part: &Found) -> String {
+    let source = part.place.as_ref().map_or(part.printed.as_str(), |place| units[place.unit].source.as_str());
+    source.chars().take(60).collect()
+}
+
+fn named(units: &Units, part: &Found) -> String {
+    let source = source(units, part);
+    match part.signal {
+        Some(signal) => format!("The end of «{source}» by {}", sys::signal_name(signal)),
+        None => format!("The exit code {} of «{source}»", part.code.unwrap_or_default()),
+    }
+}
+
+/// Returns whether a program was started in a unit.
+fn started_program(command: &Command<'_>, found: &[Found], unit: Id) -> bool {
+    found.iter().any(|part| {
+        let program = command.processes[part.process].program().is_some();
+        program && part.place.as_ref().is_some_and(|place| command.units.within(place.unit, unit))
+    })
+}

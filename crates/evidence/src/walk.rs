@@ -1,0 +1,275 @@
+//! The ways that a shell can take through its command, from one process that it starts to the next.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use safety::parse::Join;
+
+use crate::builtins::{is_builtin, is_opaque};
+use crate::units::{Id, Role, Shape, Units};
+
+/// The function calls around a place, the innermost first.
+pub type Calls = Option<Rc<Call>>;
+
+/// One function call.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The command that calls.
+    pub site: Id,
+    /// The calls around it.
+    pub outer: Calls,
+}
+
+/// Function calls within each other before the walk gives up.
+const CALLS: usize = 32;
+
+/// A place between two commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum At {
+    /// In front of a unit.
+    Begin(Id),
+    /// In a command, in front of this substitution of its words.
+    Words(Id, usize),
+    /// In a command whose words are expanded.
+    Body(Id),
+    /// Behind a unit that ended with this code. `None` if it is not known.
+    After(Id, Option<i32>),
+}
+
+/// What the shell may do next.
+#[derive(Default)]
+pub struct Next {
+    /// The units for which it may start a process, the most likely first.
+    pub units: Vec<(Id, Calls)>,
+    /// Whether it may run commands from elsewhere before: by `eval`, `source`, or a name that is not known.
+    pub elsewhere: bool,
+}
+
+/// How the walk treats the process.
+#[derive(Clone, Copy)]
+pub struct Process {
+    /// The unit that the process runs.
+    pub root: Id,
+    /// Whether the last element of a pipeline runs in the shell itself.
+    pub lastpipe: bool,
+    /// Whether any command may pass without a process of its own.
+    pub lenient: bool,
+}
+
+/// Walks through the units of one command.
+pub struct Walk<'u> {
+    pub units: &'u Units,
+    /// Places that may still be looked at.
+    pub budget: usize,
+}
+
+impl Walk<'_> {
+    /// Returns the place at which a process begins that runs this unit.
+    pub fn start(&self, root: Id) -> At {
+        match &self.units[root].shape {
+            Shape::List(_) | Shape::Pipeline { .. } => At::Begin(root),
+            Shape::AndOr { pipelines, .. } => {
+                pipelines.first().map_or(At::After(root, None), |(_, first)| At::Begin(*first))
+            }
+            Shape::Substitution(list) => At::Begin(*list),
+            Shape::Subshell(list) => At::Begin(*list),
+            Shape::Coproc(body) => At::Words(*body, 0),
+            _ if self.units.is_apart(root) => At::Words(root, 0),
+            _ => At::Body(root),
+        }
+    }
+
+    /// Returns what the shell may do next.
+    pub fn next(&mut self, at: At, calls: Calls, process: Process) -> Next {
+        let mut next = Next::default();
+        let mut seen = HashSet::new();
+        let mut open = vec![(at, calls)];
+        let mut ways = Vec::new();
+        while let Some((at, calls)) = open.pop() {
+            let depth = depth(&calls);
+            if depth > CALLS || !seen.insert((at, depth)) || self.budget == 0 {
+                continue;
+            }
+            self.budget -= 1;
+            self.step(at, &calls, process, &mut next, &mut ways);
+            open.extend(ways.drain(..).rev());
+        }
+        next
+    }
+
+    fn step(&self, at: At, calls: &Calls, process: Process, next: &mut Next, ways: &mut Vec<(At, Calls)>) {
+        let mut go = |at| ways.push((at, calls.clone()));
+        match at {
+            At::Begin(id) => match &self.units[id].shape {
+                Shape::List(entries) => go(entries.first().map_or(At::After(id, Some(0)), |first| At::Begin(*first))),
+                Shape::AndOr { pipelines, background } if *background && pipelines.len() > 1 => {
+                    next.units.push((id, calls.clone()));
+                }
+                Shape::AndOr { pipelines, .. } => pipelines.iter().take(1).for_each(|(_, first)| go(At::Begin(*first))),
+                Shape::Pipeline { commands, .. } => {
+                    go(commands.first().map_or(At::After(id, Some(0)), |first| At::Begin(*first)));
+                }
+                Shape::Substitution(list) => go(At::Begin(*list)),
+                _ if self.units.is_apart(id) => {
+                    next.units.push((id, calls.clone()));
+                    if process.lastpipe && self.is_last(id) {
+                        go(At::Words(id, 0));
+                    }
+                }
+                _ => go(At::Words(id, 0)),
+            },
+            At::Words(id, index) => match self.units[id].substitutions.get(index) {
+                Some(substitution) => {
+                    next.units.push((*substitution, calls.clone()));
+                    go(At::Words(id, index + 1));
+                }
+                None => go(At::Body(id)),
+            },
+            At::Body(id) => self.body(id, calls, process, next, ways),
+            At::After(id, _) if id == process.root => {}
+            At::After(id, code) => self.after(id, code, calls, ways),
+        }
+    }
+
+    fn is_last(&self, id: Id) -> bool {
+        self.units.parent(id).is_some_and(|(pipeline, _)| match &self.units[pipeline].shape {
+            Shape::Pipeline { commands, .. } => commands.last() == Some(&id),
+            _ => false,
+        })
+    }
+
+    fn body(&self, id: Id, calls: &Calls, process: Process, next: &mut Next, ways: &mut Vec<(At, Calls)>) {
+        let mut go = |at| ways.push((at, calls.clone()));
+        match &self.units[id].shape {
+            Shape::Simple { words } => match words.first() {
+                // Assignments alone: the code is that of the last substitution.
+                None => go(At::After(id, None)),
+                Some(Some(name)) => {
+                    if let Some(body) = self.units.function(name) {
+                        ways.push((At::Begin(body), Some(Rc::new(Call { site: id, outer: calls.clone() }))));
+                        // The function may be defined later, or be gone.
+                        next.units.push((id, calls.clone()));
+                        return;
+                    }
+                    next.elsewhere |= is_opaque(name);
+                    // Builtins like `command` and `exec` start programs.
+                    next.units.push((id, calls.clone()));
+                    if is_builtin(name) || process.lenient {
+                        self.leave(id, name, calls, ways);
+                    }
+                }
+                Some(None) => {
+                    next.elsewhere = true;
+                    next.units.push((id, calls.clone()));
+                    go(At::After(id, None));
+                }
+            },
+            Shape::Group(list) => go(At::Begin(*list)),
+            Shape::Subshell(list) if id == process.root => go(At::Begin(*list)),
+            Shape::Subshell(_) | Shape::Coproc(_) => next.units.push((id, calls.clone())),
+            Shape::If { arms, otherwise } => {
+                go(arms.first().map_or(At::Begin(*otherwise), |(condition, _)| At::Begin(*condition)));
+            }
+            Shape::Loop { condition, .. } => go(At::Begin(*condition)),
+            Shape::For(body) => {
+                go(At::Begin(*body));
+                go(At::After(id, Some(0)));
+            }
+            Shape::Case(arms) => {
+                arms.iter().for_each(|arm| go(At::Begin(*arm)));
+                go(At::After(id, Some(0)));
+            }
+            Shape::Function { .. } => go(At::After(id, Some(0))),
+            _ => go(At::After(id, None)),
+        }
+    }
+
+    /// Passes a builtin.
+    fn leave(&self, id: Id, name: &str, calls: &Calls, ways: &mut Vec<(At, Calls)>) {
+        match name {
+            "break" | "continue" => {
+                for around in self.units.around(id) {
+                    match self.units[around].shape {
+                        Shape::For(body) | Shape::Loop { body, .. } => {
+                            ways.push((At::After(body, None), calls.clone()));
+                            ways.push((At::After(around, Some(0)), calls.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            "return" => {
+                if let Some(call) = calls {
+                    ways.push((At::After(call.site, None), call.outer.clone()));
+                }
+            }
+            "exit" => {}
+            "true" | ":" => ways.push((At::After(id, Some(0)), calls.clone())),
+            "false" => ways.push((At::After(id, Some(1)), calls.clone())),
+            _ => ways.push((At::After(id, None), calls.clone())),
+        }
+    }
+
+    /// Goes on behind a unit.
+    fn after(&self, id: Id, code: Option<i32>, calls: &Calls, ways: &mut Vec<(At, Calls)>) {
+        let Some((parent, role)) = self.units.parent(id) else { return };
+        let mut go = |at| ways.push((at, calls.clone()));
+        match (&self.units[parent].shape, role) {
+            (Shape::List(entries), Role::At(index)) => {
+                go(entries.get(index + 1).map_or(At::After(parent, code), |entry| At::Begin(*entry)));
+            }
+            (Shape::AndOr { pipelines, background }, Role::At(index)) => {
+                if *background && pipelines.len() == 1 {
+                    return go(At::After(parent, Some(0)));
+                }
+                for (join, pipeline) in &pipelines[index + 1..] {
+                    let runs = code.map(|code| (code == 0) == (*join == Join::And));
+                    if runs != Some(false) {
+                        go(At::Begin(*pipeline));
+                    }
+                    if runs == Some(true) {
+                        return;
+                    }
+                }
+                go(At::After(parent, code));
+            }
+            (Shape::Pipeline { commands, negated }, Role::At(index)) => match commands.get(index + 1) {
+                Some(command) => go(At::Begin(*command)),
+                None if *negated => go(At::After(parent, code.map(|code| i32::from(code == 0)))),
+                None => go(At::After(parent, code)),
+            },
+            (Shape::If { arms, otherwise }, Role::Condition(index)) => {
+                if code.is_none_or(|code| code == 0) {
+                    go(At::Begin(arms[index].1));
+                }
+                if code != Some(0) {
+                    go(arms.get(index + 1).map_or(At::Begin(*otherwise), |(condition, _)| At::Begin(*condition)));
+                }
+            }
+            (Shape::Loop { body, .. }, Role::Condition(_)) => {
+                go(At::Begin(*body));
+                go(At::After(parent, None));
+            }
+            (Shape::Loop { condition, .. }, _) => go(At::Begin(*condition)),
+            (Shape::For(body), Role::Body(_)) => {
+                go(At::Begin(*body));
+                go(At::After(parent, code));
+            }
+            (Shape::Case(arms), Role::Body(index)) => {
+                go(At::After(parent, code));
+                arms.get(index + 1).into_iter().for_each(|arm| go(At::Begin(*arm)));
+            }
+            (Shape::Function { .. }, _) => {
+                if let Some(call) = calls {
+                    ways.push((At::After(call.site, code), call.outer.clone()));
+                }
+            }
+            (_, Role::Word(index)) => go(At::Words(parent, index + 1)),
+            _ => go(At::After(parent, code)),
+        }
+    }
+}
+
+fn depth(calls: &Calls) -> usize {
+    std::iter::successors(calls.as_ref(), |call| call.outer.as_ref()).count()
+}
