@@ -156,21 +156,27 @@ impl<'c> Command<'c> {
 
     /// Returns whether what runs behind a pipeline asks for the codes of its elements.
     fn asks_for_elements(&self, pipeline: Id) -> bool {
-        let next = self.units.parent(pipeline).and_then(|(entry, _)| match self.units.parent(entry)? {
+        let next = self.units.parent(pipeline).and_then(|(entry, _)| self.behind(entry));
+        next.is_some_and(|next| self.units[next].source.contains("PIPESTATUS"))
+    }
+
+    /// Returns the entry of a list behind this one.
+    fn behind(&self, entry: Id) -> Option<Id> {
+        match self.units.parent(entry)? {
             (list, Role::At(index)) => match &self.units[list].shape {
-                Shape::List(entries) => entries.get(index + 1),
+                Shape::List(entries) => entries.get(index + 1).copied(),
                 _ => None,
             },
             _ => None,
-        });
-        next.is_some_and(|next| self.units[*next].source.contains("PIPESTATUS"))
+        }
     }
 
     /// Returns whether the process went on in a loop after the code.
     fn has_next_round(&self, climb: &Climb<'_>, around: Id) -> bool {
         self.processes[climb.process].steps.iter().any(|step| match step {
             Step::Forked(child, event) => {
-                event.number > climb.when && self.root(*child).is_some_and(|unit| self.units.within(unit, around))
+                let place = self.places.roots[*child].as_ref();
+                event.number > climb.when && place.is_some_and(|place| place.lies_in(self.units, around))
             }
             Step::Executed(..) => false,
         })
@@ -226,8 +232,13 @@ impl<'c> Command<'c> {
             Shape::Simple { words } => words.len() > 1 && words[0].as_deref() == Some("wait"),
             _ => false,
         };
-        let wait = self.units.ids().filter(|id| *id > entry).find(waits);
-        match wait.filter(|_| status == Some(climb.code)) {
+        let wait = self.units.ids().filter(|id| *id > entry && !self.units.within(*id, entry)).find(waits);
+        let next = self.behind(entry).filter(|next| {
+            let shape = self.first(*next).map(|first| &self.units[first]);
+            shape.is_some_and(|unit| unit.source.starts_with("wait ") && unit.source.contains("$!"))
+        });
+        let next = next.and_then(|next| self.first(next));
+        match next.or(wait.filter(|_| status == Some(climb.code))) {
             Some(wait) => {
                 climb.unit = wait;
                 None

@@ -10,9 +10,14 @@ use safety::parse::{AndOr, Join, Kind, List, Node, Pipeline, Redirection, Word, 
 /// Returns the form of a command that bash printed.
 pub fn of_printed(text: &str) -> String {
     let read = read(text);
-    match read.script.body.as_slice() {
-        _ if read.script.fault.is_some() => bare(text),
+    if read.script.fault.is_some() { bare(text) } else { of_commands(&read.script.body, text) }
+}
+
+/// Returns the form of commands as bash prints them.
+pub fn of_commands(list: &List, text: &str) -> String {
+    match list.as_slice() {
         [entry] => match entry.pipelines.as_slice() {
+            // Bash prints the `!` in front of a command with it.
             [(_, pipeline)] if pipeline.commands.len() == 1 => of_node(&pipeline.commands[0], text),
             _ => of_and_or(entry, text),
         },

@@ -167,12 +167,17 @@ fn answers(command: &Command<'_>, part: &Found, code: i32) -> bool {
 fn is_compound(command: &Command<'_>, part: &Found) -> bool {
     let Some(place) = part.place.as_ref().filter(|_| !part.inner) else { return false };
     match &command.units[place.unit].shape {
-        Shape::Simple { words } => {
-            let name = words.first().and_then(Option::as_deref);
-            name.is_some_and(|name| command.units.function(name).is_some())
-        }
+        Shape::Simple { .. } => function(command, place.unit).is_some(),
         Shape::Test => false,
         _ => true,
+    }
+}
+
+/// Returns the body of the function that a command calls.
+fn function(command: &Command<'_>, unit: Id) -> Option<Id> {
+    match &command.units[unit].shape {
+        Shape::Simple { words } => command.units.function(words.first()?.as_deref()?),
+        _ => None,
     }
 }
 
@@ -189,20 +194,29 @@ fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32)
     }
     // No process had the code, so a builtin or `!` made it.
     let Some(last) = process.last_command() else { return true };
-    !is_answer(last.split_whitespace(), code) && !is_negated(command, part, last)
+    let negated = part.place.as_ref().is_some_and(|place| ends_negated(command, place.unit, 0));
+    !is_answer(last.split_whitespace(), code) && (!negated || code != 1 || ends(last))
 }
 
-/// Returns whether the last command of a part stands behind `!`.
-fn is_negated(command: &Command<'_>, part: &Found, last: &str) -> bool {
-    let Some(root) = part.place.as_ref().map(|place| place.unit) else { return false };
-    let key = crate::key::of_printed(last);
-    let negated = |unit: Id| matches!(command.units[unit].shape, Shape::Pipeline { negated: true, .. });
-    let units = command.units;
-    units
-        .ids()
-        .filter(|unit| units[*unit].key == key && units.within(*unit, root))
-        .any(|unit| units.around(unit).take_while(|around| *around != root).any(negated))
+/// Returns whether the code of a unit may come from a `!`.
+fn ends_negated(command: &Command<'_>, unit: Id, depth: usize) -> bool {
+    let inner = |unit: &Id| depth < DEPTH && ends_negated(command, *unit, depth + 1);
+    match &command.units[unit].shape {
+        Shape::Pipeline { negated: true, .. } => true,
+        Shape::List(entries) => entries.last().is_some_and(inner),
+        Shape::Pipeline { commands, .. } => matches!(commands.as_slice(), [only] if inner(only)),
+        Shape::AndOr { pipelines, .. } => pipelines.iter().any(|(_, pipeline)| inner(pipeline)),
+        Shape::If { arms, otherwise } => inner(otherwise) || arms.iter().any(|(_, body)| inner(body)),
+        Shape::Case(arms) => arms.iter().any(inner),
+        Shape::Group(body) | Shape::Subshell(body) | Shape::For(body) | Shape::Loop { body, .. } => inner(body),
+        Shape::Simple { .. } => function(command, unit).is_some_and(|body| inner(&body)),
+        Shape::Coproc(body) => inner(body),
+        Shape::Test | Shape::Function { .. } | Shape::Substitution(_) => false,
+    }
 }
+
+/// Most units within each other that are looked at.
+const DEPTH: usize = 100;
 
 /// Returns whether a command sets a code by itself.
 fn ends(printed: &str) -> bool {

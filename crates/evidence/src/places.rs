@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use sys::WitnessEvent;
+
 use crate::builtins::is_opaque;
 use crate::key;
 use crate::processes::{Process, Step};
@@ -17,6 +19,14 @@ pub struct Place {
     pub calls: Calls,
     /// Whether it can be no other one.
     pub certain: bool,
+}
+
+impl Place {
+    /// Returns whether the place lies in a unit, or in a function that is called there.
+    pub fn lies_in(&self, units: &Units, outer: Id) -> bool {
+        let calls = std::iter::successors(self.calls.as_ref(), |call| call.outer.as_ref());
+        units.within(self.unit, outer) || calls.into_iter().any(|call| units.within(call.site, outer))
+    }
 }
 
 /// The places of all processes.
@@ -67,10 +77,9 @@ struct Finder<'u, 'p> {
 
 /// What a step asks of a unit.
 struct Wanted<'p> {
-    text: &'p str,
+    event: &'p WitnessEvent,
     /// The process that was forked. `None` for the process itself, which becomes a program.
     child: Option<usize>,
-    in_trap: bool,
 }
 
 impl<'p> Finder<'_, 'p> {
@@ -104,12 +113,12 @@ impl<'p> Finder<'_, 'p> {
             .steps
             .iter()
             .map(|step| match step {
-                Step::Forked(child, event) => Wanted { text: &event.text, child: Some(*child), in_trap: event.in_trap },
-                Step::Executed(event, _) => Wanted { text: &event.text, child: None, in_trap: event.in_trap },
+                Step::Forked(child, event) => Wanted { event, child: Some(*child) },
+                Step::Executed(event, _) => Wanted { event, child: None },
             })
             .collect();
         if let Some(event) = process.not_found() {
-            wanted.push(Wanted { text: &event.text, child: None, in_trap: event.in_trap });
+            wanted.push(Wanted { event, child: None });
         }
         wanted
     }
@@ -118,16 +127,16 @@ impl<'p> Finder<'_, 'p> {
     fn follow(&mut self, ways: Vec<Way>, step: &Wanted<'p>, walked: Walked) -> Vec<Way> {
         let code = step.child.and_then(|child| self.processes[child].code());
         let mut followed: Vec<Way> = Vec::new();
-        let mut elsewhere = step.in_trap;
-        for lenient in [false, true] {
+        let mut elsewhere = step.event.in_trap;
+        for (lenient, kept) in [(false, false), (false, true), (true, true)] {
             for way in &ways {
-                if step.in_trap {
+                if step.event.in_trap {
                     break;
                 }
                 let next = self.walk.next(way.at, way.calls.clone(), Walked { lenient, ..walked });
                 elsewhere |= next.elsewhere;
                 for (unit, calls) in next.units {
-                    if followed.len() < WAYS && self.fits(unit, step) {
+                    if followed.len() < WAYS && self.fits(unit, step, kept) {
                         let mut units = way.units.clone();
                         units.push(Some((unit, calls.clone())));
                         followed.push(Way { at: At::After(unit, code), calls, units });
@@ -135,7 +144,7 @@ impl<'p> Finder<'_, 'p> {
                 }
             }
             self.prefer_substitutions(&mut followed, step);
-            if !followed.is_empty() || elsewhere {
+            if !followed.is_empty() || kept && elsewhere {
                 break;
             }
         }
@@ -153,7 +162,7 @@ impl<'p> Finder<'_, 'p> {
     fn anywhere(&mut self, ways: &[Way], step: &Wanted<'p>, root: Id, code: Option<i32>) -> Vec<Way> {
         let Some(way) = ways.first() else { return Vec::new() };
         let fitting: Vec<_> = self.walk.units.ids().filter(|unit| self.walk.units.within(*unit, root)).collect();
-        let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step)).take(WAYS).collect::<Vec<_>>();
+        let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step, true)).take(WAYS).collect::<Vec<_>>();
         fitting
             .into_iter()
             .map(|unit| {
@@ -164,21 +173,21 @@ impl<'p> Finder<'_, 'p> {
             .collect()
     }
 
-    /// Returns whether a step can be that of a unit.
-    fn fits(&mut self, unit: Id, step: &Wanted<'p>) -> bool {
+    /// Returns whether a step can be that of a unit. `kept`: see [`Self::is_printed`].
+    fn fits(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
         let units = self.walk.units;
         let Some(child) = step.child else {
-            return matches!(units[unit].shape, Shape::Simple { .. }) && self.key(step.text) == units[unit].key;
+            return matches!(units[unit].shape, Shape::Simple { .. }) && self.is_printed(unit, step, kept);
         };
         let process = &self.processes[child];
         let substitution = self.is_substitution(process);
         if !matches!(units[unit].shape, Shape::Substitution(_)) {
-            return substitution != Some(true) && self.key(step.text) == units[unit].key;
+            return substitution != Some(true) && self.is_printed(unit, step, kept);
         }
-        if substitution == Some(false) {
+        if substitution == Some(false) || !self.is_printed_around(unit, step, kept) {
             return false;
         }
-        let Some(first) = process.first().filter(|first| first.text != step.text) else { return true };
+        let Some(first) = process.first().filter(|first| first.text != step.event.text) else { return true };
         let first = self.key(&first.text).to_owned();
         let calls = |inner: Id| match &units[inner].shape {
             Shape::Simple { words } => words
@@ -196,7 +205,7 @@ impl<'p> Finder<'_, 'p> {
             _ => false,
         };
         let first = step.child.and_then(|child| self.processes[child].first());
-        if first.is_some_and(|first| first.text != step.text) && followed.iter().any(is_substitution) {
+        if first.is_some_and(|first| first.text != step.event.text) && followed.iter().any(is_substitution) {
             followed.retain(is_substitution);
         }
     }
@@ -211,6 +220,29 @@ impl<'p> Finder<'_, 'p> {
             (true, _) if first.text == fork.text && process.program().is_some() => Some(false),
             (true, _) => None,
         }
+    }
+
+    /// Returns whether bash printed this unit. `kept`: or keeps it for the time of traps, which it does for simple
+    /// commands.
+    fn is_printed(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
+        let units = self.walk.units;
+        let mut is = |text| self.key(text) == units[unit].key;
+        is(&step.event.text) || kept && is(&step.event.kept)
+    }
+
+    /// Returns whether bash printed what it prints before it runs this substitution: the simple command around it, or
+    /// the list in it.
+    fn is_printed_around(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
+        let units = self.walk.units;
+        let around = units.parent(unit).map(|(around, _)| around);
+        let Some(around) = around.filter(|around| matches!(units[*around].shape, Shape::Simple { .. })) else {
+            return true;
+        };
+        if self.is_printed(around, step, kept) {
+            return true;
+        }
+        let printed = self.key(&step.event.text).to_owned();
+        units.ids().any(|inner| units[inner].key == printed && units.within(inner, unit))
     }
 
     fn key(&mut self, text: &'p str) -> &str {

@@ -82,12 +82,8 @@ impl Process<'_> {
     /// Returns the last command that ran in the process outside of traps, if it exited as a shell.
     pub fn last_command(&self) -> Option<&str> {
         let event = self.exit?;
-        match &event.happened {
-            Happened::Exited { outside_traps, .. } if self.fork.is_none() && !outside_traps.is_empty() => {
-                Some(outside_traps)
-            }
-            _ => Some(&event.text),
-        }
+        let own = self.fork.is_none() && !event.kept.is_empty();
+        Some(if own { &event.kept } else { &event.text })
     }
 
     /// Returns the exit of a shell that did not find the program that it was to become.

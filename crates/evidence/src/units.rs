@@ -151,6 +151,7 @@ impl Builder<'_> {
     fn list(&mut self, list: &List, parent: Option<(Id, Role)>, text: &Text) -> Id {
         let id = self.add(parent, key::span_of_list(list), text);
         let entries = list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, Role::At(at)), text)).collect();
+        self.all[id].key = key::of_commands(list, &text.text);
         self.all[id].shape = Shape::List(entries);
         id
     }

@@ -135,6 +135,6 @@ fn named(units: &Units, part: &Found) -> String {
 fn started_program(command: &Command<'_>, found: &[Found], unit: Id) -> bool {
     found.iter().any(|part| {
         let program = command.processes[part.process].program().is_some();
-        program && part.place.as_ref().is_some_and(|place| command.units.within(place.unit, unit))
+        program && part.place.as_ref().is_some_and(|place| place.lies_in(command.units, unit))
     })
 }

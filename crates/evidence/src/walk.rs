@@ -28,10 +28,10 @@ const CALLS: usize = 32;
 pub enum At {
     /// In front of a unit.
     Begin(Id),
-    /// In a command, in front of this substitution of its words.
-    Words(Id, usize),
-    /// In a command whose words are expanded.
-    Body(Id),
+    /// In a command, in front of this substitution of its words, and behind one that ended with this code.
+    Words(Id, usize, Option<i32>),
+    /// In a command whose words are expanded. The code is that of the last substitution.
+    Body(Id, Option<i32>),
     /// Behind a unit that ended with this code. `None` if it is not known.
     After(Id, Option<i32>),
 }
@@ -73,9 +73,9 @@ impl Walk<'_> {
             }
             Shape::Substitution(list) => At::Begin(*list),
             Shape::Subshell(list) => At::Begin(*list),
-            Shape::Coproc(body) => At::Words(*body, 0),
-            _ if self.units.is_apart(root) => At::Words(root, 0),
-            _ => At::Body(root),
+            Shape::Coproc(body) => At::Words(*body, 0, Some(0)),
+            _ if self.units.is_apart(root) => At::Words(root, 0, Some(0)),
+            _ => At::Body(root, None),
         }
     }
 
@@ -113,19 +113,20 @@ impl Walk<'_> {
                 _ if self.units.is_apart(id) => {
                     next.units.push((id, calls.clone()));
                     if process.lastpipe && self.is_last(id) {
-                        go(At::Words(id, 0));
+                        go(At::Words(id, 0, Some(0)));
                     }
                 }
-                _ => go(At::Words(id, 0)),
+                _ => go(At::Words(id, 0, Some(0))),
             },
-            At::Words(id, index) => match self.units[id].substitutions.get(index) {
+            At::Words(id, index, code) => match self.units[id].substitutions.get(index) {
                 Some(substitution) => {
                     next.units.push((*substitution, calls.clone()));
-                    go(At::Words(id, index + 1));
+                    // In `${x:-$(…)}` it may not run.
+                    go(At::Words(id, index + 1, None));
                 }
-                None => go(At::Body(id)),
+                None => go(At::Body(id, code)),
             },
-            At::Body(id) => self.body(id, calls, process, next, ways),
+            At::Body(id, code) => self.body((id, code), calls, process, next, ways),
             At::After(id, _) if id == process.root => {}
             At::After(id, code) => self.after(id, code, calls, ways),
         }
@@ -138,12 +139,19 @@ impl Walk<'_> {
         })
     }
 
-    fn body(&self, id: Id, calls: &Calls, process: Process, next: &mut Next, ways: &mut Vec<(At, Calls)>) {
+    fn body(
+        &self,
+        (id, code): (Id, Option<i32>),
+        calls: &Calls,
+        process: Process,
+        next: &mut Next,
+        ways: &mut Vec<(At, Calls)>,
+    ) {
         let mut go = |at| ways.push((at, calls.clone()));
         match &self.units[id].shape {
             Shape::Simple { words } => match words.first() {
                 // Assignments alone: the code is that of the last substitution.
-                None => go(At::After(id, None)),
+                None => go(At::After(id, code)),
                 Some(Some(name)) => {
                     if let Some(body) = self.units.function(name) {
                         ways.push((At::Begin(body), Some(Rc::new(Call { site: id, outer: calls.clone() }))));
@@ -165,7 +173,7 @@ impl Walk<'_> {
                 }
             },
             Shape::Group(list) => go(At::Begin(*list)),
-            Shape::Subshell(list) if id == process.root => go(At::Begin(*list)),
+            Shape::Subshell(list) if self.shares_process(id, process.root) => go(At::Begin(*list)),
             Shape::Subshell(_) | Shape::Coproc(_) => next.units.push((id, calls.clone())),
             Shape::If { arms, otherwise } => {
                 go(arms.first().map_or(At::Begin(*otherwise), |(condition, _)| At::Begin(*condition)));
@@ -182,6 +190,20 @@ impl Walk<'_> {
             Shape::Function { .. } => go(At::After(id, Some(0))),
             _ => go(At::After(id, None)),
         }
+    }
+
+    /// Returns whether a subshell runs in the process of another one: bash starts no second process for a subshell that
+    /// is all of the first.
+    fn shares_process(&self, id: Id, root: Id) -> bool {
+        let is_all = |around: &Id| match &self.units[*around].shape {
+            Shape::List(entries) => entries.len() == 1,
+            Shape::AndOr { pipelines, background } => pipelines.len() == 1 && !background,
+            Shape::Pipeline { commands, negated } => commands.len() == 1 && !negated,
+            Shape::Subshell(_) => true,
+            _ => false,
+        };
+        let is_subshell = matches!(self.units[root].shape, Shape::Subshell(_));
+        id == root || is_subshell && self.units.around(id).take_while(is_all).any(|around| around == root)
     }
 
     /// Passes a builtin.
@@ -264,7 +286,7 @@ impl Walk<'_> {
                     ways.push((At::After(call.site, code), call.outer.clone()));
                 }
             }
-            (_, Role::Word(index)) => go(At::Words(parent, index + 1)),
+            (_, Role::Word(index)) => go(At::Words(parent, index + 1, code)),
             _ => go(At::After(parent, code)),
         }
     }

@@ -18,9 +18,11 @@ pub struct WitnessEvent {
     pub process: usize,
     /// What happened.
     pub happened: Happened,
-    /// The command that the shell was about to run, as bash prints it. In the process of a substitution it may still be
-    /// that of the command around it.
+    /// The command that the shell was about to run, as bash prints it. Reading a substitution within
+    /// another one puts the text of the inner one in its place.
     pub text: String,
+    /// The simple command outside of traps. In the process of a substitution it is that of the command around it.
+    pub kept: String,
     /// The number of the line.
     pub line: i32,
     /// `$?` before.
@@ -63,7 +65,5 @@ pub enum Happened {
     Exited {
         /// Its code.
         code: i32,
-        /// The last simple command outside of traps.
-        outside_traps: String,
     },
 }

@@ -7,7 +7,7 @@ pub const AREA: usize = 64 * 1024;
 /// The number of events: a process has three.
 pub const SLOTS: usize = 3 * 4096;
 /// Where the texts begin in the area.
-pub const TEXT: usize = 640 * 1024;
+pub const TEXT: usize = 704 * 1024;
 /// Bytes of all texts.
 pub const TEXTS: usize = 1024 * 1024;
 /// The size of the area.
@@ -80,6 +80,10 @@ pub struct Event {
     pub text_at: u32,
     /// The length of the text.
     pub text_length: u32,
+    /// The command that bash keeps for the time of traps.
+    pub kept_at: u32,
+    /// The length of that text.
+    pub kept_length: u32,
     /// The words of a program, each with a null byte.
     pub words_at: u32,
     /// The length of the words.

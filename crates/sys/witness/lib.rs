@@ -54,6 +54,8 @@ const EMPTY: Event = Event {
     status: 0,
     text_at: 0,
     text_length: 0,
+    kept_at: 0,
+    kept_length: 0,
     words_at: 0,
     words_length: 0,
 };
@@ -66,7 +68,7 @@ struct Witness {
     /// The last text that this process stored: where, and how long.
     last: (u32, u32),
     printed: *const *const c_char,
-    printed_outside_traps: *const *const c_char,
+    kept: *const *const c_char,
     line: *const c_int,
     environment: *const c_int,
     status: *const c_int,
@@ -170,7 +172,7 @@ impl Witness {
             process: 0,
             last: (0, 0),
             printed,
-            printed_outside_traps: variable!(c"the_printed_command_except_trap"),
+            kept: variable!(c"the_printed_command_except_trap"),
             line: variable!(c"line_number"),
             environment: variable!(c"subshell_environment"),
             status: variable!(c"last_command_exit_value"),
@@ -241,8 +243,11 @@ impl Witness {
     }
 
     /// Writes an event, and returns its number and place.
-    fn write(&mut self, mut event: Event, text: *const *const c_char) -> Option<(u32, *mut Event)> {
-        (event.text_at, event.text_length) = self.text(text);
+    fn write(&mut self, mut event: Event, texts: bool) -> Option<(u32, *mut Event)> {
+        if texts {
+            (event.text_at, event.text_length) = self.text(self.printed);
+            (event.kept_at, event.kept_length) = self.text(self.kept);
+        }
         event.process = self.process;
         event.line = Self::value(self.line);
         event.environment = Self::value(self.environment) as u32;
@@ -286,7 +291,7 @@ pub unsafe extern "C" fn fork() -> c_int {
     let real = real!(c"fork", Fork);
     // SAFETY: Bash has one thread.
     let Some(witness) = (unsafe { WITNESS.as_mut() }) else { return unsafe { real() } };
-    let written = witness.write(Event { kind: KIND_FORK, ..EMPTY }, witness.printed);
+    let written = witness.write(Event { kind: KIND_FORK, ..EMPTY }, true);
     // SAFETY: Calls what bash called.
     let child = unsafe { real() };
     match (child, written) {
@@ -319,7 +324,7 @@ pub unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int)
     {
         // SAFETY: The place of this thread's error, which bash may read after the call.
         let errno = unsafe { *__errno_location() };
-        witness.write(Event { kind: KIND_WAIT, pid: waited, value: ended, ..EMPTY }, ptr::null());
+        witness.write(Event { kind: KIND_WAIT, pid: waited, value: ended, ..EMPTY }, false);
         // SAFETY: As above.
         unsafe { *__errno_location() = errno };
     }
@@ -340,7 +345,7 @@ pub unsafe extern "C" fn execve(
         let length = unsafe { join(words, &mut joined) };
         let (words_at, words_length) = witness.store(&joined[..length]);
         let event = Event { kind: KIND_EXEC, words_at, words_length, ..EMPTY };
-        witness.write(event, witness.printed);
+        witness.write(event, true);
     }
     let real = real!(c"execve", Execve);
     // SAFETY: Calls what bash called.
@@ -358,9 +363,7 @@ pub unsafe extern "C" fn execve(
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
     // SAFETY: Bash has one thread.
     if let Some(witness) = unsafe { WITNESS.as_mut() } {
-        let (words_at, words_length) = witness.text(witness.printed_outside_traps);
-        let event = Event { kind: KIND_EXIT, value: code, words_at, words_length, ..EMPTY };
-        witness.write(event, witness.printed);
+        witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, true);
     }
     let real = real!(c"exit", Exit);
     // SAFETY: Calls what bash called.

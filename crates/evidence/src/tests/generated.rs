@@ -63,7 +63,8 @@ fn generate(numbers: &mut Numbers, depth: usize, calls: bool) -> Node {
         3 => Node::And(inner(numbers), inner(numbers)),
         4 => Node::Or(inner(numbers), inner(numbers)),
         5 | 6 => Node::Pipe((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
-        7 => Node::Not(inner(numbers)),
+        // Which round of which loop comes next does not show, and behind `!` that counts.
+        7 => Node::Not(Box::new(generate(numbers, 0, calls))),
         8 => Node::Subshell(inner(numbers)),
         9 => Node::Group(inner(numbers)),
         10 => Node::If(inner(numbers), inner(numbers), inner(numbers)),
@@ -161,7 +162,14 @@ impl Oracle<'_> {
     fn apart(&mut self, node: &Node, place: Place) -> (i32, From) {
         let (code, from) = match node {
             Node::Program(..) => return self.run(node),
-            Node::Subshell(inner) => self.run(inner),
+            Node::Subshell(inner) => {
+                // Bash runs a subshell that is all of another one in the same process.
+                let mut inner = inner;
+                while let Node::Subshell(innermost) = &**inner {
+                    inner = innermost;
+                }
+                self.run(inner)
+            }
             _ => self.run(node),
         };
         let (code, part) = self.part(source(node, place), code);
@@ -299,6 +307,9 @@ fn case(seed: u64) -> (String, (Counts, Counts, Verdict), i32) {
 /// Runs generated commands. Returns those whose evidence differs.
 fn differing(seeds: std::ops::Range<u64>) -> Vec<String> {
     let differs = |seed: u64| {
+        if std::env::var_os("SEEDS").is_some() {
+            eprintln!("seed {seed}");
+        }
         let (script, expected, code) = case(seed);
         let (trace, end) = watch::run(&script);
         let evidence = read(&script, trace.as_ref(), end);

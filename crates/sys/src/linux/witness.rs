@@ -105,7 +105,7 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
         let at = next() as usize;
         at.checked_add(next() as usize).and_then(|end| texts.get(at..end)).unwrap_or_default()
     };
-    let (text, program) = (piece(), piece());
+    let (text, kept, program) = (piece(), piece(), piece());
     let happened = match kind {
         KIND_FORK => Happened::Forked { pid: pid.cast_signed() },
         KIND_WAIT => Happened::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
@@ -113,10 +113,7 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
             let words = program.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
             Happened::Executed { words: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect() }
         }
-        KIND_EXIT => {
-            let outside_traps = String::from_utf8_lossy(program).into_owned();
-            Happened::Exited { code: value.cast_signed(), outside_traps }
-        }
+        KIND_EXIT => Happened::Exited { code: value.cast_signed() },
         _ => return None,
     };
     Some(WitnessEvent {
@@ -124,6 +121,7 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
         process: process as usize,
         happened,
         text: String::from_utf8_lossy(text).into_owned(),
+        kept: String::from_utf8_lossy(kept).into_owned(),
         line: line.cast_signed(),
         status: status.cast_signed(),
         substitution: environment & (SUBSHELL_COMSUB | SUBSHELL_PROCSUB) != 0,
