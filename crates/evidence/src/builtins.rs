@@ -78,6 +78,11 @@ pub fn is_opaque(name: &str) -> bool {
     OPAQUE.contains(&name)
 }
 
+/// Returns whether a builtin starts the program that its words name.
+pub fn starts_programs(name: &str) -> bool {
+    ["builtin", "command", "exec"].contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use crate::places::{Place, Places};
 use crate::processes::{Process, Step};
 use crate::types::By;
 use crate::units::{Id, Role, Shape, Units};
-use crate::walk::Calls;
+use crate::walk::{Frames, call, outside};
 
 /// Where the code of a part ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ struct Climb<'c> {
     /// The process, and the unit in it that has the code.
     process: usize,
     unit: Id,
-    calls: Calls,
+    frames: Frames,
     code: i32,
     /// The number of the event after which the process went on.
     when: usize,
@@ -54,7 +54,7 @@ impl<'c> Command<'c> {
     /// Follows the code of a unit in a process. `when` is the number of the event after which the process went on.
     pub fn course(&self, process: usize, place: &Place, code: i32, when: usize) -> Course {
         let key = &self.units[place.unit].key;
-        let mut climb = Climb { process, unit: place.unit, calls: place.calls.clone(), code, when, key };
+        let mut climb = Climb { process, unit: place.unit, frames: place.frames.clone(), code, when, key };
         loop {
             match self.outwards(&mut climb) {
                 Some(Course::Masked { .. }) if self.is_exited_with(&climb) => {
@@ -121,12 +121,15 @@ impl<'c> Command<'c> {
                 }
             }
             (Shape::If { .. } | Shape::Loop { .. }, Role::Condition(_)) => return Some(Course::Condition),
-            (Shape::For(body) | Shape::Loop { body, .. }, Role::Body(_)) if self.has_next_round(climb, parent) => {
-                return Some(masked(By::Sequence, self.first_of(*body)));
+            (Shape::For { body, .. } | Shape::Loop { body, .. }, Role::Body(_)) => {
+                if self.has_next_round(climb, parent) {
+                    return Some(masked(By::Sequence, self.first_of(*body)));
+                }
+                climb.frames = outside(&climb.frames, parent);
             }
             (Shape::Function { .. }, _) => {
-                let Some(call) = climb.calls.clone() else { return Some(Course::Carried) };
-                (climb.unit, climb.calls) = (call.site, call.outer.clone());
+                let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Carried) };
+                (climb.unit, climb.frames) = (call.site, call.outer.clone());
                 return None;
             }
             _ => {}
@@ -173,6 +176,9 @@ impl<'c> Command<'c> {
 
     /// Returns whether the process went on in a loop after the code.
     fn has_next_round(&self, climb: &Climb<'_>, around: Id) -> bool {
+        if let Some(frame) = climb.frames.as_ref().filter(|frame| frame.site == around) {
+            return frame.left != Some(0) && self.went_on(climb);
+        }
         self.processes[climb.process].steps.iter().any(|step| match step {
             Step::Forked(child, event) => {
                 let place = self.places.roots[*child].as_ref();
@@ -200,8 +206,8 @@ impl<'c> Command<'c> {
                     return None;
                 }
                 ("return", true) => {
-                    let Some(call) = climb.calls.clone() else { return Some(Course::Carried) };
-                    (climb.unit, climb.calls) = (call.site, call.outer.clone());
+                    let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Carried) };
+                    (climb.unit, climb.frames) = (call.site, call.outer.clone());
                     return None;
                 }
                 ("exit" | "return", false) => return Some(masked(By::Sequence, behind)),
@@ -286,7 +292,7 @@ impl<'c> Command<'c> {
                 *climb = Climb {
                     process: parent,
                     unit: around,
-                    calls: place.calls.clone(),
+                    frames: place.frames.clone(),
                     code: climb.code,
                     when,
                     key: &self.units[around].key,
@@ -314,7 +320,7 @@ impl<'c> Command<'c> {
     fn next_round(&self, key: &str) -> Option<String> {
         let unit = self.units.ids().find(|id| self.units[*id].key == key)?;
         let body = self.units.around(unit).find_map(|id| match self.units[id].shape {
-            Shape::For(body) | Shape::Loop { body, .. } => Some(body),
+            Shape::For { body, .. } | Shape::Loop { body, .. } => Some(body),
             _ => None,
         })?;
         self.first_of(body)

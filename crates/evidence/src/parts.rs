@@ -117,7 +117,7 @@ fn course(command: &Command<'_>, found: &[Found], at: usize) -> Option<Course> {
         return None;
     }
     // A program that a shell became ends with that shell. Any other part ends in the shell that forked it.
-    let itself = part.inner || process.fork.is_none() || is_in_substitution(command, part);
+    let itself = part.inner || process.fork.is_none() || is_substitution(command, part.process);
     let course = match process.fork {
         Some((parent, _)) if !itself => {
             let when = process.waited.map_or(usize::MAX, |(_, number)| number);
@@ -144,8 +144,9 @@ fn has_reader(command: &Command<'_>, place: &Place) -> bool {
     }
 }
 
-fn is_in_substitution(command: &Command<'_>, part: &Found) -> bool {
-    let root = command.places.roots[part.process].as_ref();
+/// Returns whether a process runs a substitution.
+fn is_substitution(command: &Command<'_>, process: usize) -> bool {
+    let root = command.places.roots[process].as_ref();
     root.is_some_and(|root| matches!(command.units[root.unit].shape, Shape::Substitution(_)))
 }
 
@@ -167,7 +168,7 @@ fn answers(command: &Command<'_>, part: &Found, code: i32) -> bool {
 fn is_compound(command: &Command<'_>, part: &Found) -> bool {
     let Some(place) = part.place.as_ref().filter(|_| !part.inner) else { return false };
     match &command.units[place.unit].shape {
-        Shape::Simple { .. } => function(command, place.unit).is_some(),
+        Shape::Simple { words } => words.is_empty() || function(command, place.unit).is_some(),
         Shape::Test => false,
         _ => true,
     }
@@ -185,8 +186,16 @@ fn function(command: &Command<'_>, unit: Id) -> Option<Id> {
 fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32) -> bool {
     let process = &command.processes[part.process];
     let inside = |other: &Found| {
-        let parent = command.processes[other.process].fork.map(|(parent, _)| parent);
-        other.code == Some(code) && (other.inner && other.process == part.process || parent == Some(part.process))
+        let fork = |process: usize| command.processes[process].fork.map(|(parent, _)| parent);
+        // A substitution gives its code to the command around it.
+        let mut parent = fork(other.process);
+        while let Some(around) = parent.filter(|around| *around != part.process && is_substitution(command, *around)) {
+            parent = fork(around);
+        }
+        let lost = matches!(other.course, Some(Course::Masked { .. }));
+        other.code == Some(code)
+            && !lost
+            && (other.inner && other.process == part.process || parent == Some(part.process))
     };
     if let Some(source) = found.iter().rev().find(|other| inside(other) && !std::ptr::eq(*other, part)) {
         let ended = process.last_command().is_some_and(|last| ends(last));
@@ -208,10 +217,11 @@ fn ends_negated(command: &Command<'_>, unit: Id, depth: usize) -> bool {
         Shape::AndOr { pipelines, .. } => pipelines.iter().any(|(_, pipeline)| inner(pipeline)),
         Shape::If { arms, otherwise } => inner(otherwise) || arms.iter().any(|(_, body)| inner(body)),
         Shape::Case(arms) => arms.iter().any(inner),
-        Shape::Group(body) | Shape::Subshell(body) | Shape::For(body) | Shape::Loop { body, .. } => inner(body),
+        Shape::Group(body) | Shape::Subshell(body) | Shape::For { body, .. } | Shape::Loop { body, .. } => inner(body),
+        Shape::Simple { words } if words.is_empty() => command.units[unit].substitutions.last().is_some_and(inner),
         Shape::Simple { .. } => function(command, unit).is_some_and(|body| inner(&body)),
-        Shape::Coproc(body) => inner(body),
-        Shape::Test | Shape::Function { .. } | Shape::Substitution(_) => false,
+        Shape::Coproc(body) | Shape::Substitution(body) => inner(body),
+        Shape::Test | Shape::Function { .. } => false,
     }
 }
 

@@ -8,15 +8,15 @@ use crate::builtins::is_opaque;
 use crate::key;
 use crate::processes::{Process, Step};
 use crate::units::{Id, Shape, Units};
-use crate::walk::{At, Calls, Process as Walked, Walk};
+use crate::walk::{At, Frames, Process as Walked, Walk};
 
 /// The place of a process, or of the program that it became.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The unit.
     pub unit: Id,
-    /// The function calls around it.
-    pub calls: Calls,
+    /// The function calls and counted loops around it.
+    pub frames: Frames,
     /// Whether it can be no other one.
     pub certain: bool,
 }
@@ -24,8 +24,8 @@ pub struct Place {
 impl Place {
     /// Returns whether the place lies in a unit, or in a function that is called there.
     pub fn lies_in(&self, units: &Units, outer: Id) -> bool {
-        let calls = std::iter::successors(self.calls.as_ref(), |call| call.outer.as_ref());
-        units.within(self.unit, outer) || calls.into_iter().any(|call| units.within(call.site, outer))
+        let mut frames = std::iter::successors(self.frames.as_ref(), |frame| frame.outer.as_ref());
+        units.within(self.unit, outer) || frames.any(|frame| units.within(frame.site, outer))
     }
 }
 
@@ -46,9 +46,9 @@ const BUDGET: usize = 1_000_000;
 #[derive(Clone)]
 struct Way {
     at: At,
-    calls: Calls,
+    frames: Frames,
     /// The unit of each step.
-    units: Vec<Option<(Id, Calls)>>,
+    units: Vec<Option<(Id, Frames)>>,
 }
 
 /// Finds the places of all processes.
@@ -59,7 +59,7 @@ pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
         keys: HashMap::new(),
         places: Places { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
     };
-    finder.places.roots[0] = Some(Place { unit: 0, calls: None, certain: true });
+    finder.places.roots[0] = Some(Place { unit: 0, frames: None, certain: true });
     // A shell comes before its children, so its place is known.
     for index in 0..processes.len() {
         finder.place(index);
@@ -90,19 +90,32 @@ impl<'p> Finder<'_, 'p> {
         let wanted = self.wanted(process);
         let lastpipe = process.first().is_some_and(|event| event.lastpipe);
         let walked = Walked { root: root.unit, lastpipe, lenient: false };
-        let mut ways = vec![Way { at: self.walk.start(root.unit), calls: root.calls.clone(), units: Vec::new() }];
+        let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), units: Vec::new() }];
         for step in &wanted {
             ways = self.follow(ways, step, walked);
         }
+        self.prefer_ended(&mut ways, process, walked);
         for (at, step) in wanted.iter().enumerate() {
             let mut found = ways.iter().filter_map(|way| way.units[at].clone());
-            let Some((unit, calls)) = found.next() else { continue };
+            let Some((unit, frames)) = found.next() else { continue };
             let certain =
                 root.certain && ways.iter().all(|way| way.units[at].as_ref().is_some_and(|(other, _)| *other == unit));
-            let place = Some(Place { unit, calls, certain });
+            let place = Some(Place { unit, frames, certain });
             match step.child {
                 Some(child) => self.places.roots[child] = place,
                 None => self.places.programs[index] = place,
+            }
+        }
+    }
+
+    /// Prefers ways behind which the process may have ended, if it exited as a shell.
+    fn prefer_ended(&mut self, ways: &mut Vec<Way>, process: &Process<'_>, walked: Walked) {
+        if ways.len() > 1 && process.exit.is_some_and(|exit| !exit.errexit) {
+            let mut ends = |way: &Way| self.walk.next(way.at, way.frames.clone(), walked).ends;
+            let ended: Vec<_> = ways.iter().map(&mut ends).collect();
+            if ended.contains(&true) {
+                let mut ended = ended.iter();
+                ways.retain(|_| *ended.next().unwrap_or(&true));
             }
         }
     }
@@ -133,13 +146,13 @@ impl<'p> Finder<'_, 'p> {
                 if step.event.in_trap {
                     break;
                 }
-                let next = self.walk.next(way.at, way.calls.clone(), Walked { lenient, ..walked });
+                let next = self.walk.next(way.at, way.frames.clone(), Walked { lenient, ..walked });
                 elsewhere |= next.elsewhere;
-                for (unit, calls) in next.units {
+                for (unit, frames) in next.units {
                     if followed.len() < WAYS && self.fits(unit, step, kept) {
                         let mut units = way.units.clone();
-                        units.push(Some((unit, calls.clone())));
-                        followed.push(Way { at: At::After(unit, code), calls, units });
+                        units.push(Some((unit, frames.clone())));
+                        followed.push(Way { at: At::After(unit, code), frames, units });
                     }
                 }
             }
@@ -167,8 +180,8 @@ impl<'p> Finder<'_, 'p> {
             .into_iter()
             .map(|unit| {
                 let mut units = way.units.clone();
-                units.push(Some((unit, way.calls.clone())));
-                Way { at: At::After(unit, code), calls: way.calls.clone(), units }
+                units.push(Some((unit, way.frames.clone())));
+                Way { at: At::After(unit, code), frames: way.frames.clone(), units }
             })
             .collect()
     }

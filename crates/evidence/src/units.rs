@@ -33,16 +33,37 @@ pub struct Unit {
 /// What a unit consists of.
 pub enum Shape {
     List(Vec<Id>),
-    AndOr { pipelines: Vec<(Join, Id)>, background: bool },
-    Pipeline { commands: Vec<Id>, negated: bool },
-    Simple { words: Vec<Option<String>> },
+    AndOr {
+        pipelines: Vec<(Join, Id)>,
+        background: bool,
+    },
+    Pipeline {
+        commands: Vec<Id>,
+        negated: bool,
+    },
+    Simple {
+        words: Vec<Option<String>>,
+    },
     Group(Id),
     Subshell(Id),
-    If { arms: Vec<(Id, Id)>, otherwise: Id },
-    Loop { condition: Id, body: Id },
-    For(Id),
+    If {
+        arms: Vec<(Id, Id)>,
+        otherwise: Id,
+    },
+    Loop {
+        condition: Id,
+        body: Id,
+    },
+    /// `for`, with the number of its rounds if the words tell.
+    For {
+        body: Id,
+        rounds: Option<usize>,
+    },
     Case(Vec<Id>),
-    Function { name: String, body: Id },
+    Function {
+        name: String,
+        body: Id,
+    },
     Test,
     Coproc(Id),
     Substitution(Id),
@@ -204,7 +225,8 @@ impl Builder<'_> {
             }
             Kind::For { name: _, words, body } => {
                 self.words(words.as_deref().unwrap_or_default(), id, text);
-                Shape::For(self.list(body, Some((id, Role::Body(0))), text))
+                let rounds = words.as_deref().filter(|words| words.iter().all(is_one)).map(<[Word]>::len);
+                Shape::For { body: self.list(body, Some((id, Role::Body(0))), text), rounds }
             }
             Kind::Case { word, arms } => {
                 self.parts(&word.parts, id, text);
@@ -270,6 +292,16 @@ impl Builder<'_> {
         self.all[around].substitutions.push(id);
         self.all[id].shape = Shape::Substitution(self.list(&nested.list, Some((id, Role::Body(0))), text));
     }
+}
+
+/// Returns whether a word is one word after its expansion.
+fn is_one(word: &Word) -> bool {
+    let plain = |part: &Part| match part {
+        Part::Text(text) => !text.contains(['*', '?', '[', '{']),
+        Part::Quoted(_) => true,
+        _ => false,
+    };
+    word.parts.iter().all(plain)
 }
 
 /// Returns the value of a word in which nothing is expanded.

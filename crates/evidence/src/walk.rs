@@ -5,23 +5,38 @@ use std::rc::Rc;
 
 use safety::parse::Join;
 
-use crate::builtins::{is_builtin, is_opaque};
+use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::units::{Id, Role, Shape, Units};
 
-/// The function calls around a place, the innermost first.
-pub type Calls = Option<Rc<Call>>;
+/// The function calls and the counted loops around a place, the innermost first.
+pub type Frames = Option<Rc<Frame>>;
 
-/// One function call.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The command that calls.
+/// One function call, or one counted loop.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The command that calls, or the loop.
     pub site: Id,
-    /// The calls around it.
-    pub outer: Calls,
+    /// The rounds of the loop after this one. `None` for a call.
+    pub left: Option<usize>,
+    /// What is around it.
+    pub outer: Frames,
 }
 
-/// Function calls within each other before the walk gives up.
-const CALLS: usize = 32;
+/// Returns the frames outside of the innermost one of this site, or all if there is none.
+pub fn outside(frames: &Frames, site: Id) -> Frames {
+    let mut each = std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref());
+    each.find(|frame| frame.site == site).map_or_else(|| frames.clone(), |frame| frame.outer.clone())
+}
+
+/// Returns the innermost function call.
+pub fn call(frames: &Frames) -> Option<&Rc<Frame>> {
+    std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref()).find(|frame| frame.left.is_none())
+}
+
+/// Frames within each other before the walk gives up.
+const FRAMES: usize = 32;
+/// Rounds that are counted.
+const ROUNDS: usize = 64;
 
 /// A place between two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,9 +55,11 @@ pub enum At {
 #[derive(Default)]
 pub struct Next {
     /// The units for which it may start a process, the most likely first.
-    pub units: Vec<(Id, Calls)>,
+    pub units: Vec<(Id, Frames)>,
     /// Whether it may run commands from elsewhere before: by `eval`, `source`, or a name that is not known.
     pub elsewhere: bool,
+    /// Whether it may end without starting another process.
+    pub ends: bool,
 }
 
 /// How the walk treats the process.
@@ -80,30 +97,29 @@ impl Walk<'_> {
     }
 
     /// Returns what the shell may do next.
-    pub fn next(&mut self, at: At, calls: Calls, process: Process) -> Next {
+    pub fn next(&mut self, at: At, frames: Frames, process: Process) -> Next {
         let mut next = Next::default();
         let mut seen = HashSet::new();
-        let mut open = vec![(at, calls)];
+        let mut open = vec![(at, frames)];
         let mut ways = Vec::new();
-        while let Some((at, calls)) = open.pop() {
-            let depth = depth(&calls);
-            if depth > CALLS || !seen.insert((at, depth)) || self.budget == 0 {
+        while let Some((at, frames)) = open.pop() {
+            if depth(&frames) > FRAMES || self.budget == 0 || !seen.insert((at, frames.clone())) {
                 continue;
             }
             self.budget -= 1;
-            self.step(at, &calls, process, &mut next, &mut ways);
+            self.step(at, &frames, process, &mut next, &mut ways);
             open.extend(ways.drain(..).rev());
         }
         next
     }
 
-    fn step(&self, at: At, calls: &Calls, process: Process, next: &mut Next, ways: &mut Vec<(At, Calls)>) {
-        let mut go = |at| ways.push((at, calls.clone()));
+    fn step(&self, at: At, frames: &Frames, process: Process, next: &mut Next, ways: &mut Vec<(At, Frames)>) {
+        let mut go = |at| ways.push((at, frames.clone()));
         match at {
             At::Begin(id) => match &self.units[id].shape {
                 Shape::List(entries) => go(entries.first().map_or(At::After(id, Some(0)), |first| At::Begin(*first))),
                 Shape::AndOr { pipelines, background } if *background && pipelines.len() > 1 => {
-                    next.units.push((id, calls.clone()));
+                    next.units.push((id, frames.clone()));
                 }
                 Shape::AndOr { pipelines, .. } => pipelines.iter().take(1).for_each(|(_, first)| go(At::Begin(*first))),
                 Shape::Pipeline { commands, .. } => {
@@ -111,7 +127,7 @@ impl Walk<'_> {
                 }
                 Shape::Substitution(list) => go(At::Begin(*list)),
                 _ if self.units.is_apart(id) => {
-                    next.units.push((id, calls.clone()));
+                    next.units.push((id, frames.clone()));
                     if process.lastpipe && self.is_last(id) {
                         go(At::Words(id, 0, Some(0)));
                     }
@@ -120,15 +136,15 @@ impl Walk<'_> {
             },
             At::Words(id, index, code) => match self.units[id].substitutions.get(index) {
                 Some(substitution) => {
-                    next.units.push((*substitution, calls.clone()));
+                    next.units.push((*substitution, frames.clone()));
                     // In `${x:-$(…)}` it may not run.
                     go(At::Words(id, index + 1, None));
                 }
                 None => go(At::Body(id, code)),
             },
-            At::Body(id, code) => self.body((id, code), calls, process, next, ways),
-            At::After(id, _) if id == process.root => {}
-            At::After(id, code) => self.after(id, code, calls, ways),
+            At::Body(id, code) => self.body((id, code), frames, process, next, ways),
+            At::After(id, _) if id == process.root => next.ends = true,
+            At::After(id, code) => self.after(id, code, frames, ways),
         }
     }
 
@@ -142,45 +158,56 @@ impl Walk<'_> {
     fn body(
         &self,
         (id, code): (Id, Option<i32>),
-        calls: &Calls,
+        frames: &Frames,
         process: Process,
         next: &mut Next,
-        ways: &mut Vec<(At, Calls)>,
+        ways: &mut Vec<(At, Frames)>,
     ) {
-        let mut go = |at| ways.push((at, calls.clone()));
+        let mut go = |at| ways.push((at, frames.clone()));
         match &self.units[id].shape {
             Shape::Simple { words } => match words.first() {
                 // Assignments alone: the code is that of the last substitution.
                 None => go(At::After(id, code)),
                 Some(Some(name)) => {
                     if let Some(body) = self.units.function(name) {
-                        ways.push((At::Begin(body), Some(Rc::new(Call { site: id, outer: calls.clone() }))));
+                        ways.push((
+                            At::Begin(body),
+                            Some(Rc::new(Frame { site: id, left: None, outer: frames.clone() })),
+                        ));
                         // The function may be defined later, or be gone.
-                        next.units.push((id, calls.clone()));
+                        next.units.push((id, frames.clone()));
                         return;
                     }
                     next.elsewhere |= is_opaque(name);
-                    // Builtins like `command` and `exec` start programs.
-                    next.units.push((id, calls.clone()));
+                    next.ends |= name == "exit";
+                    if !is_builtin(name) || starts_programs(name) || id == process.root {
+                        next.units.push((id, frames.clone()));
+                    }
                     if is_builtin(name) || process.lenient {
-                        self.leave(id, name, calls, ways);
+                        self.leave(id, name, frames, ways);
                     }
                 }
                 Some(None) => {
                     next.elsewhere = true;
-                    next.units.push((id, calls.clone()));
+                    next.units.push((id, frames.clone()));
                     go(At::After(id, None));
                 }
             },
             Shape::Group(list) => go(At::Begin(*list)),
             Shape::Subshell(list) if self.shares_process(id, process.root) => go(At::Begin(*list)),
-            Shape::Subshell(_) | Shape::Coproc(_) => next.units.push((id, calls.clone())),
+            Shape::Subshell(_) | Shape::Coproc(_) => next.units.push((id, frames.clone())),
             Shape::If { arms, otherwise } => {
                 go(arms.first().map_or(At::Begin(*otherwise), |(condition, _)| At::Begin(*condition)));
             }
             Shape::Loop { condition, .. } => go(At::Begin(*condition)),
-            Shape::For(body) => {
-                go(At::Begin(*body));
+            Shape::For { body, rounds: Some(rounds @ 1..=ROUNDS) } => {
+                let frame = Frame { site: id, left: Some(rounds - 1), outer: frames.clone() };
+                ways.push((At::Begin(*body), Some(Rc::new(frame))));
+            }
+            Shape::For { body, rounds } => {
+                if *rounds != Some(0) {
+                    go(At::Begin(*body));
+                }
                 go(At::After(id, Some(0)));
             }
             Shape::Case(arms) => {
@@ -207,35 +234,35 @@ impl Walk<'_> {
     }
 
     /// Passes a builtin.
-    fn leave(&self, id: Id, name: &str, calls: &Calls, ways: &mut Vec<(At, Calls)>) {
+    fn leave(&self, id: Id, name: &str, frames: &Frames, ways: &mut Vec<(At, Frames)>) {
         match name {
             "break" | "continue" => {
                 for around in self.units.around(id) {
                     match self.units[around].shape {
-                        Shape::For(body) | Shape::Loop { body, .. } => {
-                            ways.push((At::After(body, None), calls.clone()));
-                            ways.push((At::After(around, Some(0)), calls.clone()));
+                        Shape::For { body, .. } | Shape::Loop { body, .. } => {
+                            ways.push((At::After(body, None), frames.clone()));
+                            ways.push((At::After(around, Some(0)), outside(frames, around)));
                         }
                         _ => {}
                     }
                 }
             }
             "return" => {
-                if let Some(call) = calls {
+                if let Some(call) = call(frames) {
                     ways.push((At::After(call.site, None), call.outer.clone()));
                 }
             }
             "exit" => {}
-            "true" | ":" => ways.push((At::After(id, Some(0)), calls.clone())),
-            "false" => ways.push((At::After(id, Some(1)), calls.clone())),
-            _ => ways.push((At::After(id, None), calls.clone())),
+            "true" | ":" => ways.push((At::After(id, Some(0)), frames.clone())),
+            "false" => ways.push((At::After(id, Some(1)), frames.clone())),
+            _ => ways.push((At::After(id, None), frames.clone())),
         }
     }
 
     /// Goes on behind a unit.
-    fn after(&self, id: Id, code: Option<i32>, calls: &Calls, ways: &mut Vec<(At, Calls)>) {
+    fn after(&self, id: Id, code: Option<i32>, frames: &Frames, ways: &mut Vec<(At, Frames)>) {
         let Some((parent, role)) = self.units.parent(id) else { return };
-        let mut go = |at| ways.push((at, calls.clone()));
+        let mut go = |at| ways.push((at, frames.clone()));
         match (&self.units[parent].shape, role) {
             (Shape::List(entries), Role::At(index)) => {
                 go(entries.get(index + 1).map_or(At::After(parent, code), |entry| At::Begin(*entry)));
@@ -273,16 +300,25 @@ impl Walk<'_> {
                 go(At::After(parent, None));
             }
             (Shape::Loop { condition, .. }, _) => go(At::Begin(*condition)),
-            (Shape::For(body), Role::Body(_)) => {
-                go(At::Begin(*body));
-                go(At::After(parent, code));
-            }
+            (Shape::For { body, .. }, Role::Body(_)) => match frames.as_ref().filter(|frame| frame.site == parent) {
+                Some(frame) => match frame.left {
+                    Some(left @ 1..) => {
+                        let next = Frame { site: parent, left: Some(left - 1), outer: frame.outer.clone() };
+                        ways.push((At::Begin(*body), Some(Rc::new(next))));
+                    }
+                    _ => ways.push((At::After(parent, code), frame.outer.clone())),
+                },
+                None => {
+                    go(At::Begin(*body));
+                    go(At::After(parent, code));
+                }
+            },
             (Shape::Case(arms), Role::Body(index)) => {
                 go(At::After(parent, code));
                 arms.get(index + 1).into_iter().for_each(|arm| go(At::Begin(*arm)));
             }
             (Shape::Function { .. }, _) => {
-                if let Some(call) = calls {
+                if let Some(call) = call(frames) {
                     ways.push((At::After(call.site, code), call.outer.clone()));
                 }
             }
@@ -292,6 +328,6 @@ impl Walk<'_> {
     }
 }
 
-fn depth(calls: &Calls) -> usize {
-    std::iter::successors(calls.as_ref(), |call| call.outer.as_ref()).count()
+fn depth(frames: &Frames) -> usize {
+    std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref()).count()
 }

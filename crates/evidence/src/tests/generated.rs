@@ -305,11 +305,8 @@ fn case(seed: u64) -> (String, (Counts, Counts, Verdict), i32) {
 }
 
 /// Runs generated commands. Returns those whose evidence differs.
-fn differing(seeds: std::ops::Range<u64>) -> Vec<String> {
+fn differing(seeds: impl Iterator<Item = u64>) -> Vec<String> {
     let differs = |seed: u64| {
-        if std::env::var_os("SEEDS").is_some() {
-            eprintln!("seed {seed}");
-        }
         let (script, expected, code) = case(seed);
         let (trace, end) = watch::run(&script);
         let evidence = read(&script, trace.as_ref(), end);
@@ -329,9 +326,12 @@ fn differing(seeds: std::ops::Range<u64>) -> Vec<String> {
     seeds.filter_map(differs).collect()
 }
 
+/// Seeds whose commands were read wrongly once.
+const FOUND: [u64; 12] = [78, 118, 206, 327, 396, 482, 1023, 3225, 3531, 4452, 13_789, 14_688];
+
 #[test]
 fn generated_commands_prove_what_an_interpreter_says() {
-    let count = std::env::var("AGENT_BASH_EVIDENCE_SCRIPTS").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
-    let differing = differing(0..count);
+    let count = std::env::var("AGENT_BASH_EVIDENCE_COMMANDS").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
+    let differing = differing((0..count).chain(FOUND));
     assert!(differing.is_empty(), "{} of {count} differ\n{}", differing.len(), differing.join("\n"));
 }
