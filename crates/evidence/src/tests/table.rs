@@ -1,7 +1,7 @@
 //! Commands with the evidence that they must give.
 
 use super::watch;
-use crate::{By, Evidence, State, Verdict, read};
+use crate::{By, End, Evidence, State, Verdict, read};
 
 /// Runs a command and returns its evidence: verdict and state, the parts, and what is masked.
 fn proved(script: &str) -> String {
@@ -42,11 +42,206 @@ fn shown(evidence: &Evidence) -> String {
 }
 
 #[test]
-fn dump() {
-    let Ok(script) = std::env::var("SCRIPT") else { return };
-    let (trace, end) = watch::run(&script);
-    println!("{}", shown(&read(&script, trace.as_ref(), end)));
-    if std::env::var("TRACE").is_ok() {
-        trace.unwrap().events.iter().for_each(|event| println!("{event:?}"));
+fn each_part_has_its_code() {
+    for (script, wanted) in [
+        ("/bin/true", "passed: /bin/true 0 #"),
+        ("/bin/true && /bin/false", "failed: /bin/true 0, /bin/false 1 #"),
+        ("nosuch", "failed: nosuch 127 #"),
+        ("exit 3", "failed:  #"),
+        ("echo a; cd /; [ a = a ]", "passed:  #"),
+        ("(exit 3)", "failed: (exit 3) 3 #"),
+        ("true | cat", "passed: true 0, cat 0 #"),
+        ("f() { /bin/true; }; f | cat", "passed: f 0, cat 0, /bin/true 0 #"),
+        ("for i in 1 2; do /bin/true; done", "passed: /bin/true 0*2 #"),
+        ("/bin/true |& /bin/cat", "passed: /bin/true 0, /bin/cat 0 #"),
+        ("bash -c '/bin/false; true'", "passed: bash -c '/bin/false; true' 0 #"),
+        ("exec /bin/false", "failed: exec /bin/false 1 #"),
+        ("command /bin/false", "failed: command /bin/false 1 #"),
+        ("eval '/bin/true'", "passed: ~/bin/true 0 #"),
+        ("/bin/sh -c 'kill -9 $$'", "failed: /bin/sh -c 'kill -9 $$' SIGKILL #"),
+        ("coproc /bin/cat; kill $COPROC_PID", "unproven: coproc /bin/cat ? #"),
+        (
+            "shopt -s lastpipe; /bin/echo a | while read x; do /bin/echo $x; done",
+            "passed: /bin/echo a 0, /bin/echo $x 0 #",
+        ),
+        ("/bin/cat <<X\n$(/bin/true)\nX", "passed: /bin/true 0, /bin/cat <<X 0 #"),
+        ("x=`/bin/true`", "passed: /bin/true 0 #"),
+        ("/bin/cat <(/bin/true); :", "passed: /bin/true 0, /bin/cat <(/bin/true) 0 #"),
+        ("/bin/sleep 10 & kill $!", "unproven: /bin/sleep 10 ? #"),
+    ] {
+        // What runs at once begins in any order.
+        let sorted = |shown: String| {
+            let (verdict, parts) =
+                shown.split_once(": ").map(|(a, b)| (a.to_owned(), b.to_owned())).expect("a verdict");
+            let (parts, masked) =
+                parts.split_once('#').map(|(a, b)| (a.trim().to_owned(), b.to_owned())).expect("parts");
+            let mut parts: Vec<_> = parts.split(", ").map(str::to_owned).collect();
+            parts.sort();
+            (verdict, parts, masked)
+        };
+        assert_eq!(sorted(proved(script)), sorted(wanted.to_owned()), "{script}");
     }
+}
+
+/// Asserts what is hidden by what.
+fn hides(cases: &[(&str, &str)]) {
+    for (script, wanted) in cases {
+        let shown = proved(script);
+        let (verdict, rest) = shown.split_once(": ").expect("a verdict");
+        let masked = rest.split_once('#').expect("parts").1.trim();
+        assert_eq!(format!("{verdict}: {masked}").trim(), *wanted, "{script}: {shown}");
+    }
+}
+
+#[test]
+fn a_failure_in_front_of_a_pipe_is_hidden() {
+    hides(&[
+        ("/bin/false | cat", "failed: /bin/false 1 | cat"),
+        ("cd /tmp && /bin/false 2>&1 | tail -5", "failed: /bin/false 2>&1 1 | tail -5"),
+        ("false | cat", "failed: false 1 | cat"),
+        ("(/bin/true; exit 4) | cat", "failed: (/bin/true; exit 4) 4 | cat"),
+        ("(/bin/false) | cat", "failed: (/bin/false) 1 | cat"),
+        ("{ /bin/false; /bin/true; } | cat", "failed: /bin/false 1 ; /bin/true"),
+        ("nosuch | cat", "failed: nosuch 127 | cat"),
+        ("set -o pipefail; /bin/false | cat", "failed:"),
+        ("set -o pipefail; /bin/sh -c 'exit 3' | /bin/false", "failed: /bin/sh -c 'exit 3' 3 | /bin/false"),
+        ("/bin/sh -c 'exit 3' | cat; exit ${PIPESTATUS[0]}", "failed:"),
+        ("/bin/sh -c 'exit 3' | cat; rc=${PIPESTATUS[0]}; echo x; exit $rc", "failed:"),
+    ]);
+}
+
+#[test]
+fn a_failure_in_front_of_another_command_is_hidden() {
+    hides(&[
+        ("/bin/false; echo done", "failed: /bin/false 1 ; echo done"),
+        ("/bin/false\n/bin/true", "failed: /bin/false 1 ; /bin/true"),
+        ("/bin/false; exit 0", "failed: /bin/false 1 ; exit 0"),
+        ("/bin/false; exit", "failed:"),
+        ("/bin/false; exit $?", "failed:"),
+        ("/bin/false; rc=$?; echo x; exit $rc", "failed:"),
+        ("set -e; /bin/false; echo x", "failed:"),
+        ("(set -e; /bin/false; echo x); echo y", "failed: (set -e; /bin/false; echo x) 1 ; echo y"),
+        ("for i in 1 2; do /bin/false; done", "failed: /bin/false 1 ; /bin/false"),
+        ("case a in a) /bin/false;; esac; echo x", "failed: /bin/false 1 ; echo x"),
+        ("f() { /bin/false; }; f; echo x", "failed: /bin/false 1 ; echo x"),
+        ("f() { /bin/false; return 0; }; f", "failed: /bin/false 1 ; return 0"),
+        ("f() { /bin/false; return $?; }; f", "failed:"),
+        ("trap 'exit 0' EXIT; /bin/false", "failed: /bin/false 1 ;"),
+        ("trap 'echo bye' EXIT; /bin/false", "failed:"),
+        ("nosuch; :", "failed: nosuch 127 ; :"),
+        ("(exit 3); echo a", "failed: (exit 3) 3 ; echo a"),
+    ]);
+}
+
+#[test]
+fn a_failure_behind_or_is_hidden() {
+    hides(&[
+        ("/bin/false || true", "failed: /bin/false 1 || true"),
+        ("/bin/false || echo no", "failed: /bin/false 1 || echo no"),
+        ("/bin/false || exit 3", "failed: /bin/false 1 || exit 3"),
+        ("/bin/false || /bin/true", "unproven: /bin/false 1 || /bin/true"),
+        ("/bin/false && echo ok || echo no", "failed: /bin/false 1 || echo no"),
+        ("/bin/false && echo ok", "failed:"),
+        ("/bin/true || /bin/false", "passed:"),
+    ]);
+}
+
+#[test]
+fn a_failure_in_the_background_is_hidden_unless_wait_returns_it() {
+    hides(&[
+        ("/bin/false & wait", "failed: /bin/false 1 &"),
+        ("/bin/false & wait $!", "failed:"),
+        ("/bin/false & p=$!; wait $p", "failed:"),
+        ("/bin/false & wait $!; echo x", "failed: /bin/false 1 ; echo x"),
+        ("{ /bin/true; /bin/false; } & wait", "failed: { /bin/true; /bin/false; } 1 &"),
+        ("coproc X { /bin/false; }; wait", "failed: coproc X { /bin/false; } 1 &"),
+    ]);
+}
+
+#[test]
+fn a_failure_in_a_substitution_is_hidden_unless_it_is_the_code_of_the_command() {
+    hides(&[
+        ("echo $(/bin/false)", "failed: /bin/false 1 $()"),
+        ("echo `/bin/false`", "failed: /bin/false 1 $()"),
+        ("x=$(/bin/false)", "failed:"),
+        ("x=$(/bin/false); echo $x", "failed: /bin/false 1 ; echo $x"),
+        ("f() { local x=$(/bin/false); }; f", "failed: /bin/false 1 $()"),
+        ("cat <(/bin/false); :", "failed: /bin/false 1 $()"),
+        ("for x in $(/bin/false); do :; done", "failed: /bin/false 1 $()"),
+        ("cat <<X\n$(/bin/false)\nX", "failed: /bin/false 1 $()"),
+    ]);
+}
+
+#[test]
+fn an_answer_a_condition_and_a_closed_pipe_are_no_failures() {
+    hides(&[
+        ("grep -q nosuch /etc/passwd; echo x", "passed:"),
+        ("grep -q nosuch /nosuch; echo x", "failed: grep -q nosuch /nosuch 2 ; echo x"),
+        ("[ -f /nosuch ] | cat", "passed:"),
+        ("{ [ -f /nosuch ]; } | cat", "passed:"),
+        ("(grep -q nosuch /etc/passwd) | cat", "passed:"),
+        ("if /bin/false; then :; fi", "passed:"),
+        ("while /bin/false; do :; done; echo x", "passed:"),
+        ("! /bin/false", "passed:"),
+        ("{ ! /bin/true; } | cat", "passed:"),
+        ("yes | head -1", "passed:"),
+        ("(yes) | head -1", "passed:"),
+    ]);
+}
+
+#[test]
+fn a_failure_from_elsewhere_is_unproven_unless_it_is_the_code_of_the_command() {
+    hides(&[
+        ("eval '/bin/false; /bin/true'", "unproven partial:"),
+        ("eval '/bin/false'", "failed:"),
+        ("source /dev/stdin <<< '/bin/false'; :", "unproven partial:"),
+        ("trap '/bin/false' EXIT; /bin/true", "unproven partial:"),
+    ]);
+}
+
+#[test]
+fn a_shell_that_was_not_watched_leaves_the_text() {
+    let end = |code| End { code: Some(code), signal: None, by_itself: true };
+    for (script, code, wanted) in [
+        ("npm test", 0, "passed: npm test 0 #"),
+        ("cd app && npm test", 0, "passed: npm test 0 #"),
+        ("npm test | tail", 0, "unproven unknown:  #"),
+        ("npm test; echo x", 0, "unproven unknown:  #"),
+        ("npm test || true", 0, "unproven unknown:  #"),
+        ("! npm test", 0, "unproven unknown:  #"),
+        ("npm test &", 0, "unproven unknown:  #"),
+        ("npm test $(x)", 0, "unproven unknown:  #"),
+        ("npm test", 1, "failed unknown:  #"),
+    ] {
+        assert_eq!(shown(&read(script, None, end(code))), wanted, "{script}");
+    }
+}
+
+#[test]
+fn places_are_utf16_offsets() {
+    let script = "echo 😀; /bin/false; x=`/bin/true`";
+    let (trace, end) = watch::run(script);
+    let evidence = read(script, trace.as_ref(), end);
+    let units: Vec<u16> = script.encode_utf16().collect();
+    let sources = evidence.parts.iter().map(|part| {
+        let (from, to) = part.span.expect("a place");
+        String::from_utf16(&units[from..to]).expect("text")
+    });
+    assert_eq!(sources.collect::<Vec<_>>(), ["/bin/false", "/bin/true"]);
+}
+
+#[test]
+fn failed_parts_are_kept_when_there_are_many() {
+    let script: String = (0..60).map(|n| format!("/bin/sh -c 'exit 0' {n}; ")).collect::<String>() + "/bin/false; :";
+    let (trace, end) = watch::run(&script);
+    let evidence = read(&script, trace.as_ref(), end);
+    assert_eq!((evidence.parts.len(), evidence.parts_total), (50, 61));
+    assert_eq!(evidence.parts[49].command, "/bin/false");
+}
+
+#[test]
+fn more_processes_than_there_is_room_for_are_partial() {
+    let (trace, end) = watch::run("for i in {1..4200}; do (:); done");
+    let evidence = read("for i in {1..4200}; do (:); done", trace.as_ref(), end);
+    assert_eq!((evidence.state, evidence.verdict), (State::Partial, Verdict::Unproven));
 }
