@@ -37,6 +37,9 @@ pub struct Command<'c> {
     pub signal: Option<i32>,
 }
 
+/// Most steps of a code outwards.
+const STEPS: usize = 10_000;
+
 /// A code on its way outwards.
 struct Climb<'c> {
     /// The process, and the unit in it that has the code.
@@ -55,7 +58,7 @@ impl<'c> Command<'c> {
     pub fn course(&self, process: usize, place: &Place, code: i32, when: usize) -> Course {
         let key = &self.units[place.unit].key;
         let mut climb = Climb { process, unit: place.unit, frames: place.frames.clone(), code, when, key };
-        loop {
+        for _ in 0..STEPS {
             match self.outwards(&mut climb) {
                 Some(Course::Masked { .. }) if self.is_exited_with(&climb) => {
                     let Some(root) = self.root(climb.process) else { return Course::Carried };
@@ -65,6 +68,7 @@ impl<'c> Command<'c> {
                 None => {}
             }
         }
+        Course::Carried
     }
 
     fn root(&self, process: usize) -> Option<Id> {
@@ -263,8 +267,8 @@ impl<'c> Command<'c> {
         let pipefail = steps().filter_map(forked).any(|(_, pipefail, number)| pipefail && number < climb.when);
         pipefail
             && later.iter().all(|unit| {
-                let elements = steps().filter_map(forked).filter(|(child, ..)| self.root(*child) == Some(*unit));
-                elements.last().is_some_and(|(child, ..)| self.code_of(child) == Some(0))
+                let mut elements = steps().filter_map(forked).filter(|(child, ..)| self.root(*child) == Some(*unit));
+                elements.next_back().is_some_and(|(child, ..)| self.code_of(child) == Some(0))
             })
     }
 

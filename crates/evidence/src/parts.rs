@@ -198,7 +198,7 @@ fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32)
             && (other.inner && other.process == part.process || parent == Some(part.process))
     };
     if let Some(source) = found.iter().rev().find(|other| inside(other) && !std::ptr::eq(*other, part)) {
-        let ended = process.last_command().is_some_and(|last| ends(last));
+        let ended = process.last_command().is_some_and(ends);
         return source.failed() || ended;
     }
     // No process had the code, so a builtin or `!` made it.

@@ -1,6 +1,7 @@
 //! The place of each process in the command.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use sys::WitnessEvent;
 
@@ -40,15 +41,33 @@ pub struct Places {
 /// Ways through the command that are followed at once.
 const WAYS: usize = 16;
 /// Places between commands that are looked at for one trace.
-const BUDGET: usize = 1_000_000;
+const BUDGET: usize = 100_000;
 
 /// One way of a process through its command so far.
 #[derive(Clone)]
 struct Way {
     at: At,
     frames: Frames,
-    /// The unit of each step.
-    units: Vec<Option<(Id, Frames)>>,
+    /// The unit of each step, the last first.
+    taken: Option<Rc<Taken>>,
+}
+
+/// The unit of a step, and those of the steps before. Ways share what they have in common.
+struct Taken {
+    unit: Option<(Id, Frames)>,
+    before: Option<Rc<Taken>>,
+}
+
+impl Way {
+    /// Returns the way behind one more step.
+    fn then(&self, unit: Option<(Id, Frames)>, at: At, frames: Frames) -> Self {
+        Self { at, frames, taken: Some(Rc::new(Taken { unit, before: self.taken.clone() })) }
+    }
+
+    /// Returns the units of the steps, the last first.
+    fn taken(&self) -> impl Iterator<Item = &Option<(Id, Frames)>> {
+        std::iter::successors(self.taken.as_ref(), |taken| taken.before.as_ref()).map(|taken| &taken.unit)
+    }
 }
 
 /// Finds the places of all processes.
@@ -90,17 +109,18 @@ impl<'p> Finder<'_, 'p> {
         let wanted = self.wanted(process);
         let lastpipe = process.first().is_some_and(|event| event.lastpipe);
         let walked = Walked { root: root.unit, lastpipe, lenient: false };
-        let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), units: Vec::new() }];
+        let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
         for step in &wanted {
             ways = self.follow(ways, step, walked);
         }
         self.prefer_ended(&mut ways, process, walked);
-        for (at, step) in wanted.iter().enumerate() {
-            let mut found = ways.iter().filter_map(|way| way.units[at].clone());
-            let Some((unit, frames)) = found.next() else { continue };
-            let certain =
-                root.certain && ways.iter().all(|way| way.units[at].as_ref().is_some_and(|(other, _)| *other == unit));
-            let place = Some(Place { unit, frames, certain });
+        let mut taken: Vec<_> = ways.iter().map(Way::taken).collect();
+        for step in wanted.iter().rev() {
+            let units: Vec<_> = taken.iter_mut().filter_map(Iterator::next).collect();
+            let Some((unit, frames)) = units.iter().find_map(|unit| unit.as_ref()) else { continue };
+            let agrees = |other: &&Option<(Id, Frames)>| other.as_ref().is_some_and(|(other, _)| other == unit);
+            let certain = root.certain && units.iter().all(agrees);
+            let place = Some(Place { unit: *unit, frames: frames.clone(), certain });
             match step.child {
                 Some(child) => self.places.roots[child] = place,
                 None => self.places.programs[index] = place,
@@ -150,9 +170,7 @@ impl<'p> Finder<'_, 'p> {
                 elsewhere |= next.elsewhere;
                 for (unit, frames) in next.units {
                     if followed.len() < WAYS && self.fits(unit, step, kept) {
-                        let mut units = way.units.clone();
-                        units.push(Some((unit, frames.clone())));
-                        followed.push(Way { at: At::After(unit, code), frames, units });
+                        followed.push(way.then(Some((unit, frames.clone())), At::After(unit, code), frames));
                     }
                 }
             }
@@ -165,8 +183,7 @@ impl<'p> Finder<'_, 'p> {
             followed.extend(self.anywhere(&ways, step, walked.root, code));
         }
         if followed.is_empty() {
-            followed = ways;
-            followed.iter_mut().for_each(|way| way.units.push(None));
+            followed = ways.iter().map(|way| way.then(None, way.at, way.frames.clone())).collect();
         }
         followed
     }
@@ -176,14 +193,8 @@ impl<'p> Finder<'_, 'p> {
         let Some(way) = ways.first() else { return Vec::new() };
         let fitting: Vec<_> = self.walk.units.ids().filter(|unit| self.walk.units.within(*unit, root)).collect();
         let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step, true)).take(WAYS).collect::<Vec<_>>();
-        fitting
-            .into_iter()
-            .map(|unit| {
-                let mut units = way.units.clone();
-                units.push(Some((unit, way.frames.clone())));
-                Way { at: At::After(unit, code), frames: way.frames.clone(), units }
-            })
-            .collect()
+        let there = |unit| way.then(Some((unit, way.frames.clone())), At::After(unit, code), way.frames.clone());
+        fitting.into_iter().map(there).collect()
     }
 
     /// Returns whether a step can be that of a unit. `kept`: see [`Self::is_printed`].
@@ -213,7 +224,7 @@ impl<'p> Finder<'_, 'p> {
 
     /// Prefers substitutions for a process that began with another command than the one that was printed.
     fn prefer_substitutions(&self, followed: &mut Vec<Way>, step: &Wanted<'_>) {
-        let is_substitution = |way: &Way| match way.units.last() {
+        let is_substitution = |way: &Way| match way.taken().next() {
             Some(Some((unit, _))) => matches!(self.walk.units[*unit].shape, Shape::Substitution(_)),
             _ => false,
         };

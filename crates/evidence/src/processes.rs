@@ -36,7 +36,7 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
         if let Happened::Forked { pid } = event.happened
             && pid > 0
         {
-            made.insert(event.number + 1, all.len());
+            made.insert(event.number.wrapping_add(1), all.len());
             all.push(Process::default());
         }
     }
@@ -46,7 +46,9 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
         let Some(&process) = made.get(&event.process) else { continue };
         match &event.happened {
             Happened::Forked { pid } => {
-                let Some(&child) = made.get(&(event.number + 1)) else { continue };
+                // A process is younger than the one that forked it, whatever the shell's memory says.
+                let child = made.get(&(event.number.wrapping_add(1))).filter(|child| process < **child);
+                let Some(&child) = child else { continue };
                 pids.insert((process, *pid), child);
                 all[child].fork = Some((process, event));
                 all[process].steps.push(Step::Forked(child, event));

@@ -138,11 +138,14 @@ const SUBSHELL_COMSUB: u32 = 0x04;
 /// Bash's mark of a process that runs `<(…)` or `>(…)`.
 const SUBSHELL_PROCSUB: u32 = 0x20;
 
+/// Device, inode and time of change of a file.
+type Identity = (u64, u64, i64);
+
 /// Returns whether a program is a bash that loads the library: one that is linked dynamically, for this machine, exports
 /// where it is in its command, and does not run with other rights than its caller. Each file is read once.
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
-    static KNOWN: LazyLock<Mutex<HashMap<(u64, u64, i64), bool>>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<HashMap<Identity, bool>>> = LazyLock::new(Mutex::default);
     let Ok(metadata) = fs::metadata(program) else { return false };
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
