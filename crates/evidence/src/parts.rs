@@ -8,7 +8,7 @@ use crate::builtins::is_builtin;
 use crate::course::{Command, Course};
 use crate::places::Place;
 use crate::processes::Step;
-use crate::units::{Id, Role, Shape};
+use crate::units::{Id, Role, Shape, Units};
 
 /// A part, before equal ones are one entry.
 #[derive(Clone, Debug)]
@@ -84,7 +84,8 @@ fn of_process(command: &Command<'_>, index: usize) -> Vec<Found> {
         _ => process.not_found().filter(|_| program.as_ref().is_none_or(|place| !is_builtin(name(command, place)))),
     };
     if let Some(event) = became {
-        let same = itself && (program.is_none() && root.is_none() || is_same(program.as_ref(), root.as_ref()));
+        let same =
+            itself && (program.is_none() && root.is_none() || is_same(command.units, program.as_ref(), root.as_ref()));
         // A program from elsewhere in a subshell with a place is its own part.
         if !same {
             add(program.as_ref(), event, itself);
@@ -93,8 +94,12 @@ fn of_process(command: &Command<'_>, index: usize) -> Vec<Found> {
     found
 }
 
-fn is_same(program: Option<&Place>, root: Option<&Place>) -> bool {
-    program.zip(root).is_some_and(|(program, root)| program.unit == root.unit)
+/// Returns whether a program is all that a process runs.
+fn is_same(units: &Units, program: Option<&Place>, root: Option<&Place>) -> bool {
+    program.zip(root).is_some_and(|(program, root)| match units[root.unit].shape {
+        Shape::Coproc(body) => program.unit == body,
+        _ => program.unit == root.unit,
+    })
 }
 
 /// Returns the name of the command at a place.
