@@ -2,12 +2,12 @@
 
 use safety::parse::Join;
 
+use crate::frames::{Frames, call, outside};
 use crate::key;
 use crate::places::{Place, Places};
 use crate::processes::{Process, Step};
 use crate::types::By;
 use crate::units::{Id, Role, Shape, Units};
-use crate::walk::{Frames, call, outside};
 
 /// Where the code of a part ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

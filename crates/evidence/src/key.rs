@@ -1,7 +1,7 @@
 //! The canonical form of a command: equal for the source and for what bash prints of it.
 //!
-//! Bash prints a command from its own tree: redirects behind the words, one kind of quotes, one kind of separators. Both
-//! texts are read by the same parser, and the form lists the words and redirects without quotes and blanks.
+//! Bash prints a command from its own tree: redirects behind the words, one kind of quotes, one kind of separators.
+//! Both texts are read by the same parser, and the form lists the words and redirects without quotes and blanks.
 
 use std::ops::Range;
 

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `processes` | from events to processes |
 //! | `units`, `key` | the syntax as a flat list, and the form in which source and printed text are equal |
-//! | `walk`, `places` | where the shell can go next, and so the place of each process |
+//! | `walk`, `frames`, `places` | where the shell can go next, and so the place of each process |
 //! | `parts`, `answers` | the parts, and which of them failed |
 //! | `course` | where the code of a failed part ends |
 //! | `verdict` | what all of that proves |
@@ -23,6 +23,7 @@
 mod answers;
 mod builtins;
 mod course;
+mod frames;
 mod key;
 mod parts;
 mod places;

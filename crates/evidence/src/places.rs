@@ -6,10 +6,11 @@ use std::rc::Rc;
 use sys::WitnessEvent;
 
 use crate::builtins::is_opaque;
+use crate::frames::{self, Frames};
 use crate::key;
 use crate::processes::{Process, Step};
 use crate::units::{Id, Shape, Units};
-use crate::walk::{At, Frames, Process as Walked, Walk};
+use crate::walk::{At, Process as Walked, Walk};
 
 /// The place of a process, or of the program that it became.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,7 @@ pub struct Place {
 impl Place {
     /// Returns whether the place lies in a unit, or in a function that is called there.
     pub fn lies_in(&self, units: &Units, outer: Id) -> bool {
-        let mut frames = std::iter::successors(self.frames.as_ref(), |frame| frame.outer.as_ref());
-        units.within(self.unit, outer) || frames.any(|frame| units.within(frame.site, outer))
+        units.within(self.unit, outer) || frames::each(&self.frames).any(|frame| units.within(frame.site, outer))
     }
 }
 
@@ -108,7 +108,8 @@ impl<'p> Finder<'_, 'p> {
         let Some(root) = self.places.roots[index].clone() else { return };
         let wanted = self.wanted(process);
         let lastpipe = process.first().is_some_and(|event| event.lastpipe);
-        let walked = Walked { root: root.unit, lastpipe, lenient: false };
+        let pipefail = wanted.iter().any(|step| step.event.pipefail);
+        let walked = Walked { root: root.unit, lastpipe, pipefail, lenient: false };
         let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
         for step in &wanted {
             ways = self.follow(ways, step, walked);

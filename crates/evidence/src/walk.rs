@@ -1,42 +1,15 @@
 //! The ways that a shell can take through its command, from one process that it starts to the next.
 
 use std::collections::HashSet;
-use std::rc::Rc;
 
 use safety::parse::Join;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
+use crate::frames::{Frames, Round, call, called, depth, first_round, next_round, outside};
 use crate::units::{Id, Role, Shape, Units};
-
-/// The function calls and the counted loops around a place, the innermost first.
-pub type Frames = Option<Rc<Frame>>;
-
-/// One function call, or one counted loop.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
-    /// The command that calls, or the loop.
-    pub site: Id,
-    /// The rounds of the loop after this one. `None` for a call.
-    pub left: Option<usize>,
-    /// What is around it.
-    pub outer: Frames,
-}
-
-/// Returns the frames outside of the innermost one of this site, or all if there is none.
-pub fn outside(frames: &Frames, site: Id) -> Frames {
-    let mut each = std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref());
-    each.find(|frame| frame.site == site).map_or_else(|| frames.clone(), |frame| frame.outer.clone())
-}
-
-/// Returns the innermost function call.
-pub fn call(frames: &Frames) -> Option<&Rc<Frame>> {
-    std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref()).find(|frame| frame.left.is_none())
-}
 
 /// Frames within each other before the walk gives up.
 const FRAMES: usize = 32;
-/// Rounds that are counted.
-const ROUNDS: usize = 64;
 
 /// A place between two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +42,8 @@ pub struct Process {
     pub root: Id,
     /// Whether the last element of a pipeline runs in the shell itself.
     pub lastpipe: bool,
+    /// Whether a pipeline takes the code of any element.
+    pub pipefail: bool,
     /// Whether any command may pass without a process of its own.
     pub lenient: bool,
 }
@@ -144,7 +119,7 @@ impl Walk<'_> {
             },
             At::Body(id, code) => self.body((id, code), frames, process, next, ways),
             At::After(id, _) if id == process.root => next.ends = true,
-            At::After(id, code) => self.after(id, code, frames, ways),
+            At::After(id, code) => self.after((id, code), frames, process, ways),
         }
     }
 
@@ -165,34 +140,9 @@ impl Walk<'_> {
     ) {
         let mut go = |at| ways.push((at, frames.clone()));
         match &self.units[id].shape {
-            Shape::Simple { words } => match words.first() {
-                // Assignments alone: the code is that of the last substitution.
-                None => go(At::After(id, code)),
-                Some(Some(name)) => {
-                    if let Some(body) = self.units.function(name) {
-                        ways.push((
-                            At::Begin(body),
-                            Some(Rc::new(Frame { site: id, left: None, outer: frames.clone() })),
-                        ));
-                        // The function may be defined later, or be gone.
-                        next.units.push((id, frames.clone()));
-                        return;
-                    }
-                    next.elsewhere |= is_opaque(name);
-                    next.ends |= name == "exit";
-                    if !is_builtin(name) || starts_programs(name) || id == process.root {
-                        next.units.push((id, frames.clone()));
-                    }
-                    if is_builtin(name) || process.lenient {
-                        self.leave(id, name, frames, ways);
-                    }
-                }
-                Some(None) => {
-                    next.elsewhere = true;
-                    next.units.push((id, frames.clone()));
-                    go(At::After(id, None));
-                }
-            },
+            // Assignments alone: the code is that of the last substitution.
+            Shape::Simple { words } if words.is_empty() => go(At::After(id, code)),
+            Shape::Simple { words } => self.simple(id, words[0].as_deref(), frames, process, next, ways),
             Shape::Group(list) => go(At::Begin(*list)),
             Shape::Subshell(list) if self.shares_process(id, process.root) => go(At::Begin(*list)),
             Shape::Subshell(_) | Shape::Coproc(_) => next.units.push((id, frames.clone())),
@@ -200,22 +150,50 @@ impl Walk<'_> {
                 go(arms.first().map_or(At::Begin(*otherwise), |(condition, _)| At::Begin(*condition)));
             }
             Shape::Loop { condition, .. } => go(At::Begin(*condition)),
-            Shape::For { body, rounds: Some(rounds @ 1..=ROUNDS) } => {
-                let frame = Frame { site: id, left: Some(rounds - 1), outer: frames.clone() };
-                ways.push((At::Begin(*body), Some(Rc::new(frame))));
-            }
-            Shape::For { body, rounds } => {
-                if *rounds != Some(0) {
+            Shape::For { rounds: Some(0), .. } => go(At::After(id, Some(0))),
+            Shape::For { body, rounds } => match first_round(id, *rounds, frames) {
+                Some(round) => ways.push((At::Begin(*body), round)),
+                None => {
                     go(At::Begin(*body));
+                    go(At::After(id, Some(0)));
                 }
-                go(At::After(id, Some(0)));
-            }
+            },
             Shape::Case(arms) => {
                 arms.iter().for_each(|arm| go(At::Begin(*arm)));
                 go(At::After(id, Some(0)));
             }
             Shape::Function { .. } => go(At::After(id, Some(0))),
             _ => go(At::After(id, None)),
+        }
+    }
+
+    /// Goes into a command with this name. `None`: the name is not known.
+    fn simple(
+        &self,
+        id: Id,
+        name: Option<&str>,
+        frames: &Frames,
+        process: Process,
+        next: &mut Next,
+        ways: &mut Vec<(At, Frames)>,
+    ) {
+        let Some(name) = name else {
+            next.elsewhere = true;
+            next.units.push((id, frames.clone()));
+            return ways.push((At::After(id, None), frames.clone()));
+        };
+        let function = self.units.function(name);
+        let runs_itself = is_builtin(name) && !starts_programs(name) && id != process.root;
+        next.elsewhere |= is_opaque(name);
+        next.ends |= name == "exit";
+        if function.is_some() || !runs_itself {
+            // A function may be defined later, or be gone.
+            next.units.push((id, frames.clone()));
+        }
+        match function {
+            Some(body) => ways.push((At::Begin(body), called(id, frames))),
+            None if is_builtin(name) || process.lenient => self.leave(id, name, frames, ways),
+            None => {}
         }
     }
 
@@ -260,7 +238,7 @@ impl Walk<'_> {
     }
 
     /// Goes on behind a unit.
-    fn after(&self, id: Id, code: Option<i32>, frames: &Frames, ways: &mut Vec<(At, Frames)>) {
+    fn after(&self, (id, code): (Id, Option<i32>), frames: &Frames, process: Process, ways: &mut Vec<(At, Frames)>) {
         let Some((parent, role)) = self.units.parent(id) else { return };
         let mut go = |at| ways.push((at, frames.clone()));
         match (&self.units[parent].shape, role) {
@@ -271,19 +249,12 @@ impl Walk<'_> {
                 if *background && pipelines.len() == 1 {
                     return go(At::After(parent, Some(0)));
                 }
-                for (join, pipeline) in &pipelines[index + 1..] {
-                    let runs = code.map(|code| (code == 0) == (*join == Join::And));
-                    if runs != Some(false) {
-                        go(At::Begin(*pipeline));
-                    }
-                    if runs == Some(true) {
-                        return;
-                    }
-                }
-                go(At::After(parent, code));
+                joined(parent, &pipelines[index + 1..], code).into_iter().for_each(go);
             }
             (Shape::Pipeline { commands, negated }, Role::At(index)) => match commands.get(index + 1) {
                 Some(command) => go(At::Begin(*command)),
+                // With `pipefail` another element may have failed.
+                None if process.pipefail && commands.len() > 1 && code == Some(0) => go(At::After(parent, None)),
                 None if *negated => go(At::After(parent, code.map(|code| i32::from(code == 0)))),
                 None => go(At::After(parent, code)),
             },
@@ -300,15 +271,10 @@ impl Walk<'_> {
                 go(At::After(parent, None));
             }
             (Shape::Loop { condition, .. }, _) => go(At::Begin(*condition)),
-            (Shape::For { body, .. }, Role::Body(_)) => match frames.as_ref().filter(|frame| frame.site == parent) {
-                Some(frame) => match frame.left {
-                    Some(left @ 1..) => {
-                        let next = Frame { site: parent, left: Some(left - 1), outer: frame.outer.clone() };
-                        ways.push((At::Begin(*body), Some(Rc::new(next))));
-                    }
-                    _ => ways.push((At::After(parent, code), frame.outer.clone())),
-                },
-                None => {
+            (Shape::For { body, .. }, Role::Body(_)) => match next_round(parent, frames) {
+                Round::Next(frames) => ways.push((At::Begin(*body), frames)),
+                Round::Last(frames) => ways.push((At::After(parent, code), frames)),
+                Round::Unknown => {
                     go(At::Begin(*body));
                     go(At::After(parent, code));
                 }
@@ -328,6 +294,18 @@ impl Walk<'_> {
     }
 }
 
-fn depth(frames: &Frames) -> usize {
-    std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref()).count()
+/// Returns where the shell goes behind a pipeline with this code: to one of these, or to the end of the list.
+fn joined(list: Id, later: &[(Join, Id)], code: Option<i32>) -> Vec<At> {
+    let mut ways = Vec::new();
+    for (join, pipeline) in later {
+        let runs = code.map(|code| (code == 0) == (*join == Join::And));
+        if runs != Some(false) {
+            ways.push(At::Begin(*pipeline));
+        }
+        if runs == Some(true) {
+            return ways;
+        }
+    }
+    ways.push(At::After(list, code));
+    ways
 }

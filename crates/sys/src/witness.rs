@@ -23,8 +23,6 @@ pub struct WitnessEvent {
     pub text: String,
     /// The simple command outside of traps. In the process of a substitution it is that of the command around it.
     pub kept: String,
-    /// The number of the line.
-    pub line: i32,
     /// `$?` before.
     pub status: i32,
     /// Whether the process, or one around it, is that of a substitution.

@@ -68,8 +68,6 @@ pub struct Event {
     pub pid: i32,
     /// The status of a wait, the code of an exit.
     pub value: i32,
-    /// Bash's number of the line.
-    pub line: i32,
     /// Bash's `subshell_environment`.
     pub environment: u32,
     /// Options and state of the shell.

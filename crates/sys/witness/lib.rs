@@ -3,14 +3,14 @@
 //! The dynamic loader puts it there through `LD_PRELOAD=/proc/self/fd/N`. Behind its own bytes, the file N has an area
 //! for events that the host reads (`area.rs`). The library leaves no variable and no descriptor behind, and children of
 //! bash lose it when they execute a program. It stands before four functions of the C library and changes nothing of
-//! what they do. Bash exports the variables that say where it is in its command, because loadable builtins need them.
+//! what they do. Bash exports the variables that say where it is in its command: loadable builtins need them.
 //!
 //! `build.rs` builds it without a C library of its own, so that glibc and musl take the same file.
 
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
-// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone, whose event shares nothing with another one that is
-// being written.
+// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone, and that event shares nothing with another one that
+// is being written.
 #![allow(static_mut_refs)]
 
 mod area;
@@ -48,7 +48,6 @@ const EMPTY: Event = Event {
     process: 0,
     pid: 0,
     value: 0,
-    line: 0,
     environment: 0,
     flags: 0,
     status: 0,
@@ -69,7 +68,6 @@ struct Witness {
     last: (u32, u32),
     printed: *const *const c_char,
     kept: *const *const c_char,
-    line: *const c_int,
     environment: *const c_int,
     status: *const c_int,
     executing: *const c_int,
@@ -173,7 +171,6 @@ impl Witness {
             last: (0, 0),
             printed,
             kept: variable!(c"the_printed_command_except_trap"),
-            line: variable!(c"line_number"),
             environment: variable!(c"subshell_environment"),
             status: variable!(c"last_command_exit_value"),
             executing: variable!(c"parse_and_execute_level"),
@@ -249,7 +246,6 @@ impl Witness {
             (event.kept_at, event.kept_length) = self.text(self.kept);
         }
         event.process = self.process;
-        event.line = Self::value(self.line);
         event.environment = Self::value(self.environment) as u32;
         event.status = Self::value(self.status);
         event.flags = self.flags();

@@ -68,7 +68,6 @@ fn a_long_trace_of_an_unclear_command_is_read_in_bounded_time() {
         happened,
         text: "$x".to_owned(),
         kept: String::new(),
-        line: 1,
         status: 0,
         substitution: false,
         errexit: false,

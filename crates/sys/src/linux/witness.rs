@@ -100,7 +100,7 @@ impl AsFd for Witness {
 fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> Option<WitnessEvent> {
     let mut words = slot.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
     let mut next = || words.next().unwrap_or(0);
-    let [kind, process, pid, value, line, environment, flags, status] = std::array::from_fn(|_| next());
+    let [kind, process, pid, value, environment, flags, status] = std::array::from_fn(|_| next());
     let mut piece = || {
         let at = next() as usize;
         at.checked_add(next() as usize).and_then(|end| texts.get(at..end)).unwrap_or_default()
@@ -122,7 +122,6 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
         happened,
         text: String::from_utf8_lossy(text).into_owned(),
         kept: String::from_utf8_lossy(kept).into_owned(),
-        line: line.cast_signed(),
         status: status.cast_signed(),
         substitution: environment & (SUBSHELL_COMSUB | SUBSHELL_PROCSUB) != 0,
         errexit: flags & flag::ERREXIT != 0,
@@ -141,8 +140,8 @@ const SUBSHELL_PROCSUB: u32 = 0x20;
 /// Device, inode and time of change of a file.
 type Identity = (u64, u64, i64);
 
-/// Returns whether a program is a bash that loads the library: one that is linked dynamically, for this machine, exports
-/// where it is in its command, and does not run with other rights than its caller. Each file is read once.
+/// Returns whether a program is a bash that loads the library: linked dynamically, for this machine, with exported
+/// variables, and without other rights than its caller. Each file is read once.
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
     static KNOWN: LazyLock<Mutex<HashMap<Identity, bool>>> = LazyLock::new(Mutex::default);
