@@ -1,5 +1,6 @@
 //! Compiles the rules of `rules/*.toml`: each list of patterns becomes an automaton that the crate includes as bytes,
-//! so that no pattern of a shipped rule is compiled at run time.
+//! so that no pattern of a shipped rule is compiled at run time. Of the lines by which tests are counted, only those few
+//! that an automaton finds are read with their patterns.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,8 +10,15 @@ use std::path::{Path, PathBuf};
 #[expect(dead_code, reason = "rules of users have more errors")]
 mod file;
 
+#[path = "build/counting.rs"]
+mod counting;
+#[path = "build/which.rs"]
+mod which;
+
+use counting::Counting;
+
 fn main() {
-    for path in ["rules", "src/rules/file.rs"] {
+    for path in ["rules", "build", "src/rules/file.rs", "src/rules/counting.rs"] {
         println!("cargo::rerun-if-changed={path}");
     }
     compile(Path::new("rules"), Path::new(&std::env::var_os("OUT_DIR").expect("OUT_DIR")));
@@ -24,6 +32,7 @@ fn compile(rules: &Path, out: &Path) {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     paths.sort();
+    let mut counting = Counting::default();
     let mut code = format!("/// The shipped rules.\npub static RULES: [Rule; {}] = [\n", paths.len());
     for path in &paths {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
@@ -39,8 +48,21 @@ fn compile(rules: &Path, out: &Path) {
             writeln!(code, "{part}: Patterns::shipped(include_bytes!({:?})),", file.display().to_string())
                 .expect("text");
         }
-        writeln!(code, "always: {} }},", rule.always).expect("text");
+        writeln!(
+            code,
+            "always: {}, check: {}",
+            rule.always,
+            option(rule.check.map(|check| format!("Check::{check:?}")))
+        )
+        .expect("text");
+        writeln!(code, ", counting: {} }},", option(rule.tests.as_ref().map(|tests| counting.add(tests, out))))
+            .expect("text");
     }
     code.push_str("];\n");
     fs::write(out.join("rules.rs"), code).expect("the rules");
+    counting.write(out);
+}
+
+fn option(code: Option<String>) -> String {
+    code.map_or_else(|| "None".to_owned(), |code| format!("Some({code})"))
 }

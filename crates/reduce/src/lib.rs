@@ -16,6 +16,7 @@
 //!   inverses.
 
 pub mod class;
+pub mod counts;
 pub mod estimate;
 pub mod failure;
 pub mod fold;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::program::{Prints, prints};
+use super::program::{Prints, prints, shows};
 use super::words::known;
 use safety::Inside;
 use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
@@ -20,6 +20,8 @@ pub struct Printed {
     pub exact: bool,
     /// Whether all of the output is rows of a search or a list. A word of failure in such rows is plain text.
     pub rows: bool,
+    /// Whether each program only shows files or searches, also where it feeds another one.
+    pub shows: bool,
     /// The programs whose output is a part of this output, with their first words. Rules match their hints against
     /// these.
     pub programs: Vec<String>,
@@ -33,7 +35,8 @@ pub fn printed(command: &str) -> Printed {
     let mut reader = Reader::default();
     reader.script(command, 0);
     let rows = reader.rows && !reader.other;
-    Printed { exact: reader.exact, rows, programs: reader.programs }
+    let shows = reader.shows && !reader.speaks;
+    Printed { exact: reader.exact, rows, shows, programs: reader.programs }
 }
 
 #[derive(Default)]
@@ -41,6 +44,9 @@ struct Reader {
     exact: bool,
     rows: bool,
     other: bool,
+    /// Whether a program shows files or searches, and whether one says something itself.
+    shows: bool,
+    speaks: bool,
     programs: Vec<String>,
     /// The functions of the script.
     functions: HashMap<String, Rc<Node>>,
@@ -52,12 +58,14 @@ impl Reader {
         self.list(&parsed.script.body, depth);
         if parsed.script.fault.is_some() {
             self.other = true;
+            self.speaks = true;
         }
     }
 
     fn list(&mut self, list: &List, depth: usize) {
         if depth > DEPTH {
             self.other = true;
+            self.speaks = true;
             return;
         }
         for and_or in list {
@@ -118,7 +126,10 @@ impl Reader {
                 Prints::Nothing
             }
             Kind::Test(_) => Prints::Nothing,
-            Kind::Coproc(..) => Prints::Text,
+            Kind::Coproc(..) => {
+                self.speaks = true;
+                Prints::Text
+            }
         }
     }
 
@@ -129,6 +140,8 @@ impl Reader {
             inner.list(list, depth + 1);
         }
         self.programs.append(&mut inner.programs);
+        self.shows |= inner.shows;
+        self.speaks |= inner.speaks;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: true, .. } => Prints::Text,
@@ -152,7 +165,10 @@ impl Reader {
             }
         }
         let Some(program) = words.first() else { return Prints::Nothing };
-        let Some(program) = program else { return Prints::Text };
+        let Some(program) = program else {
+            self.speaks = true;
+            return Prints::Text;
+        };
         let name = program.rsplit('/').next().unwrap_or(program);
         if depth < DEPTH
             && let Some(body) = self.functions.get(name).cloned()
@@ -160,6 +176,9 @@ impl Reader {
             return self.node(&body, piped, depth + 1);
         }
         let said = prints(name, &words[1..], piped);
+        let is_shown = shows(name) || name == "git" && matches!(said, Prints::Exact | Prints::Rows);
+        self.shows |= is_shown;
+        self.speaks |= !is_shown && (is_unknown || said != Prints::Nothing);
         if matches!(said, Prints::Text | Prints::Rows) && !is_unknown {
             self.programs.push(with_subcommands(name, &words[1..]));
         }
@@ -169,11 +188,14 @@ impl Reader {
     /// Returns the output of a script that a command runs: `bash -c TEXT`, `eval TEXT`, `ssh HOST TEXT`.
     fn nested(&mut self, text: &str, depth: usize) -> Prints {
         if depth >= DEPTH {
+            self.speaks = true;
             return Prints::Text;
         }
         let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
         inner.script(text, depth + 1);
         self.programs.append(&mut inner.programs);
+        self.shows |= inner.shows;
+        self.speaks |= inner.speaks;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: false, rows: true, .. } => Prints::Rows,

@@ -17,6 +17,11 @@ pub(super) enum Prints {
     Text,
 }
 
+/// Returns whether a program never says anything itself, whatever its words are.
+pub(super) fn shows(name: &str) -> bool {
+    matches!(name, "echo" | "printf" | "journalctl") || name != "perl" && Output::of(name) != Output::Text
+}
+
 /// Returns the output of a program, by its name and its words. `piped`: the program reads the output of another
 /// command.
 pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Prints {

@@ -14,6 +14,11 @@ use regex_automata::{Anchored, Input};
 use serde::Deserialize;
 use toml::Spanned;
 
+#[path = "counting.rs"]
+mod counting;
+
+pub use counting::{Check, Says, Tests};
+
 /// Largest file, in bytes.
 pub const LARGEST: usize = 64 << 10;
 /// Most rules in one file, most patterns in one list, and the longest pattern in bytes.
@@ -21,8 +26,8 @@ const RULES: usize = 16;
 const PATTERNS: usize = 100;
 const PATTERN: usize = 1_000;
 /// Largest automaton of one list, in bytes, and the memory for making it.
-const AUTOMATON: usize = 1 << 20;
-const MAKING: usize = 4 << 20;
+pub const AUTOMATON: usize = 1 << 20;
+pub const MAKING: usize = 4 << 20;
 /// Memory for making the automaton of a pattern that a model wrote. The host waits for it.
 const MAKING_SEARCH: usize = 1 << 20;
 
@@ -64,6 +69,10 @@ pub enum Reason {
     Complex,
     /// The rule drops a line that it must keep.
     Drops(String),
+    /// The rule of a user counts tests.
+    Counts,
+    /// A pattern for whole lines does not begin with `^`.
+    NoStart,
 }
 
 impl fmt::Display for Reason {
@@ -84,6 +93,8 @@ impl fmt::Display for Reason {
             Self::Pattern(message) => to.write_str(message),
             Self::Complex => to.write_str("it takes too much memory: simplify the patterns"),
             Self::Drops(line) => write!(to, "the rule drops a line that it must keep: {line:?}"),
+            Self::Counts => to.write_str("only the rules of the package name checks and count tests"),
+            Self::NoStart => to.write_str("a pattern for lines of tests begins with ^"),
         }
     }
 }
@@ -104,8 +115,8 @@ struct Written {
     name: Option<Spanned<String>>,
     /// Programs that may print such output, with their first words.
     hint: Spanned<Vec<String>>,
-    /// Lines that prove that the output is such output.
-    proof: Spanned<Vec<Spanned<String>>>,
+    /// Lines that prove that the output is such output. A rule that only counts tests may have none.
+    proof: Option<Spanned<Vec<Spanned<String>>>>,
     /// Lines that tell nothing.
     #[serde(default)]
     drop: Vec<Spanned<String>>,
@@ -113,15 +124,21 @@ struct Written {
     #[serde(default)]
     pin: Vec<Spanned<String>>,
     /// Whether lines are also dropped from failed outputs: `green` or `always`.
+    #[serde(default)]
     on: On,
     /// Lines that the rule must not drop. For a shipped rule, its fixture contains them, too.
     #[serde(default)]
     keep: Vec<Spanned<String>>,
+    /// The kind of check that the programs of the hint are.
+    check: Option<Spanned<Check>>,
+    /// How the tests in the output are counted.
+    tests: Option<Spanned<Tests>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum On {
+    #[default]
     Green,
     Always,
 }
@@ -141,6 +158,10 @@ pub type Automata = Option<Dfa>;
 
 /// A rule that has been read.
 pub struct Compiled {
+    /// The kind of check that the programs of the hint are.
+    pub check: Option<Check>,
+    /// How the tests in the output are counted.
+    pub tests: Option<Tests>,
     /// The name and its line, if the rule has one.
     pub name: Option<(String, usize)>,
     /// Programs that may print such output.
@@ -194,10 +215,17 @@ impl Compiler<'_> {
         if rule.hint.get_ref().is_empty() {
             return Err(self.error(&rule.hint.span(), Reason::NoHint));
         }
-        if rule.proof.get_ref().is_empty() {
-            return Err(self.error(&rule.proof.span(), Reason::NoProof));
+        let proof = match &rule.proof {
+            Some(proof) if !proof.get_ref().is_empty() => self.automaton(proof.get_ref())?,
+            Some(proof) => return Err(self.error(&proof.span(), Reason::NoProof)),
+            None if rule.tests.is_some() => None,
+            None => return Err(self.error(&rule.hint.span(), Reason::NoProof)),
+        };
+        if let Some(tests) = &rule.tests
+            && tests.get_ref().lines().any(|(_, patterns)| patterns.iter().any(|pattern| !pattern.starts_with('^')))
+        {
+            return Err(self.error(&tests.span(), Reason::NoStart));
         }
-        let proof = self.automaton(rule.proof.get_ref())?;
         let (drop, pin) = (self.automaton(&rule.drop)?, self.automaton(&rule.pin)?);
         for line in &rule.keep {
             let is = |list: &Automata| list.as_ref().is_some_and(|list| matches(list, line.get_ref()));
@@ -210,7 +238,8 @@ impl Compiler<'_> {
             (name.into_inner(), line)
         });
         let always = matches!(rule.on, On::Always);
-        Ok(Compiled { name, hint: rule.hint.into_inner(), proof, drop, pin, always })
+        let (check, tests) = (rule.check.map(Spanned::into_inner), rule.tests.map(Spanned::into_inner));
+        Ok(Compiled { check, tests, name, hint: rule.hint.into_inner(), proof, drop, pin, always })
     }
 
     fn automaton(&self, patterns: &[Spanned<String>]) -> Result<Automata, RuleError> {
@@ -265,7 +294,7 @@ fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<Dfa> {
 }
 
 /// Compiles patterns to match bytes, so that `.` is one byte, and `\d` and `\w` are ASCII.
-fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::BuildError>> {
+pub fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::BuildError>> {
     let config = thompson::Config::new()
         .utf8(false)
         .nfa_size_limit(Some(AUTOMATON))
@@ -278,7 +307,7 @@ fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::Bui
 }
 
 /// Returns the last sentence of an error, which tells most.
-fn root(error: &dyn Error) -> String {
+pub fn root(error: &dyn Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
         last = source;

@@ -6,6 +6,7 @@
 //! run pytest.
 
 mod file;
+pub(crate) mod lines;
 mod own;
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,11 @@ use std::sync::{Arc, OnceLock};
 
 use regex_automata::dfa::sparse;
 
-pub use file::{Dfa, LARGEST, Reason, RuleError, matches, pattern};
+pub(crate) use file::Says;
+pub use file::{Check, Dfa, LARGEST, Reason, RuleError, matches, pattern};
 pub use own::parse;
+
+use lines::{Counting, Number};
 
 use super::types::{Dropped, Name, Verdict};
 
@@ -32,6 +36,22 @@ pub struct Rule {
     pin: Patterns,
     /// Whether the rule also drops lines of failed outputs.
     always: bool,
+    /// The kind of check that the programs of the hint are.
+    pub check: Option<Check>,
+    /// How the tests in the output are counted.
+    pub(crate) counting: Option<Counting>,
+}
+
+impl Rule {
+    /// Returns whether the rule's hints name one of the programs.
+    pub fn is_hinted(&self, programs: &[String]) -> bool {
+        self.hint.mean(programs)
+    }
+
+    /// Returns whether the rule says anything about views.
+    pub fn is_for_views(&self) -> bool {
+        !self.drop.is_empty() || !self.pin.is_empty()
+    }
 }
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
@@ -133,7 +153,7 @@ impl<'a> Rules<'a> {
         };
         let rules = numbered(own)
             .filter(|(number, rule)| !is_replaced(*number, rule) && !off.iter().any(|name| *name == rule.name))
-            .filter(|(_, rule)| guesses || rule.hint.mean(programs))
+            .filter(|(_, rule)| rule.is_for_views() && (guesses || rule.is_hinted(programs)))
             .map(|(number, rule)| Active { rule, number, proven: false })
             .collect();
         Self { rules, guesses, lines: 0 }

@@ -44,9 +44,13 @@ fn read(text: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
         if rules.iter().any(|other| other.name == name) {
             return Err(RuleError { line, reason: Reason::SameName(name) });
         }
+        if rule.check.is_some() || rule.tests.is_some() {
+            return Err(RuleError { line, reason: Reason::Counts });
+        }
         let Compiled { hint, proof, drop, pin, always, .. } = rule;
         let [proof, drop, pin] = [proof, drop, pin].map(Patterns::Own);
-        let rule = Rule { name: Cow::Owned(name), hint: Hints::Own(hint), proof, drop, pin, always };
+        let hint = Hints::Own(hint);
+        let rule = Rule { name: Cow::Owned(name), hint, proof, drop, pin, always, check: None, counting: None };
         rules.push(Arc::new(rule));
     }
     Ok(rules)

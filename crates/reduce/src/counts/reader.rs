@@ -1,0 +1,452 @@
+//! Reads the lines of an output, and keeps the frames of the runs in it.
+
+use std::collections::HashMap;
+
+use super::frame::{Frame, Names, Run};
+use super::splitter::Splitter;
+use super::{Ended, TestCounts};
+use crate::class::Printed;
+use crate::rules::lines::{COUNTING, Counting, Finder, Found, Line};
+use crate::rules::{RULES, Rule, Says};
+
+/// Most frames within each other, and most runs that are kept apart.
+const DEPTH: usize = 16;
+const APART: usize = 64;
+
+/// Counts tests while an output arrives.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    splitter: Splitter,
+    lines: Lines,
+}
+
+impl Reader {
+    /// `printed`: what the command is known to print.
+    pub fn new(printed: Option<&Printed>) -> Self {
+        Self { splitter: Splitter::default(), lines: Lines::new(printed) }
+    }
+
+    /// Takes the next bytes of the output.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if !self.lines.is_silent {
+            self.splitter.push(bytes, |line| self.lines.next(line));
+        }
+    }
+
+    /// Returns the counts of each runner, in the order in which they began.
+    pub fn end(mut self, ended: Ended) -> Vec<TestCounts> {
+        self.lines.is_last = true;
+        self.splitter.end(|line| self.lines.next(line));
+        self.lines.end(ended)
+    }
+}
+
+/// What is known about a runner.
+#[derive(Clone, Debug, Default)]
+struct Runner {
+    /// A line that is no summary, or the command, told that it runs.
+    is_proven: bool,
+    /// Another runner prints its lines.
+    is_off: bool,
+    /// Names of failed tests are read.
+    in_section: bool,
+    /// Names before a frame.
+    names: Names,
+    /// The line up to which the numbers are read, and the line that ended its last run.
+    read_to: u64,
+    ended_at: u64,
+    /// Its last run of those that are kept apart, if no other has begun since.
+    last: Option<usize>,
+}
+
+/// The part of a pattern of several lines that was found.
+#[derive(Clone, Debug)]
+struct Progress {
+    steps: usize,
+    line: u64,
+    text: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct Lines {
+    /// The command only shows files or searches.
+    is_silent: bool,
+    is_commanded: bool,
+    is_fenced: bool,
+    is_last: bool,
+    number: u64,
+    finder: Finder,
+    rules: Vec<(&'static Rule, &'static Counting)>,
+    runners: Vec<Runner>,
+    progress: HashMap<usize, Progress>,
+    frames: Vec<Frame>,
+    /// Runs that have ended, and the sums of earlier ones.
+    runs: Vec<Run>,
+    sums: Vec<Run>,
+}
+
+impl Lines {
+    fn new(printed: Option<&Printed>) -> Self {
+        let rules: Vec<_> = RULES.iter().filter_map(|rule| Some((rule, rule.counting.as_ref()?))).collect();
+        debug_assert_eq!(rules.len(), COUNTING);
+        let is_hinted = |rule: &Rule| printed.is_some_and(|printed| rule.is_hinted(&printed.programs));
+        let mut finder = Finder::default();
+        let mut runners: Vec<Runner> = Vec::new();
+        for (number, (rule, _)) in rules.iter().enumerate() {
+            runners.push(Runner { is_proven: is_hinted(rule), ..Runner::default() });
+            if is_hinted(rule) {
+                finder.know(number);
+            }
+        }
+        Self {
+            is_silent: printed.is_some_and(|printed| printed.shows),
+            is_commanded: printed.is_some(),
+            is_fenced: false,
+            is_last: false,
+            number: 0,
+            finder,
+            runners,
+            rules,
+            progress: HashMap::new(),
+            frames: Vec::new(),
+            runs: Vec::new(),
+            sums: Vec::new(),
+        }
+    }
+
+    fn next(&mut self, line: &[u8]) {
+        self.number += 1;
+        // Without a command the text may be a page that quotes an output.
+        if !self.is_commanded && line.starts_with(b"```") {
+            self.is_fenced = !self.is_fenced;
+        }
+        if self.is_fenced {
+            return;
+        }
+        let parts = self.finder.find(line);
+        if parts.is_empty() {
+            return;
+        }
+        let mut parts = parts.to_vec();
+        // A line that proves a runner may say more.
+        let proves = |part: &&Found| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
+        let proven: Vec<usize> = parts.iter().filter(proves).map(|part| part.line.rule).collect();
+        for rule in proven {
+            if !self.finder.is_known(rule)
+                && !parts.iter().any(|part| part.line.rule == rule && part.line.says.is_of_known(false))
+            {
+                parts.extend_from_slice(self.finder.find_known(rule, line));
+            }
+        }
+        let mut found: Vec<(&'static Line, Vec<u8>)> = Vec::new();
+        for Found { pattern, line: says, step } in parts {
+            if let Some(text) = self.whole(pattern, says, step, line) {
+                found.push((says, text));
+            }
+        }
+        found.sort_by_key(|(line, _)| line.says);
+        let has_none = |rule: usize| found.iter().any(|(line, _)| line.rule == rule && line.says == Says::NoName);
+        for (line, text) in &found {
+            if !(self.runners[line.rule].is_off || line.says == Says::Name && has_none(line.rule)) {
+                self.take(line, text);
+            }
+        }
+    }
+
+    /// Returns the lines that a pattern matches as a whole, now that a line matches one of its parts.
+    fn whole(&mut self, pattern: usize, line: &Line, step: usize, text: &[u8]) -> Option<Vec<u8>> {
+        let mut whole = match step {
+            0 => Vec::new(),
+            _ => {
+                let before = self.progress.remove(&pattern)?;
+                if before.steps != step || before.line + 1 != self.number {
+                    return None;
+                }
+                let mut text = before.text;
+                text.push(b'\n');
+                text
+            }
+        };
+        whole.extend_from_slice(text);
+        if step + 1 == line.steps {
+            return Some(whole);
+        }
+        self.progress.insert(pattern, Progress { steps: step + 1, line: self.number, text: whole });
+        None
+    }
+
+    fn is_known(&self, rule: usize) -> bool {
+        self.finder.is_known(rule)
+    }
+
+    fn take(&mut self, line: &'static Line, text: &[u8]) {
+        let rule = line.rule;
+        let counting = self.rules[rule].1;
+        match line.says {
+            Says::Start => {
+                self.know(rule);
+                self.begin(rule, true);
+                self.open(rule).announce(counting, text);
+            }
+            Says::Begin => {
+                self.know(rule);
+                if !self.has_frame(rule) {
+                    self.begin(rule, true);
+                }
+                let frame = self.open(rule);
+                frame.unlisted |= std::mem::take(&mut frame.maybe_unlisted);
+                frame.sure = true;
+                frame.announce(counting, text);
+            }
+            Says::Sign => {
+                self.know(rule);
+                self.runners[rule].is_proven = true;
+            }
+            Says::Listed => self.open(rule).listed = true,
+            Says::Unlisted => self.open(rule).maybe_unlisted = true,
+            Says::Passed | Says::Failed | Says::Skipped => self.each(line, text),
+            Says::Error => self.error(line, text),
+            Says::Section | Says::SectionEnd => self.runners[rule].in_section = line.says == Says::Section,
+            Says::NoName => {}
+            Says::Name => {
+                if self.runners[rule].in_section || !counting.has_section {
+                    self.name(line, text);
+                }
+            }
+            Says::Broken => {
+                let frame = self.open(rule);
+                frame.broken = true;
+                if let Some(name) = line.name(text).filter(|_| frame.each[1] == 0) {
+                    frame.names.add(name);
+                }
+                frame.each[1] = frame.each[1].max(1);
+            }
+            Says::Terse if !self.is_known(rule) => {}
+            Says::Summary | Says::Terse | Says::End if self.runners[rule].ended_at == self.number => {}
+            Says::Summary | Says::Terse => {
+                self.know(rule);
+                let is_open = self.is_last && counting.open;
+                let frame = self.open(rule);
+                if frame.is_denied(counting, text) {
+                    return;
+                }
+                frame.sure |= line.says == Says::Summary && !counting.has_end;
+                frame.summary = true;
+                frame.cut |= is_open;
+                self.read(line, text);
+                let is_full = !counting.adds_up || !self.open(rule).has_total();
+                if !counting.has_end && is_full {
+                    self.close(rule);
+                }
+            }
+            Says::End => {
+                let is_begun = |frame: &Frame| frame.rule == rule && frame.may_end(counting);
+                if self.frames.iter().any(is_begun) {
+                    let is_open = self.is_last && counting.open;
+                    self.open(rule).cut |= is_open;
+                    self.read(line, text);
+                    self.close(rule);
+                }
+            }
+        }
+        self.close_full(rule);
+    }
+
+    /// Notes that a line is certainly the runner's own. What it seems to say in another form is not another runner's.
+    fn know(&mut self, rule: usize) {
+        self.finder.know(rule);
+        for over in self.rules[rule].1.over {
+            let Some(other) = self.rules.iter().position(|(rule, _)| rule.name == *over) else { continue };
+            self.frames.retain(|frame| frame.rule != other);
+            self.runners[other].is_off = true;
+            if self.runs.last().is_some_and(|run| run.rule == other) {
+                self.runs.pop();
+            }
+        }
+    }
+
+    /// Begins a frame.
+    fn begin(&mut self, rule: usize, sure: bool) {
+        self.runners[rule].last = None;
+        if self.frames.len() < DEPTH {
+            self.frames.push(Frame { sure, ..Frame::new(rule) });
+        }
+    }
+
+    /// Returns the frame of a runner. If it has none, one begins.
+    fn open(&mut self, rule: usize) -> &mut Frame {
+        let at = match self.frames.iter().rposition(|frame| frame.rule == rule) {
+            Some(at) => at,
+            None => {
+                if self.frames.len() == DEPTH {
+                    self.frames.pop();
+                }
+                self.frames.push(Frame::new(rule));
+                self.frames.len() - 1
+            }
+        };
+        &mut self.frames[at]
+    }
+
+    fn has_frame(&self, rule: usize) -> bool {
+        self.frames.iter().any(|frame| frame.rule == rule)
+    }
+
+    /// Reads the numbers in the lines that were not yet read.
+    fn read(&mut self, line: &Line, text: &[u8]) {
+        let (rule, counting) = (line.rule, self.rules[line.rule].1);
+        let before = self.number - line.steps as u64;
+        let known = self.runners[rule].read_to.saturating_sub(before);
+        self.runners[rule].read_to = self.number;
+        let lines = text.split(|&byte| byte == b'\n').skip(usize::try_from(known).unwrap_or(usize::MAX));
+        let lines: Vec<&[u8]> = lines.collect();
+        self.open(rule).read(counting, &lines.join(&b'\n'));
+    }
+
+    /// Counts a single test.
+    fn each(&mut self, line: &Line, text: &[u8]) {
+        let rule = line.rule;
+        if !(self.is_known(rule) || self.rules[rule].1.adds_up) {
+            return;
+        }
+        // Behind a summary such lines are its details.
+        if self.runners[rule].ended_at > 0 && !self.has_frame(rule) {
+            return;
+        }
+        let frame = self.open(rule);
+        let name = if line.says == Says::Failed { line.name(text) } else { None };
+        if name.is_none_or(|name| frame.names.add(name)) {
+            let at = match line.says {
+                Says::Passed => 0,
+                Says::Failed => 1,
+                _ => 2,
+            };
+            frame.each[at] += 1;
+        }
+    }
+
+    /// Counts a failure that is no test.
+    fn error(&mut self, line: &Line, text: &[u8]) {
+        let rule = line.rule;
+        let name = line.name(text);
+        if self.has_frame(rule) {
+            self.open(rule).errors.add(name.unwrap_or_default());
+        } else if let Some(run) = self.last(rule) {
+            run.add_error(name);
+        } else if self.is_known(rule) {
+            self.open(rule).errors.add(name.unwrap_or_default());
+        }
+    }
+
+    fn name(&mut self, line: &Line, text: &[u8]) {
+        let (rule, Some(name)) = (line.rule, line.name(text)) else { return };
+        let names = if self.has_frame(rule) {
+            &mut self.open(rule).names
+        } else if self.last(rule).is_some() {
+            &mut self.last(rule).expect("a run").names
+        } else {
+            &mut self.runners[rule].names
+        };
+        names.add(name);
+    }
+
+    /// Returns the last run of a runner, of which more lines may follow.
+    fn last(&mut self, rule: usize) -> Option<&mut Run> {
+        let runs = match self.frames.last_mut() {
+            Some(frame) => &mut frame.inner,
+            None => &mut self.runs,
+        };
+        runs.iter_mut().rev().find(|run| run.rule == rule)
+    }
+
+    /// Ends the frame of a runner whose tests add up to its total.
+    fn close_full(&mut self, rule: usize) {
+        let counting = self.rules[rule].1;
+        let is_full = |frame: &Frame| frame.rule == rule && frame.sure && frame.adds_up(counting);
+        if counting.adds_up && self.frames.iter().any(is_full) {
+            self.close(rule);
+        }
+    }
+
+    /// Ends the frame of a runner.
+    fn close(&mut self, rule: usize) {
+        let Some(at) = self.frames.iter().rposition(|frame| frame.rule == rule) else { return };
+        let counting = self.rules[rule].1;
+        let inside: Vec<Run> = self.frames.drain(at + 1..).flat_map(|frame| frame.inner).collect();
+        let Some(mut frame) = self.frames.pop() else { return };
+        self.runners[rule].ended_at = self.number;
+        frame.names.prepend(std::mem::take(&mut self.runners[rule].names));
+        let (mut run, mut inner) = frame.end(counting, true);
+        for over in counting.over {
+            if let Some(other) = self.rules.iter().position(|(rule, _)| rule.name == *over) {
+                self.runners[other].is_off = false;
+            }
+        }
+        inner.extend(inside);
+        // A build that does not count itself may run a runner that does.
+        if run.passed.is_some() || run.total.is_some() {
+            inner.clear();
+        }
+        match self.frames.last_mut() {
+            Some(outer) => {
+                inner.push(run);
+                add(&mut outer.inner, inner);
+            }
+            None => {
+                if let Some(last) = self.runners[rule].last.filter(|&at| counting.once && self.is_run(at, rule)) {
+                    run.names.prepend(std::mem::take(&mut self.runs[last].names));
+                    self.runs.truncate(last);
+                }
+                self.runs.append(&mut inner);
+                self.runs.push(run);
+                self.runners[rule].last = Some(self.runs.len() - 1);
+                self.settle();
+            }
+        }
+    }
+
+    fn is_run(&self, at: usize, rule: usize) -> bool {
+        self.runs.get(at).is_some_and(|run| run.rule == rule)
+    }
+
+    /// Adds up the runs if there are many.
+    fn settle(&mut self) {
+        if self.runs.len() >= APART {
+            let runs = std::mem::take(&mut self.runs);
+            add(&mut self.sums, runs);
+            self.runners.iter_mut().for_each(|runner| runner.last = None);
+        }
+    }
+
+    fn end(mut self, ended: Ended) -> Vec<TestCounts> {
+        let mut runs = std::mem::take(&mut self.sums);
+        add(&mut runs, std::mem::take(&mut self.runs));
+        for mut frame in std::mem::take(&mut self.frames) {
+            let rule = frame.rule;
+            let is_meant = frame.sure || self.runners[rule].is_proven && frame.has_counts();
+            frame.names.prepend(std::mem::take(&mut self.runners[rule].names));
+            let (run, mut inner) = frame.end(self.rules[rule].1, false);
+            if is_meant {
+                // They may be the output of a test of this run.
+                inner.iter_mut().for_each(|run| run.complete = false);
+                add(&mut runs, vec![run]);
+            }
+            add(&mut runs, inner);
+        }
+        for run in &mut runs {
+            run.complete &= !(ended == Ended::Killed && self.rules[run.rule].1.several);
+        }
+        let name = |run: &Run| self.rules[run.rule].0.name.clone();
+        runs.into_iter().map(|run| (name(&run), run)).map(|(name, run)| run.counts(&name)).collect()
+    }
+}
+
+/// Adds runs to the sums of each runner.
+fn add(sums: &mut Vec<Run>, runs: Vec<Run>) {
+    for run in runs {
+        match sums.iter_mut().find(|sum| sum.rule == run.rule) {
+            Some(sum) => sum.add(run),
+            None => sums.push(run),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Splits an output into lines without escape sequences.
+
+/// Longest line that is read, in bytes.
+pub(super) const LONGEST: usize = 1_000;
+/// Longest line with its escape sequences.
+const RAW: usize = 4 * LONGEST;
+
+/// The line that has begun.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Splitter {
+    begun: Vec<u8>,
+    is_long: bool,
+    plain: Vec<u8>,
+}
+
+impl Splitter {
+    /// Takes the next bytes, and calls `take` with each line that ended.
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(&[u8])) {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let line = &bytes[..end];
+            if self.begun.is_empty() && !self.is_long {
+                if line.len() <= RAW {
+                    plain(line, &mut self.plain, &mut take);
+                } else {
+                    take(b"\0");
+                }
+            } else {
+                self.begin(line);
+                self.finish(&mut take);
+            }
+            bytes = &bytes[end + 1..];
+        }
+        if !bytes.is_empty() {
+            self.begin(bytes);
+        }
+    }
+
+    /// Ends the output. Calls `take` with a last line that has no newline.
+    pub fn end(&mut self, mut take: impl FnMut(&[u8])) {
+        if !self.begun.is_empty() || self.is_long {
+            self.finish(&mut take);
+        }
+    }
+
+    fn begin(&mut self, bytes: &[u8]) {
+        self.is_long |= self.begun.len() + bytes.len() > RAW;
+        if !self.is_long {
+            self.begun.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish(&mut self, take: &mut impl FnMut(&[u8])) {
+        if self.is_long {
+            // A long line is no line of a runner, and it is not empty.
+            take(b"\0");
+        } else {
+            plain(&self.begun, &mut self.plain, take);
+        }
+        self.begun.clear();
+        self.is_long = false;
+    }
+}
+
+/// Calls `take` with a line as a terminal shows it: without escape sequences, and with what is behind its last carriage
+/// return.
+fn plain(line: &[u8], buffer: &mut Vec<u8>, take: &mut impl FnMut(&[u8])) {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = memchr::memrchr(b'\r', line).map_or(line, |at| &line[at + 1..]);
+    let Some(first) = memchr::memchr(0x1b, line) else {
+        return take(if line.len() > LONGEST { b"\0" } else { line });
+    };
+    buffer.clear();
+    buffer.extend_from_slice(&line[..first]);
+    let mut rest = &line[first..];
+    while let [byte, after @ ..] = rest {
+        rest = if *byte == 0x1b { behind(after) } else { after };
+        if *byte != 0x1b {
+            buffer.push(*byte);
+        }
+    }
+    take(if buffer.len() > LONGEST { b"\0" } else { buffer });
+}
+
+/// Returns what follows an escape sequence. `rest` is behind its first byte.
+fn behind(rest: &[u8]) -> &[u8] {
+    match rest {
+        // A control sequence ends with a letter or a sign.
+        [b'[', rest @ ..] => {
+            let end = rest.iter().position(|byte| (0x40..=0x7e).contains(byte));
+            end.map_or(&[], |end| &rest[end + 1..])
+        }
+        // A title or a link ends with BEL or ESC \.
+        [b']', rest @ ..] => match rest.iter().position(|byte| matches!(byte, 0x07 | 0x1b)) {
+            Some(end) if rest[end] == 0x07 => &rest[end + 1..],
+            Some(end) => rest.get(end + 2..).unwrap_or(&[]),
+            None => &[],
+        },
+        [_, rest @ ..] => rest,
+        [] => &[],
+    }
+}

@@ -1,0 +1,247 @@
+//! Counts of recorded outputs: `counts/RUNNER.toml` has the command and the counts of each text in `counts/RUNNER/`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{Ended, TestCounts, read_tests};
+use crate::rules::RULES;
+
+/// An output and what it must count.
+#[derive(Deserialize)]
+struct Case {
+    command: String,
+    exit: i64,
+    /// Where the text is from, if it was not recorded.
+    source: Option<String>,
+    /// Whether the output counts without the command, too.
+    #[serde(default)]
+    needs_command: bool,
+    #[serde(default)]
+    counts: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    runner: String,
+    passed: Option<u64>,
+    failed: u64,
+    skipped: Option<u64>,
+    total: Option<u64>,
+    failures: Vec<String>,
+    complete: bool,
+}
+
+impl Case {
+    fn counts(&self) -> Vec<TestCounts> {
+        let counts = |expected: &Expected| {
+            let Expected { runner, passed, failed, skipped, total, failures, complete } = expected;
+            let (runner, failures, failures_total) = (runner.clone(), failures.clone(), failures.len() as u64);
+            let (passed, failed, skipped, total) = (*passed, *failed, *skipped, *total);
+            TestCounts { runner, passed, failed, skipped, total, failures, failures_total, complete: *complete }
+        };
+        self.counts.iter().map(counts).collect()
+    }
+}
+
+fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("counts")
+}
+
+/// Returns the runners with their cases, by name.
+fn runners() -> Vec<(String, BTreeMap<String, Case>)> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory()).expect("counts").map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    let cases = |path: PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("cases");
+        let cases = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (name, cases)
+    };
+    files.into_iter().map(cases).collect()
+}
+
+fn text(runner: &str, case: &str) -> String {
+    let bytes = fs::read(directory().join(runner).join(format!("{case}.txt"))).expect(case);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn each_recorded_output_has_its_counts() {
+    let mut faults = String::new();
+    for (runner, cases) in runners() {
+        if std::env::var_os("UPDATE_COUNTS").is_some() {
+            update(&runner, &cases);
+        }
+        for (name, case) in &cases {
+            let text = text(&runner, name);
+            let ended = Ended::with(Some(case.exit));
+            let counted = read_tests(&text, Some(&case.command), ended);
+            if counted != case.counts() {
+                let _ = writeln!(faults, "{runner}/{name}\n{}", toml(&counted, name));
+            }
+            let alone = read_tests(&text, None, ended);
+            if alone != if case.needs_command { Vec::new() } else { case.counts() } {
+                let _ = writeln!(faults, "{runner}/{name} without its command: {alone:#?}");
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+fn toml(counts: &[TestCounts], name: &str) -> String {
+    let mut text = String::new();
+    for TestCounts { runner, passed, failed, skipped, total, failures, complete, .. } in counts {
+        let number =
+            |name: &str, number: Option<u64>| number.map_or_else(String::new, |number| format!("{name} = {number}\n"));
+        let _ = write!(
+            text,
+            "[[{name}.counts]]\nrunner = {runner:?}\n{}failed = {failed}\n{}{}failures = {failures:?}\ncomplete = {complete}\n",
+            number("passed", *passed),
+            number("skipped", *skipped),
+            number("total", *total),
+        );
+    }
+    text
+}
+
+#[test]
+fn each_rule_that_counts_has_its_cases() {
+    let names: Vec<String> = runners().into_iter().map(|(runner, _)| runner).collect();
+    let counting: Vec<&str> = RULES.iter().filter(|rule| rule.counting.is_some()).map(|rule| &*rule.name).collect();
+    assert_eq!(names, counting);
+    for (runner, cases) in runners() {
+        let head = fs::read_to_string(directory().join(format!("{runner}.toml"))).expect("cases");
+        assert!(head.starts_with("# Recorded with ") || head.starts_with("# Written by hand after "), "{runner}");
+        let of = |says: fn(&Expected) -> bool| cases.values().flat_map(|case| &case.counts).any(says);
+        assert!(of(|counts| counts.complete && counts.failed == 0 && counts.total != Some(0)), "{runner}: all pass");
+        assert!(of(|counts| counts.failed > 0), "{runner}: some fail");
+        assert!(of(|counts| counts.skipped.is_some_and(|skipped| skipped > 0)), "{runner}: skipped ones");
+        assert!(of(|counts| counts.complete && counts.passed == Some(0) && counts.failed == 0), "{runner}: none ran");
+        assert!(of(|counts| !counts.complete), "{runner}: without a summary");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_runner_counts_nothing() {
+    let lines = fs::read_to_string(directory().join("lookalikes/lines.txt")).expect("lines");
+    let around = |line: &str| format!("before\n\n{line}\n\nafter\n");
+    let mut texts: Vec<String> = lines.lines().flat_map(|line| [format!("{line}\n"), around(line)]).collect();
+    texts.push(lines.clone());
+    for entry in fs::read_dir(directory().join("lookalikes")).expect("texts") {
+        texts.push(fs::read_to_string(entry.expect("an entry").path()).expect("a text"));
+    }
+    assert!(lines.lines().count() >= 60);
+    let commands = [None, Some("npm test"), Some("make check 2>&1 | tail -20")];
+    let counted = |text: &String| {
+        let counts = |command: Option<&str>| !read_tests(text, command, Ended::Unknown).is_empty();
+        commands.into_iter().any(|command| counts(command) && !(command.is_some() && text.contains("```")))
+    };
+    texts.retain(counted);
+    assert!(texts.is_empty(), "{texts:#?}");
+}
+
+#[test]
+fn what_a_command_only_shows_counts_nothing() {
+    let text = text("pytest", "fail");
+    for command in [
+        "cat pytest.log",
+        "tail -50 /tmp/log",
+        "tail -f log",
+        "grep -A5 passed log",
+        "rg passed",
+        "cat log | grep passed",
+        "git show HEAD:log.txt",
+        "git log -p",
+        "sed -n '1,50p' log",
+        "cd app && cat log | tail -5",
+        "pytest > log 2>&1; cat log",
+        "echo '===== 3 passed in 0.01s ====='",
+        "for f in *.log; do head -20 \"$f\"; done",
+        "less log",
+        "bat log",
+    ] {
+        assert_eq!(read_tests(&text, Some(command), Ended::Unknown), [], "{command}");
+    }
+    for command in
+        ["pytest | tail -50", "cat log; pytest", "make test", "./run.sh", "$CMD", "perl run.t", "npm test --json"]
+    {
+        assert_eq!(read_tests(&text, Some(command), Ended::Unknown).len(), 1, "{command}");
+    }
+}
+
+#[test]
+fn a_cut_output_is_never_complete_without_the_failures() {
+    let mut faults = String::new();
+    for (runner, cases) in runners() {
+        for (name, case) in cases.iter().filter(|(_, case)| case.counts.iter().any(|counts| counts.failed > 0)) {
+            let text = text(&runner, name);
+            for command in [None, Some(&*case.command)] {
+                let printed = command.map(crate::class::printed);
+                let mut reader = super::Reader::new(printed.as_ref());
+                for (at, byte) in text.bytes().enumerate() {
+                    reader.push(&[byte]);
+                    let before = &text.as_bytes()[..=at];
+                    let is_whole = |counts: &TestCounts| counts.complete && counts.failed == 0;
+                    if reader.clone().end(Ended::Unknown).iter().any(is_whole) && !ends_a_group(before) {
+                        let last = before.rsplit(|&byte| byte == b'\n').next().map(String::from_utf8_lossy);
+                        let _ = writeln!(faults, "{runner}/{name} {command:?} {at}: {last:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// Returns whether a text ends behind the summary of one of several packages, modules or binaries. Nothing tells that
+/// more will follow.
+fn ends_a_group(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    // A line that has just begun tells nothing.
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let last = |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+    let ends = ["ok  \t", "test result: ok.", "\t Executed 0 tests, with 0 failures", "{\"Time\":", "[INFO] "];
+    [last(&text), last(whole)].iter().any(|last| ends.iter().any(|end| last.starts_with(end)))
+}
+
+#[test]
+fn counts_do_not_depend_on_how_the_output_was_split() {
+    for (runner, cases) in runners() {
+        for (name, case) in &cases {
+            let text = text(&runner, name);
+            for size in [1, 7, 64] {
+                let printed = crate::class::printed(&case.command);
+                let mut reader = super::Reader::new(Some(&printed));
+                text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk));
+                assert_eq!(reader.end(Ended::with(Some(case.exit))), case.counts(), "{runner}/{name} by {size}");
+            }
+        }
+    }
+}
+
+/// Writes the counts of a runner as they are now.
+fn update(runner: &str, cases: &BTreeMap<String, Case>) {
+    let path = directory().join(format!("{runner}.toml"));
+    let old = fs::read_to_string(&path).expect("cases");
+    let mut text: String =
+        old.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    for (name, case) in cases {
+        let Case { command, exit, source, needs_command, .. } = case;
+        let _ = write!(text, "\n[{name}]\ncommand = {command:?}\nexit = {exit}\n");
+        if let Some(source) = source {
+            let _ = writeln!(text, "source = {source:?}");
+        }
+        if *needs_command {
+            text.push_str("needs_command = true\n");
+        }
+        let counted = read_tests(&self::text(runner, name), Some(command), Ended::with(Some(*exit)));
+        text.push_str(&toml(&counted, name));
+    }
+    fs::write(path, text).expect("cases");
+}
