@@ -2008,6 +2008,56 @@ declare class BashError extends Error {
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
 }
 //#endregion
+//#region ts/evidence/types.d.ts
+/** The tests of one runner in an output. Plain data. */
+interface TestCounts {
+  /** The runner, by the name of its rule: `'pytest'`, `'go-test'` … */
+  runner: string;
+  /** Passed tests, with flaky ones and unexpected passes. `null`: the runner does not print it, as `go test`. */
+  passed: number | null;
+  /** Failed tests, and errors: tests that could not begin, and files that could not be loaded. */
+  failed: number;
+  /** Skipped tests, with todo, ignored, excluded and pending ones and expected failures. `null`: not printed. */
+  skipped: number | null;
+  /** All tests but those that the runner's own total leaves out. `null`: not printed, and not the sum of the others. */
+  total: number | null;
+  /** Names of failed tests as the runner prints them, at most 50. */
+  failures: string[];
+  /** The number of names that were printed. Less than `failed`: the runner did not name them all. */
+  failuresTotal: number;
+  /** Whether the runner's summary was there. Without one, single lines were counted. */
+  complete: boolean;
+}
+/** Options of `readTests`. */
+interface ReadTestsOptions {
+  /**
+   * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
+   * or searches (`cat`, `grep`, `tail`), nothing counts. Default: the output alone decides.
+   */
+  command?: string;
+  /**
+   * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
+   * where a runner prints a summary for each package, module or binary, since further ones could have followed.
+   */
+  exitCode?: number | null;
+}
+//#endregion
+//#region ts/evidence/index.d.ts
+/**
+ * Counts the tests in the output of test runners: one entry for each runner that the output proves, in the order in
+ * which they began. An output without one gives an empty array. The function is pure, and reads colours, too.
+ *
+ * Nothing is guessed: prose, files, diffs and logs that only look like a runner count nothing.
+ *
+ * @example const [counts] = readTests(stdout, { command: 'pytest -q', exitCode: 1 });
+ * // { runner: 'pytest', passed: 2, failed: 1, skipped: 0, total: 3, failures: ['tests/test_a.py::test_sum'],
+ * //   failuresTotal: 1, complete: true }
+ * @param text the whole output, with both streams as they came.
+ * @param options see `ReadTestsOptions`; all may be left out.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option.
+ */
+declare function readTests(text: string, options?: ReadTestsOptions): TestCounts[];
+//#endregion
 //#region ts/highlight.d.ts
 /**
  * The class of a part of a command: the name of a program, an option, quoted text, a variable, a reserved word, an
@@ -2469,4 +2519,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -7,6 +7,7 @@ mod access;
 mod bridge;
 mod calls;
 mod confinement;
+mod counts;
 mod emitter;
 mod events;
 mod facts;

@@ -53,6 +53,8 @@ export type {
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
+export { readTests } from './evidence/index.ts';
+export type { ReadTestsOptions, TestCounts } from './evidence/types.ts';
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type { Actor, LedgerEntry, LedgerState, ReadLedgerOptions } from './ledger/types.ts';
 export type {

@@ -34,6 +34,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/cookbook.md': { ts: EXAMPLES },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
+  'docs/evidence.md': { ts: EXAMPLES },
   'docs/ledger.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },

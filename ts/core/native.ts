@@ -22,6 +22,7 @@ import type {
   ownName,
   readRecall,
   readRules,
+  readTests,
   recalled,
   redact,
   reduceText,
@@ -61,6 +62,7 @@ interface Native {
   ownName: typeof ownName;
   readRecall: typeof readRecall;
   readRules: typeof readRules;
+  readTests: typeof readTests;
   recalled: typeof recalled;
   redact: typeof redact;
   reduceText: typeof reduceText;

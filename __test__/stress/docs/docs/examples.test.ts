@@ -9,6 +9,7 @@ const pages = [
   'limits.md',
   'output.md',
   'environment.md',
+  'evidence.md',
   'platforms.md',
   'background.md',
   'safety.md',

@@ -55,7 +55,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Returns how a command with this exit code ended. `None`: by a signal.
+    /// Returns how a command with this exit code ended. `None`: by a signal. A shell gives 128 and the signal's number.
     pub fn with(code: Option<i64>) -> Self {
         match code {
             Some(code) if !(129..=192).contains(&code) => Self::ByItself,

@@ -1,0 +1,36 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageRoot } from '../support/index.ts';
+import { page, source, spans, table } from './examples.ts';
+import { generated } from './generated.ts';
+import { code, lines } from './tables.ts';
+
+const RULES = 'crates/reduce/rules';
+
+/** Returns the row of a rule that counts tests, or nothing. */
+async function rowOf(name: string): Promise<string[][]> {
+  const rule = await source(`${RULES}/${name}.toml`);
+  if (!/^\[tests\]$/m.test(rule)) return [];
+  const hint = /^hint = \[(.*?)\]/ms.exec(rule)?.[1] ?? '';
+  const commands = [...hint.matchAll(/'([^']+)'/g)].map(([, command = '']) => code(command));
+  const [head = ''] = (await source(`crates/reduce/counts/${name}.toml`)).split('\n');
+  const origin = /^# (?:Recorded with (.*?)|Written by hand after (.*?)),?\.?$/.exec(head);
+  return [[code(name), commands.join(', '), origin?.[1] ?? 'written by hand']];
+}
+
+const names = (await readdir(join(packageRoot, RULES))).filter((name) => name.endsWith('.toml')).sort();
+const rows = (await Promise.all(names.map((name) => rowOf(name.slice(0, -5))))).flat();
+
+await generated('evidence.md', {
+  runners: lines(['runner', 'commands that name it', 'outputs recorded with'], rows),
+});
+
+test('the tables have every runner and every field', async () => {
+  expect(rows.length).toBe(22);
+  const types = await source('ts/evidence/types.ts');
+  const block = /export interface TestCounts \{\n(.*?)^\}/ms.exec(types)?.[1] ?? '';
+  const fields = [...block.matchAll(/^ {2}(\w+):/gm)].map(([, field]) => field);
+  const shown = table(await page('evidence.md'), 'Test counts').flatMap(([cell = '']) => spans(cell));
+  expect(shown).toEqual(fields);
+});
