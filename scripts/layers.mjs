@@ -24,6 +24,7 @@ const LARGER = {
   'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper',
   'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
   'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
+  'crates/reduce/src/rules/counting.rs Tests': 'one field per key of the table',
   'crates/runner/src/request/mod.rs Request': 'one field per option, as the stages read them',
   'crates/runner/src/request/mod.rs check': 'one line per field of a request',
   'crates/runner/src/live/shape.rs Run': 'one field per field of the message to those who watch',

@@ -11,7 +11,8 @@ const recorded = (runner: string, name: string) => readFile(join(COUNTS, runner,
 const runners = (await readdir(COUNTS)).filter((name) => name.endsWith('.toml')).map((name) => name.slice(0, -5));
 
 test.each(runners)('%s: an output with failures counts them', async (runner) => {
-  const name = runner === 'tap' ? 'fail' : runner === 'cargo-test' ? 'several' : runner === 'node-test' ? 'fail-tap' : '';
+  const name =
+    runner === 'tap' ? 'fail' : runner === 'cargo-test' ? 'several' : runner === 'node-test' ? 'fail-tap' : '';
   const text = await recorded(runner, name || (runner === 'vitest' ? 'v4-fail' : 'fail'));
   const [counts, ...others] = readTests(text);
   expect(others).toEqual([]);
@@ -52,7 +53,9 @@ describe('readTests', () => {
   test('the command lets a terse summary count', () => {
     const text = '3 passed in 0.01s\n';
     expect(readTests(text)).toEqual([]);
-    expect(readTests(text, { command: 'python3 -m pytest -q 2>&1 | tail -1' })).toMatchObject([{ passed: 3, total: 3 }]);
+    expect(readTests(text, { command: 'python3 -m pytest -q 2>&1 | tail -1' })).toMatchObject([
+      { passed: 3, total: 3 },
+    ]);
   });
 
   test('a command that only shows files or searches counts nothing', async () => {

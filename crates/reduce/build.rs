@@ -1,6 +1,6 @@
 //! Compiles the rules of `rules/*.toml`: each list of patterns becomes an automaton that the crate includes as bytes,
-//! so that no pattern of a shipped rule is compiled at run time. Of the lines by which tests are counted, only those few
-//! that an automaton finds are read with their patterns.
+//! so that no pattern of a shipped rule is compiled at run time. Of the lines by which tests are counted, only those
+//! few that an automaton finds are read with their patterns.
 
 use std::fmt::Write;
 use std::fs;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::{MOST_NAMES, TestCounts};
+use super::types::{MOST_NAMES, TestCounts};
 use crate::rules::lines::Counting;
 
 /// Most names of a run that are compared, so that none counts twice.
@@ -46,6 +46,17 @@ impl Names {
     }
 }
 
+/// Whether single tests have lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Listing {
+    /// Each test has a line.
+    pub each: bool,
+    /// Tests without a line may have passed.
+    pub unlisted: bool,
+    /// That holds unless a summary follows.
+    pub maybe_unlisted: bool,
+}
+
 /// A run that has begun.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -53,12 +64,7 @@ pub(super) struct Frame {
     pub rule: usize,
     /// Whether the output is certainly the runner's.
     pub sure: bool,
-    /// Whether each test has a line.
-    pub listed: bool,
-    /// Whether tests without a line may have passed.
-    pub unlisted: bool,
-    /// Whether that holds unless a summary follows.
-    pub maybe_unlisted: bool,
+    pub listing: Listing,
     /// Whether a line of a summary was there.
     pub summary: bool,
     /// Whether a line told of a failure that has no name.
@@ -96,9 +102,7 @@ impl Frame {
         Self {
             rule,
             sure: false,
-            listed: false,
-            unlisted: false,
-            maybe_unlisted: false,
+            listing: Listing::default(),
             summary: false,
             broken: false,
             cut: false,
@@ -118,7 +122,7 @@ impl Frame {
                 *sum = Some(sum.unwrap_or(0).saturating_add(found));
             }
         }
-        self.maybe_unlisted &= self.numbers[3].is_none();
+        self.listing.maybe_unlisted &= self.numbers[3].is_none();
     }
 
     /// Reads the total that a line announces.
@@ -149,7 +153,10 @@ impl Frame {
 
     /// Returns whether a line can end the run.
     pub fn may_end(&self, counting: &Counting) -> bool {
-        self.summary || self.unlisted || self.maybe_unlisted || counting.has_unlisted && self.has_counts()
+        self.summary
+            || self.listing.unlisted
+            || self.listing.maybe_unlisted
+            || counting.has_unlisted && self.has_counts()
     }
 
     /// Returns whether the tests add up to the total that the runner named.
@@ -161,7 +168,7 @@ impl Frame {
 
     /// Returns the counts. `ended`: the runner said that it ended.
     pub fn end(mut self, counting: &Counting, ended: bool) -> (Run, Vec<Run>) {
-        self.unlisted |= self.maybe_unlisted;
+        self.listing.unlisted |= self.listing.maybe_unlisted;
         let [passed, failed, skipped, total] = self.known(counting, ended);
         let failed = failed.unwrap_or(self.each[1]).saturating_add(self.errors.total);
         let passed = passed.or_else(|| match (total, skipped) {
@@ -180,16 +187,16 @@ impl Frame {
 
     /// Returns the numbers that are known: of the summary, or else of single lines.
     fn known(&self, counting: &Counting, ended: bool) -> [Option<u64>; 4] {
-        let is_listed = self.listed || self.each[0] > 0;
+        let is_listed = self.listing.each || self.each[0] > 0;
         let each = |at: usize, lists: bool| {
-            let is_known = if counting.has_unlisted { is_listed || ended && !self.unlisted } else { ended };
+            let is_known = if counting.has_unlisted { is_listed || ended && !self.listing.unlisted } else { ended };
             (lists && (is_known || self.each[at] > 0)).then_some(self.each[at])
         };
         let listed = [each(0, counting.lists_passed), Some(self.each[1]), each(2, counting.lists_skipped), None];
         if counting.has_unlisted && is_listed {
             return listed;
         }
-        if self.unlisted {
+        if self.listing.unlisted {
             return [None, self.numbers[1], None, None];
         }
         let number = |at: usize| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::frame::{Frame, Names, Run};
 use super::splitter::Splitter;
-use super::{Ended, TestCounts};
+use super::types::{Ended, TestCounts};
 use crate::class::Printed;
 use crate::rules::lines::{COUNTING, Counting, Finder, Found, Line};
 use crate::rules::{RULES, Rule, Says};
@@ -194,7 +194,7 @@ impl Lines {
                     self.begin(rule, true);
                 }
                 let frame = self.open(rule);
-                frame.unlisted |= std::mem::take(&mut frame.maybe_unlisted);
+                frame.listing.unlisted |= std::mem::take(&mut frame.listing.maybe_unlisted);
                 frame.sure = true;
                 frame.announce(counting, text);
             }
@@ -202,8 +202,8 @@ impl Lines {
                 self.know(rule);
                 self.runners[rule].is_proven = true;
             }
-            Says::Listed => self.open(rule).listed = true,
-            Says::Unlisted => self.open(rule).maybe_unlisted = true,
+            Says::Listed => self.open(rule).listing.each = true,
+            Says::Unlisted => self.open(rule).listing.maybe_unlisted = true,
             Says::Passed | Says::Failed | Says::Skipped => self.each(line, text),
             Says::Error => self.error(line, text),
             Says::Section | Says::SectionEnd => self.runners[rule].in_section = line.says == Says::Section,
@@ -213,43 +213,54 @@ impl Lines {
                     self.name(line, text);
                 }
             }
-            Says::Broken => {
-                let frame = self.open(rule);
-                frame.broken = true;
-                if let Some(name) = line.name(text).filter(|_| frame.each[1] == 0) {
-                    frame.names.add(name);
-                }
-                frame.each[1] = frame.each[1].max(1);
-            }
+            Says::Broken => self.broken(line, text),
             Says::Terse if !self.is_known(rule) => {}
             Says::Summary | Says::Terse | Says::End if self.runners[rule].ended_at == self.number => {}
-            Says::Summary | Says::Terse => {
-                self.know(rule);
-                let is_open = self.is_last && counting.open;
-                let frame = self.open(rule);
-                if frame.is_denied(counting, text) {
-                    return;
-                }
-                frame.sure |= line.says == Says::Summary && !counting.has_end;
-                frame.summary = true;
-                frame.cut |= is_open;
-                self.read(line, text);
-                let is_full = !counting.adds_up || !self.open(rule).has_total();
-                if !counting.has_end && is_full {
-                    self.close(rule);
-                }
-            }
-            Says::End => {
-                let is_begun = |frame: &Frame| frame.rule == rule && frame.may_end(counting);
-                if self.frames.iter().any(is_begun) {
-                    let is_open = self.is_last && counting.open;
-                    self.open(rule).cut |= is_open;
-                    self.read(line, text);
-                    self.close(rule);
-                }
-            }
+            Says::Summary | Says::Terse => self.summary(line, text),
+            Says::End => self.summary_end(line, text),
         }
         self.close_full(rule);
+    }
+
+    /// Counts a group that failed as one failure, unless its lines told of one.
+    fn broken(&mut self, line: &Line, text: &[u8]) {
+        let frame = self.open(line.rule);
+        frame.broken = true;
+        if let Some(name) = line.name(text).filter(|_| frame.each[1] == 0) {
+            frame.names.add(name);
+        }
+        frame.each[1] = frame.each[1].max(1);
+    }
+
+    /// Takes a line of a summary.
+    fn summary(&mut self, line: &Line, text: &[u8]) {
+        let (rule, counting) = (line.rule, self.rules[line.rule].1);
+        self.know(rule);
+        let may_be_cut = self.is_last && counting.open;
+        let frame = self.open(rule);
+        if frame.is_denied(counting, text) {
+            return;
+        }
+        frame.sure |= line.says == Says::Summary && !counting.has_end;
+        frame.summary = true;
+        frame.cut |= may_be_cut;
+        self.read(line, text);
+        let is_whole = !counting.adds_up || !self.open(rule).has_total();
+        if !counting.has_end && is_whole {
+            self.close(rule);
+        }
+    }
+
+    /// Takes the line that ends a summary of several lines.
+    fn summary_end(&mut self, line: &Line, text: &[u8]) {
+        let (rule, counting) = (line.rule, self.rules[line.rule].1);
+        let may_end = |frame: &Frame| frame.rule == rule && frame.may_end(counting);
+        if self.frames.iter().any(may_end) {
+            let may_be_cut = self.is_last && counting.open;
+            self.open(rule).cut |= may_be_cut;
+            self.read(line, text);
+            self.close(rule);
+        }
     }
 
     /// Notes that a line is certainly the runner's own. What it seems to say in another form is not another runner's.

@@ -180,7 +180,8 @@ fn a_cut_output_is_never_complete_without_the_failures() {
     let mut faults = String::new();
     for (runner, cases) in runners() {
         for (name, case) in cases.iter().filter(|(_, case)| case.counts.iter().any(|counts| counts.failed > 0)) {
-            let text = text(&runner, name);
+            // A test prints the end of a package. Until its own end comes, nothing tells that it was not one.
+            let text = text(&runner, name).replace("ok  \tinside/pkg\t0.001s\n", "");
             for command in [None, Some(&*case.command)] {
                 let printed = command.map(crate::class::printed);
                 let mut reader = super::Reader::new(printed.as_ref());
@@ -206,7 +207,8 @@ fn ends_a_group(text: &[u8]) -> bool {
     // A line that has just begun tells nothing.
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let last = |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
-    let ends = ["ok  \t", "exit status ", "test result: ok.", "\t Executed 0 tests, with 0 failures", "{\"Time\":", "[INFO] "];
+    let ends =
+        ["ok  \t", "exit status ", "test result: ok.", "\t Executed 0 tests, with 0 failures", "{\"Time\":", "[INFO] "];
     [last(&text), last(whole)].iter().any(|last| ends.iter().any(|end| last.starts_with(end)))
 }
 
@@ -266,4 +268,66 @@ fn speed() {
         let counts = read_tests(&text, None, Ended::Unknown);
         println!("{name}: {} ns a line, {} runners", start.elapsed().as_nanos() / 300_000, counts.len());
     }
+}
+
+/// Returns the counts in short: the runner, passed, failed, and whether the run is complete.
+fn short(text: &str, command: Option<&str>) -> String {
+    let one = |counts: &TestCounts| {
+        let passed = counts.passed.map_or("-".to_owned(), |passed| passed.to_string());
+        format!("{} {passed} {}{}", counts.runner, counts.failed, if counts.complete { "" } else { " cut" })
+    };
+    read_tests(text, command, Ended::Unknown).iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn what_a_test_prints_is_not_a_run() {
+    let cargo = text("cargo-test", "several");
+    let pytest = text("pytest", "fail");
+    // Both print the summary of a runner from inside of a test.
+    assert_eq!(short(&cargo, None), "cargo-test 3 2");
+    assert_eq!(short(&pytest, None), "pytest 2 3");
+    let inner = pytest.replace("===== 7 passed in 0.01s =====\n", &text("vitest", "v4-fail"));
+    assert_eq!(short(&inner, None), "pytest 2 3");
+    let ctest = text("ctest", "output-on-failure");
+    assert_eq!(short(&ctest, None), "ctest 1 3");
+}
+
+#[test]
+fn runs_one_after_another_count_each() {
+    let [pytest, cargo, go] = [("pytest", "all-pass"), ("cargo-test", "all-pass"), ("go-test", "fail")]
+        .map(|(runner, case)| text(runner, case));
+    assert_eq!(short(&format!("{pytest}{cargo}{go}"), None), "pytest 3 0, cargo-test 2 0, go-test - 2");
+    let quiet = text("pytest", "quiet");
+    assert_eq!(short(&quiet.repeat(2), Some("pytest -q a; pytest -q b")), "pytest 6 0");
+    assert_eq!(short(&cargo.repeat(100), None), "cargo-test 200 0");
+}
+
+#[test]
+fn a_run_that_broke_off_leaves_its_runner_incomplete() {
+    let aborted = text("pytest", "aborted");
+    let pass = text("pytest", "all-pass");
+    assert_eq!(short(&format!("{aborted}\n{pass}"), None), "pytest 4 1 cut");
+    assert_eq!(short(&format!("{pass}{aborted}"), None), "pytest 4 1 cut");
+    // The run of cargo may be what a test of pytest printed.
+    let after = format!("{aborted}\n{}", text("cargo-test", "all-pass"));
+    assert_eq!(short(&after, None), "pytest 1 1 cut, cargo-test 2 0 cut");
+}
+
+#[test]
+fn a_name_that_looks_like_a_summary_is_a_name() {
+    let go = "--- FAIL: Test_5_passed_in_0.01s (0.00s)\nFAIL\nFAIL\texample.com/app\t0.1s\n";
+    assert_eq!(short(go, None), "go-test - 1");
+    let cargo = "running 2 tests\ntest 1_passed ... ok\ntest 9 passed; 0 failed ... FAILED\n\n\
+                 test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    assert_eq!(short(cargo, None), "cargo-test 1 1");
+    let tap = "TAP version 13\nok 1 - 1..9\nnot ok 2 - ok 3 - x\n1..2\n";
+    assert_eq!(short(tap, None), "tap 1 1");
+}
+
+#[test]
+fn a_long_line_is_no_line_of_a_runner() {
+    let long = format!("{}\n{}", "x".repeat(1 << 20), text("pytest", "all-pass"));
+    assert_eq!(short(&long, None), "pytest 3 0");
+    let padded = format!("{} 3 passed in 0.01s ====\n", "=".repeat(2_000));
+    assert_eq!(short(&padded, None), "");
 }

@@ -186,6 +186,10 @@ fn an_error_names_its_line_and_the_reason() {
     assert!(line == 2 && reason.starts_with("\"seen\" is no name: "), "{line}: {reason}");
     let (line, reason) = with("on = ", "when = ");
     assert!(line == 7 && reason.contains("unknown field `when`"), "{line}: {reason}");
+    assert_eq!(
+        with("keep = ", "check = \"test\"\nkeep = "),
+        (2, "only the rules of the package name checks and count tests".to_owned())
+    );
     let (line, reason) = with("'^uploaded ',", "'^uploaded ,");
     assert!(line == 5, "{line}: {reason}");
 }
