@@ -255,7 +255,8 @@ fn update(runner: &str, cases: &BTreeMap<String, Case>) {
 #[test]
 #[ignore = "measures"]
 fn speed() {
-    let kinds: [(&str, fn(usize) -> String); 8] = [
+    type Kind = (&'static str, fn(usize) -> String);
+    let kinds: [Kind; 8] = [
         ("dated", |at| format!("2026-11-26T20:55:{} INFO server handled request {at} in {} ms\n", at % 60, at % 97)),
         ("words", |at| format!("compiled module {at} of the application into target/debug/deps/libfoo-{at}.rlib\n")),
         ("indented", |at| format!("    at Object.<anonymous> (/srv/app/src/file{at}.js:{}:12)\n", at % 300)),
