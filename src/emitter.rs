@@ -9,9 +9,11 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
 use super::confinement::Confinement;
 use super::events::NativeEvent;
+use super::evidence::json;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{BackgroundTask, OutputChunk};
 use capture::Stream;
+use evidence::Evidence;
 use protocol::task::{Store, Task};
 use receipt::recording::RunRecord;
 use runner::registry::Watcher;
@@ -93,7 +95,7 @@ pub struct TaskEmitter {
 }
 
 impl Watcher for TaskEmitter {
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>) {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
         let confinement = task.confinement.clone().map(Confinement::from);
         let run_id = task.mark.clone();
         let RunRecord { receipt, undo, .. } = record.map(Arc::unwrap_or_clone).unwrap_or_default();
@@ -103,6 +105,7 @@ impl Watcher for TaskEmitter {
             run_id,
             receipt: receipt.map(Receipt::from),
             undo: undo.map(UndoCoverage::from),
+            evidence: evidence.as_deref().map(json),
         });
     }
 

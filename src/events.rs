@@ -1,13 +1,15 @@
 //! The events that the core sends to one JavaScript thread.
 
 use napi_derive::napi;
+use serde::Serialize;
 
 use super::confinement::Confinement;
+use super::evidence::EvidenceOfRun;
 use super::ledger::NativeLedgerBatch;
 use super::prompt::BashPrompt;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{
-    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeAnswer, NativeError, OutputChunk, TerminalWaited,
+    BackgroundTask, BashResult, BashSnapshot, NativeAnswer, NativeCheck, NativeError, OutputChunk, TerminalWaited,
 };
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
@@ -27,7 +29,7 @@ pub enum NativeEvent {
         stdout: String,
         /// `BashResult.stderr`
         stderr: String,
-        /// All other fields of the `BashResult`, as JSON.
+        /// All other fields of the `BashResult`, as JSON, and its `evidence`.
         rest: String,
         /// The current directory of the session. `None` for a command without a session.
         cwd: Option<String>,
@@ -45,7 +47,7 @@ pub enum NativeEvent {
     /// A task was checked, awaited or killed.
     Check {
         /// The new part of the task's log.
-        check: BackgroundCheck,
+        check: NativeCheck,
     },
     /// A registry was closed, a session was reset, or a terminal has taken its input.
     Done,
@@ -132,6 +134,8 @@ pub enum NativeEvent {
         receipt: Option<Receipt>,
         /// The extent of the task's undo; `null` if the task cannot be undone.
         undo: Option<UndoCoverage>,
+        /// What the task's command proved, as JSON; `null` if that was not wanted.
+        evidence: Option<String>,
     },
     /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
     TaskOutput {
@@ -142,12 +146,22 @@ pub enum NativeEvent {
     },
 }
 
+/// A result, with what is no type of napi.
+#[derive(Serialize)]
+struct Rest<'a> {
+    #[serde(flatten)]
+    result: BashResult,
+    evidence: Option<EvidenceOfRun<'a>>,
+}
+
 impl NativeEvent {
     /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one.
-    pub fn result(outcome: Outcome, cwd: Option<String>) -> Self {
+    pub fn result(mut outcome: Outcome, cwd: Option<String>) -> Self {
+        let evidence = outcome.evidence.take();
         let mut result = BashResult::from(outcome);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
-        let rest = serde_json::to_string(&result).unwrap_or_default();
+        let rest = Rest { result, evidence: evidence.as_ref().map(EvidenceOfRun::from) };
+        let rest = serde_json::to_string(&rest).unwrap_or_default();
         Self::Result { stdout, stderr, rest, cwd }
     }
 }

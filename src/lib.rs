@@ -10,6 +10,7 @@ mod confinement;
 mod counts;
 mod emitter;
 mod events;
+mod evidence;
 mod facts;
 mod folders;
 mod highlight;
@@ -56,7 +57,7 @@ pub use reduce::{
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::NativeRequest;
 pub use result::{
-    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeAnswer, NativeError,
+    BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeAnswer, NativeCheck, NativeError,
     OutputChunk, Survivor, TerminalWaited, Truncation,
 };
 pub use safety::{analyze, command_outline, decide, safety_rules, undoable};

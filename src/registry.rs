@@ -13,7 +13,7 @@ use super::calls::Calls;
 use super::emitter::TaskEmitter;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
-use super::result::{BackgroundCheck, BackgroundTask, NativeError};
+use super::result::{BackgroundTask, NativeCheck, NativeError};
 use runner::error::Error;
 use runner::pattern::Pattern;
 use runner::registry::{
@@ -207,7 +207,7 @@ impl NativeRegistry {
                 let work = work(Arc::clone(registry));
                 self.calls.call(id, runtime, None, give_up, async move {
                     match work.await {
-                        Ok(check) => NativeEvent::Check { check: BackgroundCheck::of(check, &store) },
+                        Ok(check) => NativeEvent::Check { check: NativeCheck::of(check, &store) },
                         Err(error) => error.into().into(),
                     }
                 });

@@ -168,7 +168,7 @@ pub struct BackgroundTask {
 
 /// One check of a task.
 #[napi(object, object_from_js = false, use_nullable = true)]
-pub struct BackgroundCheck {
+pub struct NativeCheck {
     /// The task at that time.
     pub task: BackgroundTask,
     /// The output in the task's log since the last check, cut like a result, without the closing line.
@@ -192,6 +192,8 @@ pub struct BackgroundCheck {
     pub receipt: Option<Receipt>,
     /// The extent of `undo`; `null` while the task runs, and if it cannot be undone.
     pub undo: Option<UndoCoverage>,
+    /// `BackgroundCheck.evidence` as JSON.
+    pub evidence: Option<String>,
 }
 
 /// A process that listens at the port of a wait and does not belong to the task.
@@ -349,7 +351,7 @@ impl BackgroundTask {
     }
 }
 
-impl BackgroundCheck {
+impl NativeCheck {
     /// Converts a check. `store` is the directory of the task's files.
     pub fn of(check: runner::registry::Check, store: &Store) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
@@ -359,6 +361,7 @@ impl BackgroundCheck {
             run_id: (!check.task.is_running()).then(|| check.task.mark.clone()),
             receipt: recorded.and_then(|recorded| recorded.receipt.clone()).map(Receipt::from),
             undo: recorded.and_then(|recorded| recorded.undo.clone()).map(UndoCoverage::from),
+            evidence: check.evidence.as_deref().map(super::evidence::json),
             task: BackgroundTask::of(check.task, store),
             output: check.output,
             new_lines: number(check.new_lines),

@@ -19,7 +19,6 @@ import { listUndoPoints, undoRun } from './undo/index.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 export type {
-  BackgroundCheck,
   BackgroundTask,
   BashPrompt,
   BashSnapshot,
@@ -54,7 +53,17 @@ export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/type
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
 export { readTests } from './evidence/index.ts';
-export type { ReadTestsOptions, TestCounts } from './evidence/types.ts';
+export type {
+  Check,
+  CheckRun,
+  Evidence,
+  Masked,
+  Part,
+  ReadTestsOptions,
+  Since,
+  Tap,
+  TestCounts,
+} from './evidence/types.ts';
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type { Actor, LedgerEntry, LedgerState, ReadLedgerOptions } from './ledger/types.ts';
 export type {
@@ -82,6 +91,7 @@ export type { ElidedLines, ReduceOptions, ReduceTextOptions, View } from './redu
 export { BackgroundRegistry, defaultRegistry } from './registry/index.ts';
 export type { TaskExitListener, TaskOutputListener } from './registry/listeners.ts';
 export type {
+  BackgroundCheck,
   BackgroundCheckOptions,
   BackgroundRegistryOptions,
   BackgroundWaitOptions,

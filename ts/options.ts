@@ -123,6 +123,7 @@ const BASH: Checks<BashOptions> = {
   confine: CONFINE,
   receipt: RECEIPT,
   undo: UNDO,
+  evidence: oneOf('off', 'status', 'tree'),
   reduce: REDUCE,
   ledger: type('boolean'),
   actor: ACTOR,

@@ -8,6 +8,7 @@ import type {
   UndoCoverage,
 } from '../native.cjs';
 import type { EventOf } from './core/calls.ts';
+import type { Evidence } from './evidence/types.ts';
 import type { View } from './reduce/types.ts';
 
 /** The fields that every result has. */
@@ -48,6 +49,11 @@ export interface BashRun {
   receipt: Receipt | null;
   /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
   undo: UndoCoverage | null;
+  /**
+   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
+   * background, and if it ran in a sandbox.
+   */
+  evidence: Evidence | null;
   /**
    * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
    * in the background. `stdout` and `stderr` are the same in any case.

@@ -267,6 +267,17 @@ export interface BashOptions {
    */
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
+   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
+   * that of `npm test | tail -5` hides failing tests. The command is not changed and cannot tell. `'status'` watches
+   * the command's shell. `'tree'` also watches the files below the repository of `cwd`.
+   *
+   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
+   *
+   * @default 'off'; 'status' for the tools for models and MCP
+   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
+   */
+  evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
    * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
    * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
    * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets

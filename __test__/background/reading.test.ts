@@ -73,6 +73,7 @@ describe('check gives new output, once and in order', () => {
       runId: null,
       receipt: null,
       undo: null,
+      evidence: null,
     });
     expect(JSON.parse(JSON.stringify(check))).toStrictEqual(check);
   });

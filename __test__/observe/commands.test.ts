@@ -23,7 +23,7 @@ test('a command reports its start, its output and its end, in this order and bef
   expect(told.at(-1)).toEqual({
     ...{ name: 'exit', ...shared, status, exitCode, signal, durationMs, timeoutMs, usage },
     ...{ limit: null, waitedFor: null, taskId: null, survivors: [], confinement: result.confinement, notes: [] },
-    ...{ runId: result.runId, receipt: null, undo: null, tokens: null },
+    ...{ runId: result.runId, receipt: null, undo: null, evidence: null, tokens: null },
   });
 });
 

@@ -1,5 +1,6 @@
 import type { BashUsage, Confinement, Receipt, Survivor, UndoConflict, UndoCoverage } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
+import type { Evidence } from '../evidence/types.ts';
 import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
 import type { BashResult } from '../result.ts';
@@ -112,6 +113,8 @@ export interface ObservedExit extends Observed {
   receipt: Receipt | null;
   /** As in a `BashResult`, for the same tasks. */
   undo: UndoCoverage | null;
+  /** As in a `BashResult`, also for a task that this process started. `null` for a task from elsewhere. */
+  evidence: Evidence | null;
   /** The estimated tokens of the output and of its view; `null` without a view. */
   tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */

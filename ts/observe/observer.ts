@@ -161,8 +161,8 @@ export class Observer {
     const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, confinement, notes } = result;
     const taskId = result.background?.id ?? null;
     const end = { status, exitCode, signal, durationMs, timeoutMs, ...limitOf(result), taskId };
-    const { runId, receipt, undo, view } = result;
-    const record = { runId, receipt, undo, tokens: view?.tokens ?? null };
+    const { runId, receipt, undo, evidence, view } = result;
+    const record = { runId, receipt, undo, evidence, tokens: view?.tokens ?? null };
     // Copies: the caller may change its result.
     channels.exit.publish(
       structuredClone({ ...this.#observed(), ...end, usage, survivors, confinement, ...record, notes }),

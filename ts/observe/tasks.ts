@@ -5,7 +5,7 @@ import { channels, isObserved, type Observed, type ObservedExit, type ObservedKi
 const KEPT = 1_000;
 
 /** The facts about a task at its end, besides the task itself. */
-type ExitFacts = Pick<ObservedExit, 'confinement' | 'runId' | 'receipt' | 'undo'>;
+type ExitFacts = Pick<ObservedExit, 'confinement' | 'runId' | 'receipt' | 'undo' | 'evidence'>;
 
 /** Publishes the events of the tasks of one registry. */
 export class TaskObserver {

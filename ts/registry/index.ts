@@ -1,10 +1,11 @@
-import type { BackgroundCheck, BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
+import type { BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
 import { newOwner } from '../confine/owner.ts';
 import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
-import { settled, theBridge } from '../core/calls.ts';
+import { type EventOf, settled, theBridge } from '../core/calls.ts';
 import { loadNative } from '../core/native.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
+import { evidenceOf } from '../evidence/json.ts';
 import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions } from '../options.ts';
@@ -13,7 +14,13 @@ import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
 import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
 import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
-import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions, TaskName } from './types.ts';
+import type {
+  BackgroundCheck,
+  BackgroundCheckOptions,
+  BackgroundRegistryOptions,
+  BackgroundWaitOptions,
+  TaskName,
+} from './types.ts';
 
 /**
  * Commands that run in the background: starts them, reads their output, waits for them and ends them.
@@ -91,7 +98,7 @@ export class BackgroundRegistry {
     const name = nameOf(task);
     checkCheckOptions(options);
     const { cursor } = options;
-    return settled({ begin: () => native.check(name, cursor), kind: 'check', answer: ({ check }) => check });
+    return settled({ begin: () => native.check(name, cursor), kind: 'check', answer: checkOf });
   }
 
   /**
@@ -107,7 +114,7 @@ export class BackgroundRegistry {
     return settled({
       begin: () => native.wait(name, wanted),
       kind: 'check',
-      answer: ({ check }) => check,
+      answer: checkOf,
       signal: options.signal,
       abort: (_, id) => native.abort(id),
     });
@@ -122,7 +129,7 @@ export class BackgroundRegistry {
     const { native } = this.#open();
     const name = nameOf(task);
     this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
-    return settled({ begin: () => native.kill(name), kind: 'check', answer: ({ check }) => check });
+    return settled({ begin: () => native.kill(name), kind: 'check', answer: checkOf });
   }
 
   /**
@@ -219,6 +226,10 @@ export class BackgroundRegistry {
     if (this.#handle.closed) throw new BashError('ERR_BASH_CLOSED', 'the registry is closed');
     return this.#handle;
   }
+}
+
+function checkOf({ check }: EventOf<'check'>): BackgroundCheck {
+  return { ...check, evidence: evidenceOf(check.evidence) };
 }
 
 /** Returns the tasks of a registry. None after it was closed. */

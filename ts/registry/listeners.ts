@@ -2,6 +2,7 @@ import type { BackgroundTask, NativeRegistry } from '../../native.cjs';
 import { type EventOf, type TaskEvent, watchRegistry } from '../core/calls.ts';
 import { invalid } from '../core/checks.ts';
 import { failureOf } from '../core/listener.ts';
+import { evidenceOf } from '../evidence/json.ts';
 import { TaskObserver } from '../observe/tasks.ts';
 
 /** Receives a task that has ended. */
@@ -82,8 +83,9 @@ export class RegistryListeners {
     }
   }
 
-  #onExit({ task, confinement, runId, receipt, undo }: EventOf<'taskExited'>): void {
-    const facts = { confinement: confinement ?? null, runId, receipt: receipt ?? null, undo: undo ?? null };
+  #onExit({ task, confinement, runId, receipt, undo, evidence }: EventOf<'taskExited'>): void {
+    const record = { runId, receipt: receipt ?? null, undo: undo ?? null, evidence: evidenceOf(evidence) };
+    const facts = { confinement: confinement ?? null, ...record };
     if (this.#observed.exit) this.observer.exit(task, facts);
     for (const listener of [...this.#exit]) void this.#call(listener, () => listener(task));
   }

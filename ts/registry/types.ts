@@ -1,4 +1,5 @@
-import type { BackgroundTask } from '../../native.cjs';
+import type { BackgroundTask, NativeCheck } from '../../native.cjs';
+import type { Evidence } from '../evidence/types.ts';
 import type { BashOptions } from '../types.ts';
 
 /** A task, its id, or its pid. */
@@ -45,6 +46,15 @@ export interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ confine: 'workspace' });
    */
   confine?: BashOptions['confine'] | undefined;
+}
+
+/** One check of a task. */
+export interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
+  /**
+   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
+   * the process that started the task is gone or is another one.
+   */
+  evidence: Evidence | null;
 }
 
 /** Options of `BackgroundRegistry.check`. */

@@ -4,18 +4,19 @@ import { sandboxOf } from './place.ts';
 import type { BashApprovalCall, BashToolOptions } from './types.ts';
 
 /**
- * Returns the options for the entry of a call in the ledger: commands of a tool have one unless they are told
- * otherwise, and its actor has the id of the call. What something other than `bash` runs is in no ledger of ours.
+ * Returns the options that commands of a tool have unless they are told otherwise: an entry in the ledger, whose actor
+ * has the id of the call, and evidence. What something other than `bash` runs is in no ledger of ours.
  */
 export function entryOptions(
   options: BashToolOptions & Decided,
   { toolCallId }: Pick<BashApprovalCall, 'toolCallId'>,
-): Pick<BashOptions, 'ledger' | 'actor'> & Decided {
+): Pick<BashOptions, 'ledger' | 'actor' | 'evidence'> & Decided {
   if (sandboxOf(options) !== undefined || (options.run !== undefined && options.run !== bash)) return {};
   const actor = actorOf(options, toolCallId);
   const decidedBy = options[DECIDED];
   return {
     ledger: options.ledger ?? ledgerByEnvironment() ?? true,
+    evidence: options.evidence ?? 'status',
     ...(actor && { actor }),
     ...(decidedBy && { [DECIDED]: decidedBy }),
   };

@@ -67,6 +67,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
       confinement: confinementIn(exit.confinement),
       ...recordIn(exit.record),
+      evidence: null,
       view: null,
       notes: [
         ...exit.notes,

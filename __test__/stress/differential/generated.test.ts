@@ -5,7 +5,16 @@ import { files, script } from './generator/script.ts';
 import { differenceOf, mayStartCold } from './known.ts';
 import { Place } from './place.ts';
 import { type Outcome, plainWithin } from './plain.ts';
-import { compared, environment, firstDifference, options, outcomeOf, runIn } from './ways.ts';
+import {
+  compared,
+  environment,
+  evidences,
+  firstDifference,
+  options,
+  outcomeOf,
+  runIn,
+  type WithEvidence,
+} from './ways.ts';
 
 const seed = Number(process.env.AGENT_BASH_SEED ?? 1);
 const count = Number(process.env.AGENT_BASH_SCRIPTS ?? 1500);
@@ -15,6 +24,9 @@ const limitMs = 2_000;
 /** As many run at once, each in its own. */
 const places = Array.from({ length: 4 }, () => new Place(files));
 const placeOf = (index: number) => places[index % places.length] as Place;
+
+/** Every other script is watched for its evidence. */
+const evidenceOf = (index: number) => evidences[Math.floor(index / places.length) % 2] as WithEvidence;
 
 /** A broken script can call a function from itself. */
 const env = { ...options.env, FUNCNEST: '40' };
@@ -63,7 +75,9 @@ function expected(index: number): Promise<Outcome | undefined> {
 
 async function outcomeIn(way: Way, index: number): Promise<Outcome> {
   return placeOf(index).use(async (cwd) =>
-    outcomeOf(await runIn(way, script(seed, index), { cwd, env, timeoutMs: 10 * limitMs })),
+    outcomeOf(
+      await runIn(way, script(seed, index), { cwd, env, timeoutMs: 10 * limitMs, evidence: evidenceOf(index) }),
+    ),
   );
 }
 

@@ -14,6 +14,10 @@ export const options: BashOptions = {
   safety: 'off',
 };
 
+/** Whether the command is watched for its evidence, which it must not notice. */
+export const evidences = ['off', 'status'] as const;
+export type WithEvidence = (typeof evidences)[number];
+
 /** The environment that our bash starts with, so that the plain one gets the same. */
 export async function environment(): Promise<Record<string, string>> {
   const { stdout } = await bash('exec env -0', options);

@@ -26,6 +26,7 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     runId: 'run-1',
     receipt: null,
     undo: null,
+    evidence: null,
     view: null,
     notes: [],
   });

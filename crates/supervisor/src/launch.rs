@@ -70,7 +70,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
     let launch = Launch {
         program,
         argv,
-        env: plan.env.clone(),
+        env: plan.executed_env(),
         cwd,
         umask: plan.umask,
         stdio,

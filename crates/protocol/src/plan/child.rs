@@ -1,5 +1,6 @@
 //! The plan of a child: one place turns it into a process.
 
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -10,6 +11,9 @@ use sys::TerminalSize;
 
 /// The variable that tells programs, and searches for programs, to which command they belong.
 pub const MARK: &str = "AGENT_BASH_ID";
+
+/// The variable by which the dynamic loader loads the witness.
+const PRELOAD: &[u8] = b"LD_PRELOAD=";
 
 /// The world of a confined child, as this host numbers its worlds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -92,6 +96,17 @@ impl Plan {
         }
     }
 
+    /// Returns whether a witness watches the program.
+    pub fn is_watched(&self) -> bool {
+        self.files.contains(&Inherited::Witness)
+    }
+
+    /// Returns the environment with which the program is executed.
+    #[must_use]
+    pub fn executed_env(&self) -> Vec<u8> {
+        if self.is_watched() { with_witness(&self.env) } else { self.env.clone() }
+    }
+
     /// Adds the mark of a command as the last variable.
     pub fn mark(&mut self, mark: &str) {
         for part in [MARK, "=", mark, "\0"] {
@@ -100,9 +115,39 @@ impl Plan {
     }
 }
 
+/// Returns an environment in which the dynamic loader finds the witness. The witness takes its path out again: from the
+/// front of the caller's own `LD_PRELOAD`, or else with the whole entry, which is therefore the last one.
+fn with_witness(env: &[u8]) -> Vec<u8> {
+    let path = Inherited::Witness.path();
+    let path = path.as_os_str().as_bytes();
+    match memchr::memmem::find_iter(env, PRELOAD).find(|at| *at == 0 || env[at - 1] == 0) {
+        Some(at) => [&env[..at], PRELOAD, path, b":", &env[at + PRELOAD.len()..]].concat(),
+        None => [env, PRELOAD, path, b"\0"].concat(),
+    }
+}
+
 /// Returns a mark that is unique on this machine for as long as it matters: process, time of loading, count.
 pub fn next_mark() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{}-{:x}", sys::process_mark(), count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_witness_is_the_last_variable_or_stands_before_the_callers_library() {
+        for (env, expected) in [
+            ("A=1\0B=2\0", "A=1\0B=2\0LD_PRELOAD=/proc/self/fd/69\0"),
+            ("", "LD_PRELOAD=/proc/self/fd/69\0"),
+            ("XLD_PRELOAD=a\0", "XLD_PRELOAD=a\0LD_PRELOAD=/proc/self/fd/69\0"),
+            ("A=LD_PRELOAD=a\0", "A=LD_PRELOAD=a\0LD_PRELOAD=/proc/self/fd/69\0"),
+            ("A=1\0LD_PRELOAD=a.so\0B=2\0", "A=1\0LD_PRELOAD=/proc/self/fd/69:a.so\0B=2\0"),
+            ("LD_PRELOAD=\0B=2\0", "LD_PRELOAD=/proc/self/fd/69:\0B=2\0"),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&with_witness(env.as_bytes())), expected);
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! Descriptors that a confined shell inherits at fixed numbers, in place of files that it would open by the path of
-//! another process. A world has no path to processes outside of it.
+//! Descriptors that a shell inherits at fixed numbers. A confined shell has them in place of files that it would open
+//! by the path of another process: a world has no path to processes outside of it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub enum Inherited {
     LowSave = 67,
     /// The pipe for the exit code of a session's command, under the same limit.
     LowCode = 68,
+    /// The file with the library that watches bash. The library closes it before bash runs.
+    Witness = 69,
     /// The file for the state of a session. Commands that close a range of descriptors seldom reach this number.
     State = 500,
     /// The script that saves that state.

@@ -10,6 +10,7 @@ use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
 use super::stranger::Stranger;
 use capture::{Capture, Sanitize, Truncate, Truncation};
+use evidence::Evidence;
 use protocol::task::Task;
 use protocol::task::Text;
 use receipt::recording::RunRecord;
@@ -39,6 +40,8 @@ pub struct Check {
     pub stranger: Option<Stranger>,
     /// Record of the task. `None`: nothing was recorded, or the task runs.
     pub recorded: Option<Arc<RunRecord>>,
+    /// What the task proved. `None`: that was not wanted, another process has started the task, or the task runs.
+    pub evidence: Option<Arc<Evidence>>,
 }
 
 impl Registry {
@@ -62,11 +65,13 @@ impl Registry {
         self.until_closed(id).await;
         let (task, file, start, end) = self.take_range(id, cursor)?;
         let recorded = if task.is_running() { None } else { self.recorded(id).await };
+        let evidence = self.inner().entries.get(id).and_then(|entry| entry.evidence.known());
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<Check> {
             let captured = capture(file, start, end, log)?;
             let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
-            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, stranger: None, recorded })
+            let stranger = None;
+            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, stranger, recorded, evidence })
         };
         let read = if end - start <= AT_ONCE {
             read()

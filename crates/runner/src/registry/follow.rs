@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::evidence::EvidenceState;
 use super::registry::{Linked, Registry};
 use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
 use protocol::task::Task;
@@ -84,6 +85,7 @@ impl Registry {
     fn follow(self: &Arc<Self>, mut link: Link, task: Task, origin: Origin) {
         let sender = link.sender();
         let mut current = task.id.clone();
+        let evidence = link.take_watched().map(EvidenceState::Going);
         let mut inner = self.inner();
         let weak = Arc::downgrade(self);
         let listener = self.runtime().spawn(async move {
@@ -105,6 +107,14 @@ impl Registry {
         let id = task.id.clone();
         self.update(&mut inner, task, None);
         let is_new = matches!(origin, Origin::New(_));
+        if let Some(entry) = inner.entries.get_mut(&id)
+            && let Some(evidence) = evidence
+        {
+            entry.evidence = evidence;
+            if !entry.task.is_running() {
+                entry.evidence.on_end(&entry.task);
+            }
+        }
         if let Origin::New(Some(recording)) = origin {
             self.begin_record(&mut inner, &id, recording);
         }

@@ -2,6 +2,7 @@
 
 mod check;
 mod error;
+mod evidence;
 mod follow;
 mod live;
 mod marked;

@@ -154,7 +154,7 @@ impl Inner {
         if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
             && !std::mem::replace(&mut entry.exit_emitted, true)
         {
-            watcher.exit(entry.task.clone(), record);
+            watcher.exit(entry.task.clone(), record, entry.evidence.known());
         }
     }
 }

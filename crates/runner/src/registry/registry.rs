@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
+use super::evidence::EvidenceState;
 use super::record::{RecordState, forget_records};
 use crate::live::{millis, runs};
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
 use capture::Sanitize;
+use evidence::Evidence;
 use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
 use receipt::recording::RunRecord;
 
@@ -49,8 +51,8 @@ pub struct RegistryOptions {
 
 /// Receives the events of a registry's tasks.
 pub trait Watcher: Send + Sync {
-    /// A task has ended. `None`: the task was not recorded.
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>);
+    /// A task has ended. `None`: the task was not recorded, or its evidence is not known.
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>);
     /// A task has written output. [`Registry::took`] asks for more.
     fn output(&self, task: Task, text: String);
 }
@@ -105,6 +107,8 @@ pub(super) struct Entry {
     pub exit_waits: bool,
     /// Record of the task.
     pub record: RecordState,
+    /// Evidence of the task.
+    pub evidence: EvidenceState,
     /// The ledger in which the task's changes are noted once they are known.
     pub ledger: Option<PathBuf>,
 }

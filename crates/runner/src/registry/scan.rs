@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::evidence::EvidenceState;
 use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::live::runs;
@@ -113,6 +114,7 @@ impl Registry {
             exit_emitted: false,
             exit_waits: false,
             record: RecordState::Off,
+            evidence: EvidenceState::Off,
             ledger: None,
         });
         entry.stamp = stamp.or(entry.stamp);
@@ -123,6 +125,7 @@ impl Registry {
             entry.task = task;
         }
         if ended {
+            entry.evidence.on_end(&entry.task);
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
             // A task that had ended before it was first seen emits no event.
             let emits = was_running && entry.emitter.is_none();

@@ -78,6 +78,9 @@ pub enum RequestError {
     /// `receipt` has an unknown name.
     #[error("receipt: {0:?} is not one of off, watch, exact")]
     UnknownReceipt(String),
+    /// `evidence` has an unknown name.
+    #[error("evidence: {0:?} is not one of off, status, tree")]
+    UnknownEvidence(String),
     /// `undo` has an unknown name.
     #[error("undo: {0:?} is not one of off, risky, always")]
     UnknownUndo(String),

@@ -126,6 +126,8 @@ pub struct Request {
     pub record: Option<Box<Wanted>>,
     /// The facts known of the command once it is judged, if they count for the record.
     pub risk: Option<Box<Risk>>,
+    /// Whether the parts of the command are watched.
+    pub evidence: bool,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
     /// Who asked for the command.
@@ -155,6 +157,7 @@ impl Request {
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
+        let evidence = record::check_evidence(raw.evidence.as_deref())?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
@@ -200,6 +203,7 @@ impl Request {
             files: Vec::new(),
             record,
             risk: None,
+            evidence,
             reduce,
             actor: raw.actor.filter(|actor| *actor != Actor::default()),
             shown_as: shown_as(place),

@@ -114,6 +114,8 @@ pub struct RawOptions {
     pub confine: Option<RawWorld>,
     /// `off`, `watch` or `exact`.
     pub receipt: Option<String>,
+    /// `off`, `status` or `tree`.
+    pub evidence: Option<String>,
     /// The undo of the command. `None`: it cannot be undone.
     #[serde(deserialize_with = "undo")]
     pub undo: Option<RawUndo>,

@@ -1,4 +1,4 @@
-//! The record of a command: its receipt, and its undo.
+//! The record of a command: its receipt, its undo, and its evidence.
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,19 @@ pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestErro
     let keeps = undo.is_some() || receipt == Some(Detail::Exact);
     let store = if keeps { undo_store(given, &raw.host_env) } else { None };
     Ok(Some(Box::new(Wanted { receipt, undo, store })))
+}
+
+/// Checks `evidence`. Returns whether the parts of the command are watched.
+///
+/// # Errors
+/// [`RequestError::UnknownEvidence`]
+pub fn check_evidence(raw: Option<&str>) -> Result<bool, RequestError> {
+    match raw {
+        None | Some("off") => Ok(false),
+        // The tree of the directory is not watched yet.
+        Some("status" | "tree") => Ok(true),
+        Some(other) => Err(RequestError::UnknownEvidence(other.to_owned())),
+    }
 }
 
 fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {

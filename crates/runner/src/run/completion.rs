@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::view::ViewMaker;
-use crate::supervise::{Child, Failure, Inheritance};
+use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
 use confine::Denials;
+use evidence::{End, Evidence};
 use protocol::task::Task;
 use protocol::{Cause, Ended, Survivor};
+use sys::Exit;
 
 /// The exit of a shell as reported by its shim, or why there is no report.
 pub type ShellExit = Result<Ended, ExitUnknown>;
@@ -112,4 +114,27 @@ pub struct ShellAfter {
     pub directory: Option<PathBuf>,
     /// The files for the shell's state, if it was warm and has inherited other files than the request's.
     pub files: Option<Inheritance>,
+    /// How it was watched. `None`: the evidence of its command is not wanted, or the command has become a task.
+    pub watched: Option<Watched>,
 }
+
+impl Completion<'_> {
+    /// Reads what the command proved, once.
+    pub fn evidence(&mut self, command: &str) -> Option<Evidence> {
+        let watched = self.shell.watched.take()?;
+        Some(evidence::read(command, watched.trace().as_ref(), end_of(&self.exit)))
+    }
+}
+
+/// Returns how a command ended, in the terms of evidence.
+fn end_of(exit: &ShellExit) -> End {
+    let Ok(ended) = exit else { return UNKNOWN_END };
+    let (code, signal) = match ended.end {
+        Exit::Code(code) => (Some(code), None),
+        Exit::Signal(signal) => (None, Some(signal)),
+    };
+    End { code, signal, by_itself: ended.cause == Cause::Itself }
+}
+
+/// The end of a command that was not started, or whose end is not known, in the terms of evidence.
+pub const UNKNOWN_END: End = End { code: None, signal: None, by_itself: false };

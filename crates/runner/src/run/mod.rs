@@ -369,10 +369,12 @@ impl Launch {
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
+        let evidence = completion.evidence(&self.request.command);
         let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
+        outcome.evidence = evidence;
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_changes_of(task));
         if let Some(world) = self.order.plan.world {

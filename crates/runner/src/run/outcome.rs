@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::completion::{Completion, Produced};
+use super::completion::{Completion, Produced, UNKNOWN_END};
 use super::status::{conclude, ended_by};
 use super::view::Draft;
 use crate::noting::unwritten;
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
+use evidence::Evidence;
 use protocol::plan;
 use protocol::task::{Store, Task};
 use protocol::{ABORTED, Cause, Conclusion, EndedBy, Survivor};
@@ -78,6 +79,8 @@ pub struct Outcome {
     pub receipt: Option<Receipt>,
     /// The extent of an undo. `None`: the command cannot be undone, or goes on in the background.
     pub undo: Option<Coverage>,
+    /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
+    pub evidence: Option<Evidence>,
     /// The text that a model reads. `None`: no view was wanted, or the view is no gain.
     pub view: Option<Draft>,
 }
@@ -124,6 +127,7 @@ impl Outcome {
             run: request.mark.clone(),
             receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
             undo: None,
+            evidence: request.evidence.then(|| evidence::read(&request.command, None, UNKNOWN_END)),
             view: None,
         }
     }
@@ -137,6 +141,7 @@ impl Outcome {
             pid: task.pid,
             background: in_registry(request, task),
             receipt: None,
+            evidence: None,
             ..Self::not_started(request)
         }
     }
@@ -192,6 +197,7 @@ impl Outcome {
             run: request.mark.clone(),
             receipt: None,
             undo: None,
+            evidence: None,
             view,
         }
     }
@@ -221,6 +227,7 @@ impl Outcome {
             notes,
             confinement: confinement_of(request, denials),
             receipt: None,
+            evidence: None,
             ..Self::not_started(request)
         }
     }

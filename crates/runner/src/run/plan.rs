@@ -11,7 +11,7 @@ use super::warm;
 use crate::error::Error;
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{MAX_ARGUMENT, Request, RequestError};
-use crate::supervise::{Failure, Helpers, WorldFailure};
+use crate::supervise::{Failure, Helpers, Watched, WorldFailure};
 use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, WorldFacts, remedy_of};
 use protocol::Order;
 use protocol::plan::{self, Inherited, MARK, Plan, Startup, Stdin, WorldId};
@@ -35,7 +35,8 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
     let files = request.files.iter().map(|(_, file)| Arc::clone(file)).collect();
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
     let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
-    Ok(Order { plan, script: None, files, task, input, warm, terminal, opening: None })
+    let evidence = request.evidence;
+    Ok(Order { plan, script: None, files, evidence, task, input, warm, terminal, opening: None })
 }
 
 /// Returns the plan of a command.
@@ -56,6 +57,8 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
+    let watched = request.evidence && Watched::is_possible(&shell);
+    let own_files = request.files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
@@ -70,7 +73,7 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
         grace: request.grace,
         limits: request.limits,
         world: world(),
-        files: request.files.iter().map(|(file, _)| *file).collect(),
+        files: watched.then_some(Inherited::Witness).into_iter().chain(own_files).collect(),
         record: None,
     };
     if let Some(confine) = &request.confine {

@@ -58,7 +58,7 @@ impl Launch {
         }
         self.order.plan = plan_of(&self.request, self.helpers)?;
         self.order.plan.record = record;
-        self.order.files.truncate(self.order.plan.files.len());
+        self.order.files.truncate(self.request.files.len());
         self.startup_files = StartupFiles::default();
         Ok(())
     }

@@ -5,6 +5,7 @@ mod facts;
 mod inheritance;
 mod prompt;
 mod ready;
+mod watched;
 
 pub use client::{
     Admission, Child, HelperError, Helpers, Launched, Link, Running, ShimEvent, Slot, TaskEvent, TaskPlace, TaskSender,
@@ -14,3 +15,4 @@ pub use facts::{blocked_notes, facts};
 pub use inheritance::Inheritance;
 pub use prompt::{is_prompt, looks_like_prompt};
 pub use sys::LaunchError as Failure;
+pub use watched::Watched;

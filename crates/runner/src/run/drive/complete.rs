@@ -43,6 +43,7 @@ pub async fn complete<'a, L: Listener>(
     let waited_for = drive.note_limit();
     let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 
+    let watched = if moved { None } else { drive.shim.take_watched() };
     let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
@@ -76,7 +77,7 @@ pub async fn complete<'a, L: Listener>(
     notes.extend(note.map(str::to_owned));
     notes.extend(stdout.notes.iter().cloned());
     notes.extend(stderr.notes.iter().cloned());
-    let shell = ShellAfter { child, directory: early.into_directory(), files: None };
+    let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched };
     let output = Produced { stdout, stderr, view };
     let seen = Seen::of(process.reported, &exit);
     let completion =

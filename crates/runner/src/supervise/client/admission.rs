@@ -7,11 +7,11 @@ use std::time::Duration;
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Descriptors that a command needs in this process: two pipes, a socket, briefly their other ends, perhaps two files,
-/// up to three more with a special shell, and its share of the sessions' descriptors.
-pub const PER_COMMAND: u64 = 11;
-/// Descriptors that a task needs in this process: the socket to its shim, and its log while the log is read.
-pub const PER_TASK: u64 = 2;
+/// Descriptors that a command needs in this process: two pipes, a socket, a witness, briefly their other ends, perhaps
+/// two files, up to three more with a special shell, and its share of the sessions' descriptors.
+pub const PER_COMMAND: u64 = 12;
+/// Descriptors that a task needs in this process: the socket to its shim, its witness, and its log while that is read.
+pub const PER_TASK: u64 = 3;
 /// Extra descriptors of a session that runs a command. Of this many commands, one may belong to a session.
 pub const PER_SESSION: usize = 5;
 /// Of this many commands, one may be a terminal, because a terminal may stay open for hours.
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_low_limit_still_lets_one_command_run() {
         assert_eq!(places(64, 30), 1);
-        assert_eq!(places(512, 30), 39);
+        assert_eq!(places(512, 30), 36);
         assert_eq!(places(u64::MAX, 30), 1024);
     }
 
@@ -158,7 +158,7 @@ mod tests {
         };
         commands(3);
         let task = |()| admission.try_enter().and_then(|slot| admission.keep_for_task(slot)).expect("a place");
-        let tasks = [(); 5].map(task);
+        let tasks = [(); 4].map(task);
         commands(2);
         let more = [(); 2].map(|()| admission.try_enter_task().expect("a place"));
         commands(1);

@@ -13,6 +13,7 @@ use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
 use crate::supervise::ready::ReadyShell;
+use crate::supervise::watched::Watched;
 use confine::Denials;
 use ledger::Pending;
 use protocol::BlockedProcess;
@@ -61,6 +62,7 @@ pub struct Sent {
     rest: Vec<u8>,
     /// The command's ends of its pipes, kept until they have been sent with the first byte.
     fds: Vec<OwnedFd>,
+    watched: Option<Watched>,
 }
 
 impl Sent {
@@ -70,12 +72,18 @@ impl Sent {
         // An error shows again when the events of the shim are read.
         let sent = sys::send(shim.socket.as_fd(), &bytes, &protocol::raw(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
-        Ok(Self { shim, rest: bytes[sent..].to_vec(), fds })
+        Ok(Self { shim, rest: bytes[sent..].to_vec(), fds, watched: None })
     }
 
     /// Sends nothing and only receives events.
     pub fn nothing(shim: ShimHandle) -> Self {
-        Self { shim, rest: Vec::new(), fds: Vec::new() }
+        Self { shim, rest: Vec::new(), fds: Vec::new(), watched: None }
+    }
+
+    /// Records how the command is watched, if its evidence is wanted.
+    #[must_use]
+    pub fn watched(self, watched: Option<Watched>) -> Self {
+        Self { watched, ..self }
     }
 
     /// Continues in the runtime, where events can be awaited.
@@ -93,6 +101,7 @@ impl Sent {
             group: self.shim.group,
             world: self.shim.world,
             entry: None,
+            watched: self.watched,
         })
     }
 }
@@ -113,9 +122,16 @@ pub struct Child {
     world: Option<WorldId>,
     /// The end of the command's entry, which the shim has still to write after the result.
     entry: Option<Pending>,
+    /// How the command is watched. `None`: its evidence is not wanted.
+    watched: Option<Watched>,
 }
 
 impl Child {
+    /// Takes what the evidence of the command is read from, unless a task reads it at its end.
+    pub fn take_watched(&mut self) -> Option<Watched> {
+        self.watched.take()
+    }
+
     /// Announces that the end of the command's entry follows its result.
     pub fn owes_entry(&mut self) {
         self.entry = Some(Pending::begin());
@@ -287,7 +303,7 @@ impl Child {
 
     /// Turns this into a link to a task.
     pub fn into_link(self) -> Link {
-        Link::new(self.socket, self.reader)
+        Link::new(self.socket, self.reader).watched(self.watched)
     }
 
     /// Returns the socket to the shim.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::supervise::watched::Watched;
 use protocol::task::Task;
 use protocol::{FrameReader, FromTask, Received, ToTask};
 
@@ -30,6 +31,8 @@ pub enum TaskEvent {
 pub struct Link {
     socket: Arc<AsyncFd<OwnedFd>>,
     reader: FrameReader,
+    /// How the command of the task is watched. `None`: its evidence is not wanted, or another process has started it.
+    watched: Option<Watched>,
 }
 
 /// The sending half of a [`Link`]. Messages to a dead shim are dropped, and the link reports its death.
@@ -46,7 +49,16 @@ pub fn connect(path: &Path) -> io::Result<Link> {
 
 impl Link {
     pub(super) fn new(socket: AsyncFd<OwnedFd>, reader: FrameReader) -> Self {
-        Self { socket: Arc::new(socket), reader }
+        Self { socket: Arc::new(socket), reader, watched: None }
+    }
+
+    pub(super) fn watched(self, watched: Option<Watched>) -> Self {
+        Self { watched, ..self }
+    }
+
+    /// Takes what the evidence of the task is read from.
+    pub fn take_watched(&mut self) -> Option<Watched> {
+        self.watched.take()
     }
 
     /// Returns a sender that works while the link receives.

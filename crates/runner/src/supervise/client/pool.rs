@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 
 use crate::supervise::inheritance::Inheritance;
 use crate::supervise::ready::{ReadyShell, Stale};
+use crate::supervise::watched::Watched;
 use protocol::plan::{Record, ShellKind, WorldId};
 use protocol::{FrameReader, FromShim, Received, ToShim};
 
@@ -51,18 +52,35 @@ pub struct PooledShell {
     since: Instant,
     /// The ready shell, once the shell has reported that it is ready.
     ready: Option<ReadyShell>,
-    /// The files for the shell's state, if it inherits any.
-    files: Option<Inheritance>,
+    /// The files that it inherits.
+    own: OwnFiles,
 }
 
-/// Makes the files that a warm shell of this kind inherits. Returns them with their descriptors for the shell.
-fn inheritance(kind: &ShellKind) -> io::Result<(Option<Inheritance>, Vec<OwnedFd>)> {
-    if kind.plan.files.is_empty() {
-        return Ok((None, Vec::new()));
+/// The files that a warm shell inherits.
+#[derive(Default)]
+pub struct OwnFiles {
+    /// Those for the shell's state, if it has any.
+    pub state: Option<Inheritance>,
+    /// The witness of the shell, if it has one.
+    pub watched: Watched,
+}
+
+impl OwnFiles {
+    /// Makes the files of a shell of this kind. Returns them with their descriptors for the shell.
+    fn of(kind: &ShellKind) -> io::Result<(Self, Vec<OwnedFd>)> {
+        let (mut own, mut descriptors) = (Self::default(), Vec::new());
+        if kind.plan.is_watched() {
+            let (watched, shared) = Watched::begin()?;
+            own.watched = watched;
+            descriptors.push(shared);
+        }
+        if kind.plan.files.len() > descriptors.len() {
+            let state = Inheritance::new()?;
+            descriptors.extend(state.descriptors()?);
+            own.state = Some(state);
+        }
+        Ok((own, descriptors))
     }
-    let files = Inheritance::new()?;
-    let descriptors = files.descriptors()?;
-    Ok((Some(files), descriptors))
 }
 
 /// The numbers of warm shells.
@@ -110,9 +128,9 @@ impl ShimHandle {
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
-        let Ok((own, files)) = inheritance(&kind) else { return };
+        let Ok((own, files)) = OwnFiles::of(&kind) else { return };
         if protocol::send(&self.socket, ToShim::Prepare { kind: Box::new(with_mark), files }).is_ok() {
-            self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, files: own });
+            self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, own });
         }
     }
 
@@ -180,9 +198,9 @@ impl ShimHandle {
     }
 
     /// Takes the ready shell if it is of this kind. Any other shell is forgotten.
-    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, Option<Inheritance>)> {
+    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, OwnFiles)> {
         let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
-        Some((shell.ready?, shell.mark, shell.files))
+        Some((shell.ready?, shell.mark, shell.own))
     }
 }
 

@@ -10,6 +10,7 @@ use super::helpers::Helpers;
 use super::pool::ShimHandle;
 use crate::supervise::inheritance::Inheritance;
 use crate::supervise::ready::Stale;
+use crate::supervise::watched::Watched;
 use protocol::ShimOrder;
 use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};
@@ -68,7 +69,7 @@ impl Launched {
     /// Gives the command to the warm shell below this shim, if one is ready.
     fn give_to_warm_shell(helpers: &'static Helpers, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
         let Some(warm) = &order.warm else { return WarmAttempt::Not(shim) };
-        let Some((ready, mark, files)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
+        let Some((ready, mark, own)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
         let shell = ready.shell();
         // Without its shim the shell would run unsupervised, and a shim that was just killed may still exist.
         if shim.is_gone() {
@@ -83,10 +84,12 @@ impl Launched {
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
+        let watched = order.evidence.then(|| own.watched.from_here());
         match ready.give(&shim.socket, order, warm) {
             Ok(pipes) => {
                 helpers.used(shim.world);
-                WarmAttempt::Given(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)), files })
+                let sent = Sent::nothing(shim).watched(watched);
+                WarmAttempt::Given(Self { sent, pipes, shell: Some((shell, mark)), files: own.state })
             }
             Err(why) => {
                 helpers.stale(shim.world, why);
@@ -103,14 +106,18 @@ impl Launched {
     /// Sends the plan to this shim.
     fn send_to_shim(helpers: &'static Helpers, shim: ShimHandle, order: &Order) -> io::Result<Self> {
         match order.open_pipes() {
-            Ok((pipes, theirs)) => {
+            Ok((pipes, mut theirs)) => {
+                let mut plan = order.plan.clone();
+                let (watched, shared) = Watched::begin_with(&mut plan);
+                theirs.files.splice(0..0, shared);
                 let run = ShimOrder {
-                    plan: order.plan.clone(),
+                    plan,
                     task: order.task.clone(),
                     opening: order.opening.as_deref().map(|opening| (**opening).clone()),
                     descriptors: theirs,
                 };
-                Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None, files: None })
+                let sent = Sent::send(shim, run)?.watched(order.evidence.then_some(watched));
+                Ok(Self { sent, pipes, shell: None, files: None })
             }
             Err(error) => {
                 helpers.give_back(shim);

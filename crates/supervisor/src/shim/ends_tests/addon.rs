@@ -126,6 +126,7 @@ impl Addon {
             plan,
             script: None,
             files: Vec::new(),
+            evidence: false,
             task,
             input: None,
             terminal: None,

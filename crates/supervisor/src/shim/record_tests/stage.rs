@@ -135,7 +135,17 @@ impl<'a> Stage<'a> {
             record: recorded.then(|| self.record.clone()),
         };
         let files = self.files.iter().map(|(_, file)| Arc::clone(file)).collect();
-        let order = Order { plan, script: None, files, task, input: None, terminal: None, warm: None, opening: None };
+        let order = Order {
+            plan,
+            script: None,
+            files,
+            evidence: false,
+            task,
+            input: None,
+            terminal: None,
+            warm: None,
+            opening: None,
+        };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         sys::set_nonblocking(&pipes.stdout).expect("a pipe");
         self.pipes = Some(pipes);

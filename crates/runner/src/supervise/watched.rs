@@ -1,0 +1,82 @@
+//! How a command is watched for its evidence: by a witness, if its shell takes one.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use nix::sys::resource::{Resource, getrlimit};
+
+use protocol::plan::{Inherited, Plan};
+use sys::{Trace, Witness};
+
+/// A command whose evidence is wanted.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// The witness in the command's shell. `None`: the shell takes none.
+    witness: Option<Witness>,
+    /// The number of the first event of the command itself. A warm shell has read its startup files before.
+    from: usize,
+}
+
+impl Watched {
+    /// Returns whether a shell takes a witness.
+    pub fn is_possible(shell: &Path) -> bool {
+        has_number() && sys::takes_witness(shell)
+    }
+
+    /// Creates the witness of a shell. Returns its descriptor for the shell as well.
+    ///
+    /// # Errors
+    /// If the system gives no file in memory, or no descriptors are free.
+    pub fn begin() -> io::Result<(Self, OwnedFd)> {
+        let witness = Witness::create()?;
+        let shared = witness.share()?;
+        Ok((Self { witness: Some(witness), from: 0 }, shared))
+    }
+
+    /// Like [`Self::begin`], for the shell of a plan that may have a witness. Without one, the plan is changed.
+    pub fn begin_with(plan: &mut Plan) -> (Self, Option<OwnedFd>) {
+        let begun = if plan.is_watched() { Self::begin().ok() } else { None };
+        if begun.is_none() {
+            plan.files.retain(|file| *file != Inherited::Witness);
+        }
+        begun.map_or_else(Default::default, |(watched, shared)| (watched, Some(shared)))
+    }
+
+    /// Ignores all events so far.
+    #[must_use]
+    pub fn from_here(self) -> Self {
+        let from = self.witness.as_ref().map_or(0, Witness::events);
+        Self { from, ..self }
+    }
+
+    /// Returns the events of the command so far. `None` if it is not watched.
+    pub fn trace(&self) -> Option<Trace> {
+        self.witness.as_ref()?.read(self.from)
+    }
+}
+
+/// Returns whether a child of this process can have the descriptor of a witness.
+fn has_number() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    let number = u64::from(Inherited::Witness.number().unsigned_abs());
+    *HAS.get_or_init(|| getrlimit(Resource::RLIMIT_NOFILE).is_ok_and(|(most, _)| most > number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_witness_nothing_is_known() {
+        assert!(Watched::default().from_here().trace().is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_shell_that_has_not_begun_has_no_events() {
+        let (watched, _shared) = Watched::begin().expect("a file");
+        assert!(watched.trace().is_none());
+    }
+}
