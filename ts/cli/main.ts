@@ -13,7 +13,7 @@ import { log } from './log.ts';
 import { logs } from './logs.ts';
 import type { McpOptions } from './mcp.ts';
 import { ps } from './ps.ts';
-import { addRecordFlags, withRecordWords } from './record.ts';
+import { addEvidenceFlag, addMcpEvidenceFlag, addRecordFlags, withRecordWords } from './record.ts';
 import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
 import type { UiOptions } from './ui.ts';
@@ -77,7 +77,7 @@ function addTaskCommands(made: Command): void {
     .action(logs);
   command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
   const runs = command('run', 'run a command in bash; its exit code is the exit code');
-  addReduceFlags(addRecordFlags(addConfineFlags(runs)), 'off')
+  addReduceFlags(addEvidenceFlag(addRecordFlags(addConfineFlags(runs))), 'off')
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
@@ -159,7 +159,7 @@ function addCheck(made: Command): void {
 }
 
 function addMcp(made: Command, version: string): void {
-  addReduceFlags(addRecordFlags(addConfineFlags(made.command('mcp'))), 'lossless')
+  addReduceFlags(addMcpEvidenceFlag(addRecordFlags(addConfineFlags(made.command('mcp')))), 'lossless')
     .description('serve the bash tool to an MCP client on standard input and output')
     .option('--cwd <dir>', 'where commands start when the client names no root (default: the current directory)')
     .option(

@@ -7,10 +7,10 @@ import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
-import { type RecordFlags, recordOf } from './record.ts';
+import { type EvidenceFlags, type RecordFlags, recordOf } from './record.ts';
 import { type ReduceFlags, reduceOf } from './reduce.ts';
 
-export interface McpOptions extends ConfineFlags, RecordFlags, ReduceFlags {
+export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags {
   cwd?: string;
   timeout?: number;
   idleTimeout?: number;
@@ -44,7 +44,7 @@ async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
 }
 
 function toolOptions(options: McpOptions): McpToolsOptions {
-  const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk } = options;
+  const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk, evidence } = options;
   const confine = confineOf(options);
   const page = onAsk === 'page';
   const safety = { rules: rule as SafetyOptions['rules'], onAsk: page ? undefined : onAsk };
@@ -56,6 +56,7 @@ function toolOptions(options: McpOptions): McpToolsOptions {
     safety,
     confine,
     ...recordOf(options),
+    evidence,
     reduce: reduceOf(options),
     ...(session && { session: new BashSession({ cwd, confine }) }),
     // A registry holds background tasks. A command still ends at its limit.

@@ -4,6 +4,7 @@ import { receiptLine } from '../core/receipt-line.ts';
 
 type Receipt = NonNullable<BashOptions['receipt']>;
 type Undo = 'risky' | 'always';
+type Evidence = NonNullable<BashOptions['evidence']>;
 
 /** The options that record what commands change, as commander gives them. */
 export interface RecordFlags {
@@ -13,6 +14,34 @@ export interface RecordFlags {
 
 const RECEIPTS: readonly string[] = ['watch', 'exact'] satisfies Receipt[];
 const UNDOS: readonly string[] = ['risky', 'always'] satisfies Undo[];
+
+/** The option that watches the parts of commands, as commander gives it. */
+export interface EvidenceFlags {
+  evidence?: Evidence;
+}
+
+/** The words of `run`, which watches nothing without the option. */
+const EVIDENCE_OF_RUN: readonly string[] = ['status', 'tree'] satisfies Evidence[];
+/** The words of `mcp`, which watches the parts without it. */
+const EVIDENCE_OF_MCP: readonly string[] = [...EVIDENCE_OF_RUN, 'off' satisfies Evidence];
+
+/** Adds the option to `run`. */
+export function addEvidenceFlag(command: Command): Command {
+  return command.option(
+    '--evidence [how]',
+    'say what each part of it returned: status (default), or tree, which also watches its files',
+    oneOf(EVIDENCE_OF_RUN),
+  );
+}
+
+/** Adds the option to `mcp`. */
+export function addMcpEvidenceFlag(command: Command): Command {
+  return command.option(
+    '--evidence [how]',
+    'what each part of a command returned: status (default), tree, which also watches its files, or off',
+    oneOf(EVIDENCE_OF_MCP),
+  );
+}
 
 /** Adds these options to a command. */
 export function addRecordFlags(command: Command): Command {
@@ -32,7 +61,7 @@ export function addRecordFlags(command: Command): Command {
 function oneOf<T extends string>(words: readonly string[]): (text: string) => T {
   return (text) => {
     if (words.includes(text)) return text as T;
-    throw new InvalidArgumentError(`It must be ${words.join(' or ')}.`);
+    throw new InvalidArgumentError(`It must be ${words.join(' or ').replace(/ or (?=.* or )/g, ', ')}.`);
   };
 }
 
@@ -46,6 +75,7 @@ export function withRecordWords(words: readonly string[]): string[] {
     words[at] === flag && (end < 0 || at < end) && !values.includes(words[at + 1] ?? '');
   return words.map((word, at) => {
     if (isBare(at, '--receipt', RECEIPTS)) return '--receipt=exact';
+    if (isBare(at, '--evidence', EVIDENCE_OF_MCP)) return '--evidence=status';
     return isBare(at, '--undo', UNDOS) ? '--undo=always' : word;
   });
 }

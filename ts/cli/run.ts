@@ -6,11 +6,11 @@ import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
-import { type RecordFlags, recordLines, recordOf } from './record.ts';
+import { type EvidenceFlags, type RecordFlags, recordLines, recordOf } from './record.ts';
 import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
 
-interface RunOptions extends CommonOptions, ConfineFlags, RecordFlags, ReduceFlags {
+interface RunOptions extends CommonOptions, ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags {
   background?: boolean;
   timeout?: number;
   idleTimeout?: number;
@@ -50,8 +50,9 @@ async function readInput(): Promise<Uint8Array> {
 }
 
 async function start(command: string, options: RunOptions, stdin: BashOptions['stdin']): Promise<void> {
-  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const rest = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options), stdin, ledger: ledger() };
+  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd, evidence } = options;
+  const reach = { confine: confineOf(options), ...recordOf(options), evidence };
+  const rest = { timeoutMs, idleTimeoutMs, ...reach, stdin, ledger: ledger() };
   const task = await withRegistry(options, (registry) => registry.start(command, { ...rest, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
@@ -67,7 +68,7 @@ async function foreground(
   reduce: BashOptions['reduce'],
   stdin: BashOptions['stdin'],
 ): Promise<void> {
-  const { timeout, idleTimeout, cwd, json } = options;
+  const { timeout, idleTimeout, cwd, json, evidence } = options;
   const reduces = reduce !== 'off';
   const { signal, interruption } = interruptible();
   const result = await bash(command, {
@@ -76,6 +77,7 @@ async function foreground(
     idleTimeoutMs: idleTimeout,
     confine: confineOf(options),
     ...recordOf(options),
+    evidence,
     stdin,
     ledger: ledger(),
     signal,

@@ -57,7 +57,7 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
-    let watched = request.evidence && Watched::is_possible(&shell);
+    let watched = request.evidence && Watched::is_possible(&shell) && !hides_descriptors(request);
     let own_files = request.files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
@@ -81,6 +81,12 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
     }
     plan.mark(&request.mark);
     Ok(plan)
+}
+
+/// Returns whether a command's own descriptors have no paths, so that its shell could not load a witness.
+fn hides_descriptors(request: &Request) -> bool {
+    let hidden = request.confine.iter().flat_map(|confine| &confine.policy.hide);
+    hidden.into_iter().any(|path| path.starts_with("/proc") || path == Path::new("/"))
 }
 
 /// Returns the directory in which a command starts. Links in the host's places for temporary files do not exist in a

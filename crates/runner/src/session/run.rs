@@ -70,7 +70,8 @@ impl SessionRun {
             }
         };
         let (run, mut saver) = prepared.into_parts(&session);
-        let Finished { outcome, shell: ShellAfter { child, directory, files, .. } } = run.finish(listener, replies).await?;
+        let Finished { outcome, shell: ShellAfter { child, directory, files, .. } } =
+            run.finish(listener, replies).await?;
         if let Some(files) = files {
             saver.exchange = Exchange::Inherited(files);
         }

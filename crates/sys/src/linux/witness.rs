@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::ptr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nix::errno::Errno;
@@ -82,6 +83,21 @@ impl Witness {
         Some(Trace { events: events.into_iter().flatten().collect(), lost })
     }
 
+    /// Returns whether the system lets programs run code of the file.
+    fn can_run(&self) -> bool {
+        // SAFETY: Maps a part of our own file at a free place.
+        let mapped = unsafe {
+            let flags = libc::MAP_PRIVATE;
+            libc::mmap(ptr::null_mut(), AREA, libc::PROT_READ | libc::PROT_EXEC, flags, self.file.as_raw_fd(), 0)
+        };
+        if mapped == libc::MAP_FAILED {
+            return false;
+        }
+        // SAFETY: Nothing refers to the mapping.
+        unsafe { libc::munmap(mapped, AREA) };
+        true
+    }
+
     fn header(&self) -> Option<[u32; 5]> {
         let mut bytes = [0; 20];
         self.file.read_exact_at(&mut bytes, AREA as u64).ok()?;
@@ -137,22 +153,23 @@ const SUBSHELL_COMSUB: u32 = 0x04;
 /// Bash's mark of a process that runs `<(…)` or `>(…)`.
 const SUBSHELL_PROCSUB: u32 = 0x20;
 
-/// Device, inode and time of change of a file.
-type Identity = (u64, u64, i64);
-
 /// Returns whether a program is a bash that loads the library: linked dynamically, for this machine, with exported
 /// variables, and without other rights than its caller. Each file is read once.
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
-    static KNOWN: LazyLock<Mutex<HashMap<Identity, bool>>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create().is_ok_and(|witness| witness.can_run()));
     let Ok(metadata) = fs::metadata(program) else { return false };
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     *known.entry(key).or_insert_with(|| {
         let same_rights = metadata.mode() & 0o6000 == 0 && metadata.is_file();
-        same_rights && File::open(program).is_ok_and(|file| is_open_bash(file).unwrap_or(false))
+        same_rights && *LOADS && File::open(program).is_ok_and(|file| is_open_bash(file).unwrap_or(false))
     })
 }
+
+/// Whether programs take a witness, by device, inode and time of change.
+type Known = HashMap<(u64, u64, i64), bool>;
 
 /// Most bytes of a program that are read.
 const PROGRAM: u64 = 32 * 1024 * 1024;
@@ -184,4 +201,100 @@ fn is_dynamic(program: &[u8], ours: &[u8]) -> Option<bool> {
         .map(|index| number(table.checked_add(index * size)?, 4))
         .collect::<Option<Vec<_>>>()
         .map(|types| types.contains(&(PT_INTERP as usize)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    /// A witness that bash has begun to write to, as far as the host can tell.
+    fn begun() -> Witness {
+        let witness = Witness::create().expect("a file");
+        witness.file.write_all_at(&1_u32.to_ne_bytes(), AREA as u64 + 4).expect("written");
+        witness
+    }
+
+    /// Numbers that look random and are the same each time.
+    fn numbers(mut seed: u64) -> impl Iterator<Item = u64> {
+        std::iter::repeat_with(move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 33
+        })
+    }
+
+    #[test]
+    fn whatever_a_shell_writes_is_read_within_bounds() {
+        let size = size_of::<area::Event>();
+        for seed in 0..24 {
+            let witness = begun();
+            let mut garbage = numbers(seed).flat_map(|number| number.to_ne_bytes().into_iter().take(4));
+            // The numbers of events and of text, then slots of which some look finished, then texts.
+            let mut area: Vec<u8> = garbage.by_ref().take(SIZE - 8).collect();
+            for slot in area[size_of::<Header>() - 8..].chunks_exact_mut(size).take(SLOTS).step_by(2) {
+                slot[..4].copy_from_slice(&(seed as u32 % 5).to_ne_bytes());
+            }
+            witness.file.write_all_at(&area, AREA as u64 + 8).expect("written");
+            for from in [0, 7, SLOTS, usize::MAX] {
+                let trace = witness.read(from).expect("begun");
+                assert!(trace.events.len() <= SLOTS - from.min(SLOTS) && trace.lost | (from >= SLOTS));
+                assert!(trace.events.iter().all(|event| event.text.len() <= 3 * TEXTS));
+            }
+            assert!(witness.events() <= SLOTS);
+        }
+    }
+
+    #[test]
+    fn a_file_without_its_beginning_or_its_end_says_nothing() {
+        let witness = begun();
+        assert!(witness.read(0).is_some_and(|trace| trace.events.is_empty() && !trace.lost));
+        witness.file.write_all_at(&[0], AREA as u64).expect("written");
+        assert!(witness.read(0).is_none(), "no magic number");
+        let witness = begun();
+        witness.file.set_len(AREA as u64 + 4).expect("cut");
+        assert!(witness.read(0).is_none() && witness.events() == 0, "no header");
+        assert!(Witness::create().expect("a file").read(0).is_none(), "not begun");
+    }
+
+    #[test]
+    fn only_a_bash_that_loads_libraries_takes_a_witness() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("script"), "#!/bin/bash\n\0the_printed_command\0").expect("written");
+        fs::write(at("short"), b"\x7fELF").expect("written");
+        symlink("/bin/bash", at("link")).expect("linked");
+        fs::copy("/bin/bash", at("setuid")).expect("copied");
+        fs::set_permissions(at("setuid"), std::os::unix::fs::PermissionsExt::from_mode(0o4755)).expect("set");
+        assert!(takes_witness(Path::new("/bin/bash")) && takes_witness(&at("link")));
+        for name in ["script", "short", "setuid", "none", ""] {
+            assert!(!takes_witness(&at(name)), "{name}");
+        }
+        assert!(!takes_witness(Path::new("/bin/ls")), "this is no bash");
+    }
+
+    #[test]
+    fn bash_tells_what_it_starts_and_shows_nothing() {
+        let witness = Witness::create().expect("a file");
+        let shared = witness.share().expect("a descriptor");
+        nix::fcntl::fcntl(&shared, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inherited");
+        let run = Command::new("/bin/bash")
+            .args(["-c", "env | grep -c LD_PRELOAD; ls /proc/$$/fd; (exit 3)"])
+            .env("LD_PRELOAD", format!("/proc/self/fd/{}", shared.as_raw_fd()))
+            .output()
+            .expect("bash");
+        assert_eq!(String::from_utf8_lossy(&run.stderr), "");
+        let own = format!("\n{}\n", shared.as_raw_fd());
+        let told = String::from_utf8_lossy(&run.stdout);
+        assert!(told.starts_with("0\n") && !told.contains(&own), "{told}");
+        let trace = witness.read(0).expect("watched");
+        let statuses = trace.events.iter().filter_map(|event| match event.happened {
+            Happened::Waited { status, .. } => Some(status >> 8),
+            _ => None,
+        });
+        let mut statuses: Vec<_> = statuses.collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [0, 0, 1, 3]);
+    }
 }

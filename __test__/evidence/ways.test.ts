@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { folder, isLinux } from '../support/index.ts';
+import { WAYS } from './ways.ts';
+
+/** What each command has, known or not. */
+const SHAPE = {
+  verdict: expect.stringMatching(/^(passed|failed|unproven)$/),
+  state: expect.stringMatching(isLinux ? /^(known|partial)$/ : /^unknown$/),
+  parts: expect.any(Array),
+  partsTotal: expect.any(Number),
+  masked: expect.any(Array),
+  tests: [],
+  checks: [],
+  tap: null,
+};
+
+/** What a command sees of its surroundings. The mark of a run and the pids differ each time. */
+const SURROUNDINGS = [
+  'env | grep -v ^AGENT_BASH_ID=',
+  'export -p | grep -v AGENT_BASH_ID=',
+  `tr '\\0' '\\n' </proc/self/environ | grep -v ^AGENT_BASH_ID=`,
+  'ls /proc/self/fd; ls /proc/$$/fd',
+  `false | true | (exit 3); echo "$? \${PIPESTATUS[*]} $- $SHLVL \${#BASHOPTS}"`,
+  'trap; set +o; shopt -p; ulimit -a',
+].join('\n');
+
+describe.each(WAYS)('a command that runs %s', (_, run) => {
+  test('has evidence, as plain data', async () => {
+    const { exitCode, evidence } = await run('true | false', { evidence: 'status' });
+    expect(exitCode).toBe(1);
+    expect(evidence).toMatchObject({ ...SHAPE, verdict: 'failed' });
+    expect(JSON.parse(JSON.stringify(evidence))).toStrictEqual(evidence);
+    expect(structuredClone(evidence)).toStrictEqual(evidence);
+  });
+
+  test('has none without the option', async () => {
+    expect((await run('true')).evidence).toBeNull();
+    expect((await run('true', { evidence: 'off' })).evidence).toBeNull();
+  });
+
+  test.runIf(isLinux)('cannot tell that it is watched', async () => {
+    const reads = { cwd: folder(), inheritEnv: 'none' } as const;
+    const [off, on] = [await run(SURROUNDINGS, reads), await run(SURROUNDINGS, { ...reads, evidence: 'status' })];
+    expect(on.evidence).not.toBeNull();
+    expect(on.exitCode).toBe(off.exitCode);
+    // Each world has a directory of its own.
+    const worlds = /world-\w+/g;
+    expect(on.text.replaceAll(worlds, '')).toBe(off.text.replaceAll(worlds, ''));
+    expect(on.text).not.toMatch(/LD_PRELOAD|ld\.so/);
+  });
+
+  test.runIf(isLinux)('keeps the library of its caller', async () => {
+    const shows = 'echo "$LD_PRELOAD"; env | grep ^LD_; declare -p LD_PRELOAD';
+    for (const LD_PRELOAD of ['libc.so.6', '']) {
+      const env = { LD_PRELOAD };
+      const [off, on] = [await run(shows, { env }), await run(shows, { env, evidence: 'status' })];
+      expect(on.text).toEqual(off.text);
+      expect(on.text).toContain(`LD_PRELOAD=${LD_PRELOAD}`);
+    }
+  });
+});
