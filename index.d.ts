@@ -407,6 +407,152 @@ interface WarmShells {
   stale: number;
 }
 //#endregion
+//#region ts/evidence.d.ts
+/** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
+interface Evidence {
+  /**
+   * `'failed'`: the command did not end by itself, its exit code is not 0, a test failed, or a failure is masked.
+   * `'unproven'`: no failure is known, but not every part is known to have ended well. Otherwise `'passed'`.
+   */
+  verdict: 'passed' | 'failed' | 'unproven';
+  /** Why the verdict is not `'passed'`, in a sentence; otherwise `null`. */
+  why: string | null;
+  /**
+   * How much `parts` knows. `'known'`: every process that the shell waited for. `'partial'`: some are missing, or a
+   * failure has no certain place. `'unknown'`: the shell could not be watched, as one that is not bash, or linked
+   * statically, or of macOS.
+   */
+  state: 'known' | 'partial' | 'unknown';
+  /**
+   * The programs that the command's own shell started or did not find, and what ran in a subshell: in the order of
+   * their start, at most 50. If there are more, failed ones are kept first.
+   */
+  parts: Part[];
+  /** The number of all parts. */
+  partsTotal: number;
+  /** Failures that the exit code of the command does not show, at most 20. */
+  masked: Masked[];
+  /** The counts of tests, one for each runner whose output was recognised. */
+  tests: TestCounts[];
+  /** The parts that check something, at most 8: tests, lints, types, builds. */
+  checks: Check[];
+  /** The whole output of a pipeline's first program; `null` if none was kept. */
+  tap: Tap | null;
+}
+/** A part of a command that ran as a process of its own. */
+interface Part {
+  /** Its source, at most 200 characters. */
+  command: string;
+  /**
+   * Its place in the command: start and end in UTF-16 units. `null` for a part from elsewhere, as from `eval`, a file
+   * that was sourced, an alias or a function of a session.
+   */
+  span: [number, number] | null;
+  /** 0 … 255, as `$?` has it; `null` if it is not known, or the part still runs. */
+  exitCode: number | null;
+  /** The signal that ended it (`'SIGKILL'`), or `null`. */
+  signal: string | null;
+  /** How often the part ended like this, as in a loop. */
+  times: number;
+}
+/** A failed part whose exit code the command did not take. */
+interface Masked extends Part {
+  /**
+   * What hides it: a later element of its pipeline, the right side of `||`, what ran after it, `&`, or `$(…)`.
+   */
+  by: 'pipe' | 'or' | 'sequence' | 'background' | 'substitution';
+  /** The source of what ran in its place or after it; `null` with `'background'` and `'substitution'`. */
+  behind: string | null;
+}
+/** The tests that one runner counted. */
+interface TestCounts {
+  /** The name of the runner, such as `'vitest'`. */
+  runner: string;
+  /** Tests that passed, flaky ones included; `null` if the runner does not say. */
+  passed: number | null;
+  /** Tests that failed, errors included. */
+  failed: number;
+  /** Tests that were skipped, ignored or expected to fail; `null` if the runner does not say. */
+  skipped: number | null;
+  /** All tests; `null` if the runner does not say. */
+  total: number | null;
+  /** The names of failed tests as the runner prints them, at most 50. */
+  failures: string[];
+  /** The number of all failed tests with a name. */
+  failuresTotal: number;
+  /** Whether the summary of the runner was there. */
+  complete: boolean;
+}
+/** A part of a command that checks something. */
+interface Check {
+  /** The same for the same words in the same directory of a repository. */
+  id: string;
+  /** Its source, at most 200 characters. */
+  command: string;
+  /** The absolute directory in which it ran. */
+  cwd: string;
+  /** What it checks. */
+  kind: 'test' | 'lint' | 'types' | 'build';
+  /** The verdict of this part, whatever hides it. */
+  verdict: Evidence['verdict'];
+  /** The run of this check before this one, in this process; `null` if it is the first. */
+  last: CheckRun | null;
+  /** The last run before this one that passed; `null` if none did. */
+  lastPassed: CheckRun | null;
+  /** What changed since `lastPassed`; `null` without one. */
+  since: Since | null;
+  /**
+   * The names of failed tests, compared with `last`: `fixed` failed then, `same` failed then and now, `appeared` fail
+   * now. `null` if one of the two runs has no complete counts.
+   */
+  again: {
+    fixed: string[];
+    same: string[];
+    appeared: string[];
+  } | null;
+}
+/** One run of a check. */
+interface CheckRun {
+  /** The name of the run, as in its result. */
+  runId: string;
+  /** The time of its end, Unix time in ms. */
+  at: number;
+  /** Its verdict. */
+  verdict: Evidence['verdict'];
+  /** Its exit code; `null` if it is not known. */
+  exitCode: number | null;
+}
+/** The files that changed since a run. */
+interface Since {
+  /** How complete the list is. */
+  state: 'known' | 'partial' | 'unknown';
+  /** Why the state is not `'known'`, in a sentence; otherwise `null`. */
+  why: string | null;
+  /** The number of all changed files. */
+  total: number;
+  /** Their absolute paths, at most 20. */
+  paths: string[];
+}
+/** The whole output of the first program of a pipeline. */
+interface Tap {
+  /** The source of the program. */
+  command: string;
+  /** Whether its output was kept. */
+  kept: boolean;
+  /** Why it was not kept, in a sentence; otherwise `null`. */
+  why: string | null;
+  /** The number of the output, for `recall`. */
+  id: number;
+  /** The absolute path of the file with the output; `null` if it was not kept. */
+  path: string | null;
+  /** The number of its lines. */
+  lines: number;
+  /** Its size in bytes. */
+  bytes: number;
+  /** Whether all output of the program is there. */
+  complete: boolean;
+}
+//#endregion
 //#region ts/safety/analysis.d.ts
 /**
  * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
@@ -646,6 +792,8 @@ interface LedgerEntry {
   receipt: (ChangeCounts & {
     state: Receipt['state'];
   }) | null;
+  /** The verdict of its evidence; `null` without evidence, and for a task. */
+  evidence: Evidence['verdict'] | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;
   /** The task that the run is, or has become; `null` if it is none. */

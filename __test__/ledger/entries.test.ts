@@ -31,6 +31,7 @@ describe('an entry of the ledger', () => {
       usage: { userMs: expect.any(Number), systemMs: expect.any(Number), maxRssBytes: expect.any(Number) },
       silence: null,
       receipt: null,
+      evidence: null,
       outputPath: null,
       taskId: null,
     });

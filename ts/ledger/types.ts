@@ -1,4 +1,5 @@
 import type { BashUsage, ChangeCounts, Receipt } from '../../native.cjs';
+import type { Evidence } from '../evidence.ts';
 import type { Verdict } from '../safety/analysis.ts';
 
 /** The parties that ask for a command. Every field may be left out. Each keeps its first 200 characters. */
@@ -99,6 +100,8 @@ export interface LedgerEntry {
   } | null;
   /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */
   receipt: (ChangeCounts & { state: Receipt['state'] }) | null;
+  /** The verdict of its evidence; `null` without evidence, and for a task. */
+  evidence: Evidence['verdict'] | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;
   /** The task that the run is, or has become; `null` if it is none. */

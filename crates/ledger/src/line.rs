@@ -129,6 +129,7 @@ mod tests {
             end: Some(end()),
             silence: Some(Silence { ms: 5, waited_for: Some("ok?".into()) }),
             task: None,
+            evidence: Some("passed".into()),
         };
         let line = Line::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
         let line = line.with("note", &note).finish();

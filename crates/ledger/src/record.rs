@@ -221,6 +221,9 @@ pub struct Note<'a> {
     /// The silence that was the limit.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Silence<'a>>,
+    /// What the command proved: `passed`, `failed` or `unproven`.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Cow<'a, str>>,
 }
 
 /// A file of the ledger that was removed.

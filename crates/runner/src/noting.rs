@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
 use crate::supervise::Helpers;
+use evidence::Verdict;
 use ledger::{Changes, Pending, Writer};
 use receipt::Receipt;
 
@@ -24,6 +25,15 @@ pub fn changes(receipt: &Receipt) -> Changes<'static> {
     let counts = receipt.counts;
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
     ledger::changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
+}
+
+/// Returns the word for what a command proved, for a note.
+pub fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Unproven => "unproven",
+    }
 }
 
 /// Returns the note on a ledger that cannot be written, once per process: the reason hardly changes.

@@ -31,12 +31,13 @@ impl<'a> Later<'a> {
     pub fn add(&mut self, end: Option<End<'a>>, note: Option<Box<Note<'a>>>) {
         fill(&mut self.end, end);
         let Some(note) = note else { return };
-        let Note { changes, output, task, end, silence } = *note;
+        let Note { changes, output, task, end, silence, evidence } = *note;
         fill(&mut self.note.changes, changes);
         fill(&mut self.note.output, output);
         fill(&mut self.note.task, task);
         fill(&mut self.note.end, end);
         fill(&mut self.note.silence, silence);
+        fill(&mut self.note.evidence, evidence);
     }
 
     /// Returns the end. The host knows it better than the shim.
@@ -151,7 +152,7 @@ impl Serialize for Entry<'_> {
         let Start { redacted, host: Host { pid, program }, verdict, rules, decided_by, confinement, .. } = self.start;
         let end = self.later.end();
         let ended_at = end.filter(|end| end.state != State::Lost).map(|end| end.at);
-        let mut map = serializer.serialize_map(Some(21))?;
+        let mut map = serializer.serialize_map(Some(22))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
         map.serialize_entry("endedAt", &ended_at)?;
@@ -171,6 +172,7 @@ impl Serialize for Entry<'_> {
         map.serialize_entry("usage", &end.and_then(|end| end.usage).map(Usage::from))?;
         map.serialize_entry("silence", &self.later.note.silence)?;
         map.serialize_entry("receipt", &self.changes().map(Receipt::from))?;
+        map.serialize_entry("evidence", &self.later.note.evidence)?;
         map.serialize_entry("outputPath", &self.output())?;
         map.serialize_entry("taskId", &self.task().map(|task| &*task.id))?;
         map.end()

@@ -10,7 +10,7 @@ use super::Launch;
 use super::completion::{Seen, Silent};
 use super::entry::{has_receipt, opening, sweep_when_due};
 use super::outcome::{Outcome, Status};
-use crate::noting::{append, changes, unwritten};
+use crate::noting::{append, changes, unwritten, verdict};
 use ledger::{End, Line, Note, Silence, State};
 use protocol::task::{Task, now_ms};
 
@@ -54,11 +54,16 @@ impl Launch {
             task: None,
             end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
             silence: silent.map(|Silent { most, waited_for }| Silence::of(most, waited_for)),
+            evidence: None,
         };
-        let is_awaited = has_receipt(&self.request) && !goes_on;
-        if note != Note::default() || is_awaited {
-            let line = ledger::note(run, &note);
-            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), now_ms(), line)).await;
+        let is_awaited = note != Note::default() || has_receipt(&self.request) && !goes_on;
+        let note = Note { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
+        if is_awaited || note != Note::default() {
+            let written = append(self.helpers, opening.directory.clone(), now_ms(), ledger::note(run, &note));
+            // The verdict alone delays no result.
+            if is_awaited {
+                let _ = timeout(PATIENCE, written).await;
+            }
         }
     }
 }

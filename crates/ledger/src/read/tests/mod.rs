@@ -111,6 +111,7 @@ fn an_entry_has_every_field_of_the_contract() {
         changes: Some(changes),
         output: Some("/tmp/o.log".into()),
         silence: Some(Silence { ms: 500, waited_for: Some("ok?".into()) }),
+        evidence: Some("unproven".into()),
         ..Note::default()
     };
     ledger.write(
@@ -125,6 +126,7 @@ fn an_entry_has_every_field_of_the_contract() {
         "confinement": "workspace", "exitCode": 3, "signal": null, "durationMs": 1.0,
         "usage": { "userMs": 1.0, "systemMs": 2.0, "maxRssBytes": 4096 },
         "silence": { "ms": 500, "waitedFor": "ok?" },
+        "evidence": "unproven",
         "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
         "outputPath": "/tmp/o.log", "taskId": null,
     });

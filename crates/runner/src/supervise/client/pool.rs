@@ -60,7 +60,7 @@ pub struct PooledShell {
 #[derive(Default)]
 pub struct OwnFiles {
     /// Those for the shell's state, if it has any.
-    pub state: Option<Inheritance>,
+    pub state: Option<Box<Inheritance>>,
     /// The witness of the shell, if it has one.
     pub watched: Watched,
 }
@@ -77,7 +77,7 @@ impl OwnFiles {
         if kind.plan.files.len() > descriptors.len() {
             let state = Inheritance::new()?;
             descriptors.extend(state.descriptors()?);
-            own.state = Some(state);
+            own.state = Some(Box::new(state));
         }
         Ok((own, descriptors))
     }

@@ -33,7 +33,7 @@ pub struct Launched {
     /// Pid and mark of the warm shell.
     shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
-    files: Option<Inheritance>,
+    files: Option<Box<Inheritance>>,
 }
 
 /// A launched command, with the events of its shim.
@@ -55,7 +55,7 @@ impl Launched {
             return Ok(None);
         };
         match Self::give_to_warm_shell(helpers, shim, order) {
-            WarmAttempt::Given(launched) => Ok(Some(*launched)),
+            WarmAttempt::Given(launched) => Ok(Some(launched)),
             // The shim's shell must become ready first, which is not awaited here.
             WarmAttempt::Not(shim) if order.warm.as_ref().is_some_and(|warm| warm.prestarts) => {
                 helpers.give_back(shim);
@@ -89,7 +89,7 @@ impl Launched {
             Ok(pipes) => {
                 helpers.used(shim.world);
                 let sent = Sent::nothing(shim).watched(watched);
-                WarmAttempt::Given(Box::new(Self { sent, pipes, shell: Some((shell, mark)), files: own.state }))
+                WarmAttempt::Given(Self { sent, pipes, shell: Some((shell, mark)), files: own.state })
             }
             Err(why) => {
                 helpers.stale(shim.world, why);
@@ -156,7 +156,7 @@ impl Launched {
             (shim, _) = prestarted(helpers, shim, &warm.kind).await?;
         }
         match Self::give_to_warm_shell(helpers, shim, order) {
-            WarmAttempt::Given(launched) => Ok(Some(*launched)),
+            WarmAttempt::Given(launched) => Ok(Some(launched)),
             WarmAttempt::Not(shim) => Ok(Some(Self::send_to_shim(helpers, shim, order)?)),
             WarmAttempt::Lost => Ok(None),
         }
@@ -169,7 +169,7 @@ impl Launched {
         if shell.is_some() {
             child.has_started();
         }
-        Ok(Running { child, pipes, shell, files })
+        Ok(Running { child, pipes, shell, files: files.map(|files| *files) })
     }
 
     /// Waits before another attempt. Returns whether an attempt is allowed.
@@ -184,7 +184,7 @@ impl Launched {
 /// The result of giving a command to a warm shell.
 enum WarmAttempt {
     /// The command runs.
-    Given(Box<Launched>),
+    Given(Launched),
     /// No shell is ready. The shim can start one.
     Not(ShimHandle),
     /// The shim must not be used again.
