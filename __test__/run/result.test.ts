@@ -7,6 +7,7 @@ describe('the shape of a result', () => {
     'background',
     'confinement',
     'durationMs',
+    'evidence',
     'exitCode',
     'notes',
     'pid',
