@@ -40,6 +40,14 @@ describe('an entry of the ledger', () => {
     expect(entry.endedAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Date.now() + 1);
   });
 
+  test('has the verdict of its evidence', async () => {
+    const ledger = new Ledger();
+    const result = await ledger.run('exit 3', { evidence: 'status' });
+    await until(async () => (await ledger.of(result)).evidence !== null, 'the verdict');
+    expect((await ledger.of(result)).evidence).toBe(result.evidence?.verdict);
+    expect(result.evidence?.verdict).toBe('failed');
+  });
+
   test.each([
     ['kill -TERM $$', {}, { state: 'signaled', exitCode: 143, signal: 'SIGTERM' }],
     ['sleep 30', { timeoutMs: 200 }, { state: 'timed-out', exitCode: 124, signal: 'SIGTERM' }],
