@@ -1,34 +1,6 @@
 // Written by `npm run build:ts` from ts/index.ts: do not edit.
 
 //#region native.d.cts
-/** One check of a task. */
-interface BackgroundCheck {
-  /** The task at that time. */
-  task: BackgroundTask;
-  /** The output in the task's log since the last check, cut like a result, without the closing line. */
-  output: string;
-  /** Number of lines of that output before the cut, including an unfinished last line. */
-  newLines: number;
-  /** The position up to which the log was read: an offset in bytes, for the `cursor` of a later check. */
-  cursor: number;
-  /** How the output was cut, or `null`. */
-  truncation: Truncation | null;
-  /** Whether the awaited pattern or port appeared. */
-  matched: boolean;
-  /**
-   * The process that has the awaited port, if it does not belong to the task, such as a server that was left before.
-   * `null` otherwise, and if that is not known.
-   */
-  stranger: PortStranger | null;
-  /** The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined. */
-  confinement: Confinement | null;
-  /** Permanent name of the task's run, for `undo`; `null` while the task runs. */
-  runId: string | null;
-  /** The changes that the task's command made; `null` while the task runs, and if no receipt was wanted. */
-  receipt: Receipt | null;
-  /** The extent of `undo`; `null` while the task runs, and if it cannot be undone. */
-  undo: UndoCoverage | null;
-}
 /** A command that goes on in the background. */
 interface BackgroundTask {
   /** Names the task in its registry. */
@@ -199,6 +171,36 @@ interface GitChange {
 interface GrantedNetwork {
   /** The entries of the option. */
   allow: Array<string>;
+}
+/** One check of a task. */
+interface NativeCheck {
+  /** The task at that time. */
+  task: BackgroundTask;
+  /** The output in the task's log since the last check, cut like a result, without the closing line. */
+  output: string;
+  /** Number of lines of that output before the cut, including an unfinished last line. */
+  newLines: number;
+  /** The position up to which the log was read: an offset in bytes, for the `cursor` of a later check. */
+  cursor: number;
+  /** How the output was cut, or `null`. */
+  truncation: Truncation | null;
+  /** Whether the awaited pattern or port appeared. */
+  matched: boolean;
+  /**
+   * The process that has the awaited port, if it does not belong to the task, such as a server that was left before.
+   * `null` otherwise, and if that is not known.
+   */
+  stranger: PortStranger | null;
+  /** The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined. */
+  confinement: Confinement | null;
+  /** Permanent name of the task's run, for `undo`; `null` while the task runs. */
+  runId: string | null;
+  /** The changes that the task's command made; `null` while the task runs, and if no receipt was wanted. */
+  receipt: Receipt | null;
+  /** The extent of `undo`; `null` while the task runs, and if it cannot be undone. */
+  undo: UndoCoverage | null;
+  /** `BackgroundCheck.evidence` as JSON. */
+  evidence: string | null;
 }
 /** A piece of live output. */
 interface OutputChunk {
@@ -407,7 +409,7 @@ interface WarmShells {
   stale: number;
 }
 //#endregion
-//#region ts/evidence.d.ts
+//#region ts/evidence/types.d.ts
 /** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
 interface Evidence {
   /**
@@ -463,25 +465,6 @@ interface Masked extends Part {
   by: 'pipe' | 'or' | 'sequence' | 'background' | 'substitution';
   /** The source of what ran in its place or after it; `null` with `'background'` and `'substitution'`. */
   behind: string | null;
-}
-/** The tests that one runner counted. */
-interface TestCounts {
-  /** The name of the runner, such as `'vitest'`. */
-  runner: string;
-  /** Tests that passed, flaky ones included; `null` if the runner does not say. */
-  passed: number | null;
-  /** Tests that failed, errors included. */
-  failed: number;
-  /** Tests that were skipped, ignored or expected to fail; `null` if the runner does not say. */
-  skipped: number | null;
-  /** All tests; `null` if the runner does not say. */
-  total: number | null;
-  /** The names of failed tests as the runner prints them, at most 50. */
-  failures: string[];
-  /** The number of all failed tests with a name. */
-  failuresTotal: number;
-  /** Whether the summary of the runner was there. */
-  complete: boolean;
 }
 /** A part of a command that checks something. */
 interface Check {
@@ -551,6 +534,38 @@ interface Tap {
   bytes: number;
   /** Whether all output of the program is there. */
   complete: boolean;
+}
+/** The tests of one runner in an output. Plain data. */
+interface TestCounts {
+  /** The runner, by the name of its rule: `'pytest'`, `'go-test'` … */
+  runner: string;
+  /** Passed tests, with flaky ones and unexpected passes. `null`: the runner does not print it, as `go test`. */
+  passed: number | null;
+  /** Failed tests, and errors: tests that could not begin, and files that could not be loaded. */
+  failed: number;
+  /** Skipped tests, with todo, ignored, excluded and pending ones and expected failures. `null`: not printed. */
+  skipped: number | null;
+  /** All tests but those that the runner's own total leaves out. `null`: not printed, and not the sum of the others. */
+  total: number | null;
+  /** Names of failed tests as the runner prints them, at most 50. */
+  failures: string[];
+  /** The number of names that were printed. Less than `failed`: the runner did not name them all. */
+  failuresTotal: number;
+  /** Whether the runner's summary was there. Without one, single lines were counted. */
+  complete: boolean;
+}
+/** Options of `readTests`. */
+interface ReadTestsOptions {
+  /**
+   * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
+   * or searches (`cat`, `grep`, `tail`), nothing counts. Default: the output alone decides.
+   */
+  command?: string;
+  /**
+   * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
+   * where a runner prints a summary for each package, module or binary, since further ones could have followed.
+   */
+  exitCode?: number | null;
 }
 //#endregion
 //#region ts/safety/analysis.d.ts
@@ -1015,6 +1030,11 @@ interface BashRun {
   /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
   undo: UndoCoverage | null;
   /**
+   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
+   * background, and if it ran in a sandbox.
+   */
+  evidence: Evidence | null;
+  /**
    * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
    * in the background. `stdout` and `stderr` are the same in any case.
    */
@@ -1398,6 +1418,8 @@ interface ObservedExit extends Observed {
   receipt: Receipt | null;
   /** As in a `BashResult`, for the same tasks. */
   undo: UndoCoverage | null;
+  /** As in a `BashResult`, also for a task that this process started. `null` for a task from elsewhere. */
+  evidence: Evidence | null;
   /** The estimated tokens of the output and of its view; `null` without a view. */
   tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */
@@ -1493,6 +1515,14 @@ interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ confine: 'workspace' });
    */
   confine?: BashOptions['confine'] | undefined;
+}
+/** One check of a task. */
+interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
+  /**
+   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
+   * the process that started the task is gone or is another one.
+   */
+  evidence: Evidence | null;
 }
 /** Options of `BackgroundRegistry.check`. */
 interface BackgroundCheckOptions {
@@ -2060,6 +2090,17 @@ interface BashOptions {
    */
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
+   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
+   * that of `npm test | tail -5` hides failing tests. The command is not changed and cannot tell. `'status'` watches
+   * the command's shell. `'tree'` also watches the files below the repository of `cwd`.
+   *
+   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
+   *
+   * @default 'off'; 'status' for the tools for models and MCP
+   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
+   */
+  evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
    * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
    * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
    * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
@@ -2154,40 +2195,6 @@ declare class BashError extends Error {
   /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
   readonly missing?: ConfineMissing[];
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
-}
-//#endregion
-//#region ts/evidence/types.d.ts
-/** The tests of one runner in an output. Plain data. */
-interface TestCounts {
-  /** The runner, by the name of its rule: `'pytest'`, `'go-test'` … */
-  runner: string;
-  /** Passed tests, with flaky ones and unexpected passes. `null`: the runner does not print it, as `go test`. */
-  passed: number | null;
-  /** Failed tests, and errors: tests that could not begin, and files that could not be loaded. */
-  failed: number;
-  /** Skipped tests, with todo, ignored, excluded and pending ones and expected failures. `null`: not printed. */
-  skipped: number | null;
-  /** All tests but those that the runner's own total leaves out. `null`: not printed, and not the sum of the others. */
-  total: number | null;
-  /** Names of failed tests as the runner prints them, at most 50. */
-  failures: string[];
-  /** The number of names that were printed. Less than `failed`: the runner did not name them all. */
-  failuresTotal: number;
-  /** Whether the runner's summary was there. Without one, single lines were counted. */
-  complete: boolean;
-}
-/** Options of `readTests`. */
-interface ReadTestsOptions {
-  /**
-   * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
-   * or searches (`cat`, `grep`, `tail`), nothing counts. Default: the output alone decides.
-   */
-  command?: string;
-  /**
-   * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
-   * where a runner prints a summary for each package, module or binary, since further ones could have followed.
-   */
-  exitCode?: number | null;
 }
 //#endregion
 //#region ts/evidence/index.d.ts
@@ -2667,4 +2674,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Masked, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -1,5 +1,5 @@
 import type { BashUsage, ChangeCounts, Receipt } from '../../native.cjs';
-import type { Evidence } from '../evidence.ts';
+import type { Evidence } from '../evidence/types.ts';
 import type { Verdict } from '../safety/analysis.ts';
 
 /** The parties that ask for a command. Every field may be left out. Each keeps its first 200 characters. */
