@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashOptions, bash, warmUp } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
@@ -60,7 +60,9 @@ describe.runIf(isLinux)('a watched command sees the same', () => {
 
   test('a process that an earlier command left writes to memory of its own', async () => {
     const cwd = folder();
-    const first = await bash('(while test ! -e stop; do (exit 5); done) >/dev/null 2>&1 &', {
+    // The process ends with this file, and so with the directory.
+    writeFileSync(join(cwd, 'go'), '');
+    const first = await bash('(while test -e go; do (exit 5); done) >/dev/null 2>&1 &', {
       cwd,
       evidence: 'status',
     });
@@ -72,7 +74,7 @@ describe.runIf(isLinux)('a watched command sees the same', () => {
         expect(JSON.stringify(evidence)).not.toContain('exit 5');
       }
     } finally {
-      writeFileSync(join(cwd, 'stop'), '');
+      rmSync(join(cwd, 'go'));
     }
   });
 });
