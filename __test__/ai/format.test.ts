@@ -1,4 +1,4 @@
-import type { BackgroundCheck, BackgroundTask, Confinement, Truncation, View } from 'agent-bash';
+import type { BackgroundCheck, BackgroundTask, Confinement, Evidence, Masked, Truncation, View } from 'agent-bash';
 import { type BashToolOptions, type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
 import { type BashResult, CHECK, RESULT } from './fixtures/call.ts';
@@ -51,6 +51,27 @@ const MOVED: Partial<BashResult> = {
   truncation: { stdout: UNCUT, stderr: UNCUT },
 };
 
+/** Evidence with these failures: the command, its end, what hides it, and behind what. */
+const hiding = (...failures: [string, number | string, Masked['by'], string | null][]): Evidence => ({
+  verdict: 'failed',
+  why: 'hidden',
+  state: 'known',
+  parts: [],
+  partsTotal: failures.length,
+  masked: failures.map(([command, end, by, behind]) => ({
+    command,
+    span: null,
+    exitCode: typeof end === 'number' ? end : null,
+    signal: typeof end === 'string' ? end : null,
+    times: 1,
+    by,
+    behind,
+  })),
+  tests: [],
+  checks: [],
+  tap: null,
+});
+
 /** A view with this text. */
 const view = (text: string): View => ({
   text,
@@ -76,6 +97,24 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
     '[command failed: exit code 3]\n\nstdout:\na\n[x2]\n\nstderr:\nb',
   ],
   ['a failure', { stdout: 'a\n', exitCode: 3 }, '[command failed: exit code 3]\n\nstdout:\na'],
+  [
+    'failures that the exit code hides',
+    { stdout: 'a\n', evidence: hiding(['npm test', 1, 'pipe', 'tail -5'], ['a', 2, 'or', 'true']) },
+    'stdout:\na\n\nexit code: 0\n\n[hidden failure: «npm test» exit code 1, behind | tail -5]\n[hidden failure: «a» exit code 2, behind || true]',
+  ],
+  [
+    'more hidden failures than are listed, long and by a signal',
+    {
+      evidence: hiding(
+        ['x\n'.repeat(40), 'SIGSEGV', 'sequence', 'echo done'],
+        ['b', 1, 'background', null],
+        ['c', 1, 'substitution', null],
+        ['d', 1, 'pipe', 'cat'],
+        ['e', 1, 'pipe', 'cat'],
+      ),
+    },
+    `(no output)\n\nexit code: 0\n\n[hidden failure: «${'x '.repeat(29)}x…» killed: SIGSEGV, behind ; echo done]\n[hidden failure: «b» exit code 1, behind &]\n[hidden failure: «c» exit code 1, in $(…)]\n[2 more hidden failures]`,
+  ],
   [
     'a signal',
     { status: 'signaled', signal: 'SIGSEGV', exitCode: 139 },

@@ -1,5 +1,6 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import { evidencePart } from './evidence.ts';
 import {
   changedPart,
   denialPart,
@@ -144,9 +145,9 @@ function stateOf({ state, exitCode, signal }: BackgroundTask): string {
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
  * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code unless the first line has it, advice after a time limit, the changes of the command, the
- * denials of a confinement, and the notes. The streams already contain their truncation notices. The text of a command
- * that continues in the background gives its pid, its log, and how to check and stop it.
+ * empty), the exit code unless the first line has it, the failures that it hides, advice after a time limit, the
+ * changes of the command, the denials of a confinement, and the notes. The streams already contain their truncation
+ * notices. The text of a command that continues in the background gives its pid, its log, and how to check and stop it.
  *
  * A view (option `reduce`) stands for the streams, and `exit code: 0` is left out beside it.
  *
@@ -207,13 +208,13 @@ function refusal({ error, findings = [] }: BashToolError): string {
 const INTERRUPTED = '[command interrupted]';
 
 function ended(result: BashResult, advice: Advice, bare: boolean): string[] {
-  const { view, exitCode, stdout, stderr } = result;
+  const { view, exitCode, stdout, stderr, evidence } = result;
   const isAlone = bare && stdout !== '' && stderr === '';
   // A view has its own labels, and a plain success needs none.
   const shown = view || isAlone ? [withoutLastNewline(view?.text ?? stdout)] : streams(result);
   const head = headline(result);
   const says = exitCode === 0 ? !(view || bare) : exitCode !== null && !head.includes(`exit code ${exitCode}`);
-  return [head, ...shown, says ? `exit code: ${exitCode}` : '', nextStep(result, advice)];
+  return [head, ...shown, says ? `exit code: ${exitCode}` : '', evidencePart(evidence), nextStep(result, advice)];
 }
 
 /** Returns the advice for a command that was ended at its limit, or `''` for any other. */
