@@ -1,10 +1,14 @@
 //! Programs whose exit code 1 is an answer: «no», not a failure.
 
-/// Searches and comparisons.
-const ANSWERS: [&str; 25] = [
-    "[", "ack", "ag", "bzgrep", "cmp", "diff", "egrep", "expr", "fgrep", "fuser", "grep", "lsof", "pgrep", "pidof",
-    "rg", "sdiff", "test", "ugrep", "which", "xzgrep", "zcmp", "zdiff", "zegrep", "zgrep", "zstdgrep",
+/// Searches and comparisons. `pkill` answers that nothing matched.
+const ANSWERS: [&str; 27] = [
+    "[", "ack", "ag", "bzgrep", "cmp", "diff", "egrep", "expr", "fgrep", "fuser", "grep", "killall", "lsof", "pgrep",
+    "pidof", "pkill", "rg", "sdiff", "test", "ugrep", "which", "xzgrep", "zcmp", "zdiff", "zegrep", "zgrep",
+    "zstdgrep",
 ];
+
+/// Directories of the system's programs.
+const DIRECTORIES: [&str; 4] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
 /// Subcommands of git that answer, each with an option that makes it so. Empty: it always answers.
 const GIT: [(&str, &str); 10] = [
@@ -23,11 +27,9 @@ const GIT: [(&str, &str); 10] = [
 /// Returns whether this exit code of a program is an answer.
 pub fn is_answer<'w>(words: impl IntoIterator<Item = &'w str>, code: i32) -> bool {
     let mut words = words.into_iter();
-    let Some(program) = words.next() else { return false };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    if code != 1 {
-        return false;
-    }
+    let Some(program) = words.next().filter(|_| code == 1) else { return false };
+    // `script/test` is a program of its own.
+    let name = DIRECTORIES.iter().find_map(|directory| program.strip_prefix(directory)).unwrap_or(program);
     let words: Vec<_> = words.collect();
     match name {
         "git" => GIT.iter().any(|(subcommand, option)| {
@@ -57,6 +59,8 @@ mod tests {
             ("jq .a", 1, false),
             ("npm test", 1, false),
             ("[ a = b ]", 1, true),
+            ("script/test", 1, false),
+            ("./diff", 1, false),
         ] {
             assert_eq!(is_answer(command.split(' '), code), answer, "{command} {code}");
         }

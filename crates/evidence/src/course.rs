@@ -2,6 +2,7 @@
 
 use safety::parse::Join;
 
+use crate::answers::is_answer;
 use crate::frames::{Frames, call, outside};
 use crate::key;
 use crate::places::{Place, Places};
@@ -16,6 +17,8 @@ pub enum Course {
     Carried,
     /// It decides a condition.
     Condition,
+    /// It is not known.
+    Lost,
     /// Another code takes its place.
     Masked {
         by: By,
@@ -68,7 +71,7 @@ impl<'c> Command<'c> {
                 None => {}
             }
         }
-        Course::Carried
+        Course::Lost
     }
 
     fn root(&self, process: usize) -> Option<Id> {
@@ -96,20 +99,20 @@ impl<'c> Command<'c> {
         let (parent, role) = self.units.parent(climb.unit)?;
         match (&self.units[parent].shape, role) {
             (Shape::List(entries), Role::At(index)) => {
+                if matches!(self.units[climb.unit].shape, Shape::AndOr { background: true, .. }) {
+                    return self.background(climb, climb.unit);
+                }
                 if let Some(next) = entries.get(index + 1)
                     && self.went_on(climb)
                 {
                     return self.sequence(climb, *next);
                 }
             }
-            (Shape::AndOr { pipelines, background }, Role::At(index)) => {
+            (Shape::AndOr { pipelines, .. }, Role::At(index)) => {
                 let right = pipelines[index + 1..].iter().find(|(join, _)| *join == Join::Or);
                 if let Some((_, right)) = right {
                     let behind = Some(self.units[*right].source.clone());
                     return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });
-                }
-                if *background && Some(parent) != self.root(climb.process) {
-                    return self.background(climb, parent);
                 }
             }
             (Shape::Pipeline { commands, negated }, Role::At(index)) => {
@@ -132,7 +135,7 @@ impl<'c> Command<'c> {
                 climb.frames = outside(&climb.frames, parent);
             }
             (Shape::Function { .. }, _) => {
-                let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Carried) };
+                let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Lost) };
                 (climb.unit, climb.frames) = (call.site, call.outer.clone());
                 return None;
             }
@@ -210,11 +213,11 @@ impl<'c> Command<'c> {
                     return None;
                 }
                 ("return", true) => {
-                    let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Carried) };
-                    (climb.unit, climb.frames) = (call.site, call.outer.clone());
-                    return None;
+                    if let Some(call) = call(&climb.frames).cloned() {
+                        (climb.unit, climb.frames) = (call.site, call.outer.clone());
+                        return None;
+                    }
                 }
-                ("exit" | "return", false) => return Some(masked(By::Sequence, behind)),
                 _ => {}
             }
         }
@@ -290,7 +293,8 @@ impl<'c> Command<'c> {
         let assigns = matches!(&self.units[around].shape, Shape::Simple { words } if words.is_empty());
         let last = index + 1 == self.units[around].substitutions.len();
         match self.code_around(parent, around, when) {
-            Some(code) if code == climb.code => Some(Course::Carried),
+            // An answer of the command around it says nothing of the failure.
+            Some(code) if code == climb.code && !self.answers(around, code) => Some(Course::Carried),
             Some(_) => hidden,
             None if assigns && last => {
                 *climb = Climb {
@@ -304,6 +308,14 @@ impl<'c> Command<'c> {
                 None
             }
             None => hidden,
+        }
+    }
+
+    /// Returns whether a code of this command is an answer.
+    fn answers(&self, unit: Id, code: i32) -> bool {
+        match &self.units[unit].shape {
+            Shape::Simple { words } => is_answer(words.iter().map(|word| word.as_deref().unwrap_or_default()), code),
+            _ => false,
         }
     }
 

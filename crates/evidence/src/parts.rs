@@ -6,6 +6,7 @@ use std::hash::Hash;
 use crate::answers::is_answer;
 use crate::builtins::is_builtin;
 use crate::course::{Command, Course};
+use crate::frames;
 use crate::places::Place;
 use crate::processes::Step;
 use crate::units::{Id, Role, Shape, Units};
@@ -44,7 +45,7 @@ pub fn parts(command: &Command<'_>) -> Vec<Found> {
     found.sort_by_key(|part| part.began);
     // Programs first: whether a subshell failed depends on what is in it.
     let mut order: Vec<_> = (0..found.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(depth(command, &found[*at])));
+    order.sort_by_cached_key(|at| std::cmp::Reverse(depth(command, &found[*at])));
     for at in order {
         found[at].course = course(command, &found, at);
     }
@@ -116,10 +117,14 @@ fn course(command: &Command<'_>, found: &[Found], at: usize) -> Option<Course> {
     let code = part.code.filter(|code| *code != 0)?;
     let process = &command.processes[part.process];
     let Some(place) = &part.place else {
-        return Some(Course::Carried).filter(|_| !answers(command, part, code));
+        return Some(Course::Lost).filter(|_| !answers(command, part, code));
     };
     if code == SIGPIPE && has_reader(command, place) || answers(command, part, code) {
         return None;
+    }
+    // A place that is not certain excuses nothing.
+    if !place.certain {
+        return Some(Course::Lost);
     }
     // A program that a shell became ends with that shell. Any other part ends in the shell that forked it.
     let itself = part.inner || process.fork.is_none() || is_substitution(command, part.process);
@@ -138,15 +143,17 @@ fn course(command: &Command<'_>, found: &[Found], at: usize) -> Option<Course> {
 /// The code after SIGPIPE.
 const SIGPIPE: i32 = 128 + 13;
 
-/// Returns whether another element of a pipeline reads what this one writes.
+/// Returns whether another element of a pipeline reads what this command writes, or what is around it.
 fn has_reader(command: &Command<'_>, place: &Place) -> bool {
-    match command.units.parent(place.unit) {
+    let is_read = |unit: Id| match command.units.parent(unit) {
         Some((pipeline, Role::At(index))) => match &command.units[pipeline].shape {
             Shape::Pipeline { commands, .. } => index + 1 < commands.len(),
             _ => false,
         },
         _ => false,
-    }
+    };
+    let sites = frames::each(&place.frames).map(|frame| frame.site);
+    sites.chain([place.unit]).any(|unit| command.units.around(unit).any(is_read))
 }
 
 /// Returns whether a process runs a substitution.
@@ -191,25 +198,38 @@ fn function(command: &Command<'_>, unit: Id) -> Option<Id> {
 fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32) -> bool {
     let process = &command.processes[part.process];
     let inside = |other: &Found| {
-        let fork = |process: usize| command.processes[process].fork.map(|(parent, _)| parent);
-        // A substitution gives its code to the command around it.
-        let mut parent = fork(other.process);
-        while let Some(around) = parent.filter(|around| *around != part.process && is_substitution(command, *around)) {
-            parent = fork(around);
-        }
         let lost = matches!(other.course, Some(Course::Masked { .. }));
         other.code == Some(code)
             && !lost
-            && (other.inner && other.process == part.process || parent == Some(part.process))
+            && (other.inner && other.process == part.process || is_in(command, other, part))
     };
-    if let Some(source) = found.iter().rev().find(|other| inside(other) && !std::ptr::eq(*other, part)) {
-        let ended = process.last_command().is_some_and(ends);
-        return source.failed() || ended;
+    let mut sources = found.iter().rev().filter(|other| inside(other) && !std::ptr::eq(*other, part));
+    let Some(last) = process.last_command() else {
+        // The process became a program, or was killed.
+        return sources.next().is_none_or(Found::failed);
+    };
+    if sources.clone().any(Found::failed) || ends(last) {
+        return true;
+    }
+    // An answer excuses the part if nothing ran behind it.
+    let key = crate::key::of_printed(last);
+    if sources.any(|source| source.place.as_ref().is_some_and(|place| command.units[place.unit].key == key)) {
+        return false;
     }
     // No process had the code, so a builtin or `!` made it.
-    let Some(last) = process.last_command() else { return true };
     let negated = part.place.as_ref().is_some_and(|place| ends_negated(command, place.unit, 0));
-    !is_answer(last.split_whitespace(), code) && (!negated || code != 1 || ends(last))
+    !is_answer(last.split_whitespace(), code) && (!negated || code != 1)
+}
+
+/// Returns whether a part was started by the process of another one, or by a substitution there, which gives its code to
+/// the command around it.
+fn is_in(command: &Command<'_>, other: &Found, part: &Found) -> bool {
+    let fork = |process: usize| command.processes[process].fork.map(|(parent, _)| parent);
+    let mut parent = fork(other.process);
+    while let Some(around) = parent.filter(|around| *around != part.process && is_substitution(command, *around)) {
+        parent = fork(around);
+    }
+    parent == Some(part.process)
 }
 
 /// Returns whether the code of a unit may come from a `!`.

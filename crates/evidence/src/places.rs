@@ -75,6 +75,7 @@ pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
     let mut finder = Finder {
         walk: Walk { units, budget: BUDGET },
         processes,
+        unclear: false,
         keys: HashMap::new(),
         places: Places { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
     };
@@ -89,6 +90,8 @@ pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
 struct Finder<'u, 'p> {
     walk: Walk<'u>,
     processes: &'p [Process<'p>],
+    /// Whether a way was left out, so that no place of this process is certain.
+    unclear: bool,
     /// The canonical form of each printed command.
     keys: HashMap<&'p str, String>,
     places: Places,
@@ -110,6 +113,7 @@ impl<'p> Finder<'_, 'p> {
         let lastpipe = process.first().is_some_and(|event| event.lastpipe);
         let pipefail = wanted.iter().any(|step| step.event.pipefail);
         let walked = Walked { root: root.unit, lastpipe, pipefail, lenient: false };
+        self.unclear = false;
         let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
         for step in &wanted {
             ways = self.follow(ways, step, walked);
@@ -120,7 +124,7 @@ impl<'p> Finder<'_, 'p> {
             let units: Vec<_> = taken.iter_mut().filter_map(Iterator::next).collect();
             let Some((unit, frames)) = units.iter().find_map(|unit| unit.as_ref()) else { continue };
             let agrees = |other: &&Option<(Id, Frames)>| other.as_ref().is_some_and(|(other, _)| other == unit);
-            let certain = root.certain && units.iter().all(agrees);
+            let certain = root.certain && !self.unclear && units.iter().all(agrees);
             let place = Some(Place { unit: *unit, frames: frames.clone(), certain });
             match step.child {
                 Some(child) => self.places.roots[child] = place,
@@ -170,7 +174,11 @@ impl<'p> Finder<'_, 'p> {
                 let next = self.walk.next(way.at, way.frames.clone(), Walked { lenient, ..walked });
                 elsewhere |= next.elsewhere;
                 for (unit, frames) in next.units {
-                    if followed.len() < WAYS && self.fits(unit, step, kept) {
+                    if !self.fits(unit, step, kept) {
+                        continue;
+                    }
+                    self.unclear |= followed.len() == WAYS;
+                    if followed.len() < WAYS {
                         followed.push(way.then(Some((unit, frames.clone())), At::After(unit, code), frames));
                     }
                 }
@@ -180,7 +188,9 @@ impl<'p> Finder<'_, 'p> {
                 break;
             }
         }
+        self.unclear |= self.walk.budget == 0;
         if followed.is_empty() && !elsewhere {
+            self.unclear = true;
             followed.extend(self.anywhere(&ways, step, walked.root, code));
         }
         if followed.is_empty() {

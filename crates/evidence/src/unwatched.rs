@@ -2,7 +2,7 @@
 
 use safety::parse::Join;
 
-use crate::builtins::is_builtin;
+use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::types::{End, Evidence, State, Verdict};
 use crate::units::{Id, Shape, Units};
 
@@ -42,7 +42,8 @@ fn programs(units: &Units) -> Option<Vec<Id>> {
         let [command] = commands.as_slice() else { return None };
         let Shape::Simple { words } = &units[*command].shape else { return None };
         let name = words.first()?.as_deref()?;
-        let plain = units[*command].substitutions.is_empty() && units.function(name).is_none();
+        let runs_itself = !is_opaque(name) && !starts_programs(name) && name != "trap";
+        let plain = units[*command].substitutions.is_empty() && units.function(name).is_none() && runs_itself;
         // `cd` and the like prove nothing wrong, and are no part.
         ((at == 0 || *join == Join::And) && plain).then_some((!is_builtin(name)).then_some(*command))
     };

@@ -16,7 +16,9 @@ const SOURCE: usize = 200;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
 pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16) -> Evidence {
-    let uncertain = |part: &&Found| part.failed() && part.code != command.code && !is_certain(part);
+    let uncertain = |part: &&Found| {
+        part.failed() && part.code != command.code && (!is_certain(part) || part.course == Some(Course::Lost))
+    };
     let state = if complete && !found.iter().any(|part| uncertain(&part)) { State::Known } else { State::Partial };
     let hidden: Vec<_> = found.iter().filter(|part| matches!(part.course, Some(Course::Masked { .. }))).collect();
     let masked: Vec<_> = joined(hidden.iter().copied(), |part| part.course.clone())

@@ -66,8 +66,8 @@ impl Walk<'_> {
             Shape::Substitution(list) => At::Begin(*list),
             Shape::Subshell(list) => At::Begin(*list),
             Shape::Coproc(body) => At::Words(*body, 0, Some(0)),
-            _ if self.units.is_apart(root) => At::Words(root, 0, Some(0)),
-            _ => At::Body(root, None),
+            // A program's process expands its redirects.
+            _ => At::Words(root, 0, Some(0)),
         }
     }
 

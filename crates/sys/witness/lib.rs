@@ -9,8 +9,8 @@
 
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
-// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone, and that event shares nothing with another one that
-// is being written.
+// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone. That event shares nothing with another one that is
+// being written.
 #![allow(static_mut_refs)]
 
 mod area;

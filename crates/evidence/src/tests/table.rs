@@ -154,6 +154,8 @@ fn a_failure_in_the_background_is_hidden_unless_wait_returns_it() {
         ("/bin/false & p=$!; wait $p", "failed:"),
         ("/bin/false & wait $!; echo x", "failed: /bin/false 1 ; echo x"),
         ("{ /bin/true; /bin/false; } & wait", "failed: { /bin/true; /bin/false; } 1 &"),
+        ("/bin/true && /bin/false & wait", "failed: /bin/true && /bin/false 1 &"),
+        ("/bin/true && /bin/false & wait $!", "failed:"),
         ("coproc X { /bin/false; }; wait", "failed: coproc X { /bin/false; } 1 &"),
     ]);
 }
@@ -186,6 +188,34 @@ fn an_answer_a_condition_and_a_closed_pipe_are_no_failures() {
         ("{ ! /bin/true; } | cat", "passed:"),
         ("yes | head -1", "passed:"),
         ("(yes) | head -1", "passed:"),
+        ("for i in 1 2; do yes; done | head -1", "passed:"),
+    ]);
+}
+
+#[test]
+fn an_answer_excuses_nothing_but_itself() {
+    hides(&[
+        (
+            "(grep -q nosuch /etc/passwd; cd /nosuch && /bin/true) | cat",
+            "failed: (grep -q nosuch /etc/passwd; cd /nosuch && /bin/true) 1 | cat",
+        ),
+        (
+            "{ grep nosuchx /etc/passwd; source /nosuch.sh; } | cat",
+            "failed: { grep nosuchx /etc/passwd; source /nosuch.sh; } 1 | cat",
+        ),
+        ("grep -q \"$(/bin/false)nosuchx\" /etc/passwd; echo done", "failed: /bin/false 1 $()"),
+    ]);
+}
+
+#[test]
+fn what_cannot_be_placed_is_never_passed() {
+    hides(&[
+        (
+            "if [ -n \"$NOSUCH\" ]; then if /bin/false; then echo; fi; else /bin/false; echo done; fi",
+            "unproven partial:",
+        ),
+        ("f() { /bin/false; }; f; f() { /bin/true; }; f; echo done", "unproven partial:"),
+        ("/bin/false; return; echo x", "failed: /bin/false 1 ; return"),
     ]);
 }
 
@@ -211,6 +241,9 @@ fn a_shell_that_was_not_watched_leaves_the_text() {
         ("! npm test", 0, "unproven unknown:  #"),
         ("npm test &", 0, "unproven unknown:  #"),
         ("npm test $(x)", 0, "unproven unknown:  #"),
+        ("eval 'npm test | tail'", 0, "unproven unknown:  #"),
+        ("source ci.sh", 0, "unproven unknown:  #"),
+        ("command npm test", 0, "unproven unknown:  #"),
         ("npm test", 1, "failed unknown:  #"),
     ] {
         assert_eq!(shown(&read(script, None, end(code))), wanted, "{script}");

@@ -57,7 +57,8 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
-    let watched = request.evidence && Watched::is_possible(&shell) && !hides_descriptors(request);
+    let watched =
+        request.evidence && !request.is_script() && Watched::is_possible(&shell) && !hides_descriptors(request);
     let own_files = request.files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),

@@ -163,10 +163,16 @@ pub fn takes_witness(program: &Path) -> bool {
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     *known.entry(key).or_insert_with(|| {
-        let same_rights = metadata.mode() & 0o6000 == 0 && metadata.is_file();
-        same_rights && *LOADS && File::open(program).is_ok_and(|file| is_open_bash(file).unwrap_or(false))
+        let raised = metadata.mode() & 0o6000 != 0 || rustix::fs::getxattr(program, CAPABILITIES, &mut [0; 32]).is_ok();
+        !raised
+            && metadata.is_file()
+            && *LOADS
+            && File::open(program).is_ok_and(|file| is_open_bash(file).unwrap_or(false))
     })
 }
+
+/// The attribute that gives a program other rights than its caller.
+const CAPABILITIES: &str = "security.capability";
 
 /// Whether programs take a witness, by device, inode and time of change.
 type Known = HashMap<(u64, u64, i64), bool>;
