@@ -65,7 +65,7 @@ fn of_process(command: &Command<'_>, index: usize) -> Vec<Found> {
     let mut found = Vec::new();
     let mut add = |place: Option<&Place>, event: &sys::WitnessEvent, inner| {
         let place = place.cloned();
-        let printed = event.text.clone();
+        let printed = event.text.to_string();
         found.push(Found { process: index, inner, place, printed, code, signal, began: event.number, course: None });
     };
     let is_substitution = match root {

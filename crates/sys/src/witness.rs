@@ -1,5 +1,7 @@
 //! The events that a witness writes.
 
+use std::sync::Arc;
+
 /// The events of one command, in the order in which they were begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -20,9 +22,9 @@ pub struct WitnessEvent {
     pub happened: Happened,
     /// The command that the shell was about to run, as bash prints it. Reading a substitution within
     /// another one puts the text of the inner one in its place.
-    pub text: String,
+    pub text: Arc<str>,
     /// The simple command outside of traps. In the process of a substitution it is that of the command around it.
-    pub kept: String,
+    pub kept: Arc<str>,
     /// `$?` before.
     pub status: i32,
     /// Whether the process, or one around it, is that of a substitution.
@@ -56,7 +58,7 @@ pub enum Happened {
     },
     /// The process became a program.
     Executed {
-        /// The program's words, up to 512 bytes.
+        /// The program's words, up to 256 bytes.
         words: Vec<String>,
     },
     /// The shell exited by itself.

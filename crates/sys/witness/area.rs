@@ -9,7 +9,9 @@ pub const SLOTS: usize = 3 * 4096;
 /// Where the texts begin in the area.
 pub const TEXT: usize = 704 * 1024;
 /// Bytes of all texts.
-pub const TEXTS: usize = 1024 * 1024;
+pub const TEXTS: usize = 2 * 1024 * 1024;
+/// Bytes that are kept of a program's words.
+pub const WORDS: u32 = 256;
 /// The size of the area.
 pub const SIZE: usize = TEXT + TEXTS;
 /// The first bytes of the area.

@@ -9,17 +9,17 @@
 
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn)]
-// Bash has one thread. Its handler of SIGCHLD calls `waitpid` alone. That event shares nothing with another one that is
-// being written.
-#![allow(static_mut_refs)]
 
 mod area;
 
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use core::{mem, ptr, slice};
 
-use area::{AREA, Event, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, flag};
+use area::{
+    AREA, Event, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag,
+};
 
 unsafe extern "C" {
     static environ: *mut *mut c_char;
@@ -38,9 +38,6 @@ const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 const ENOEXEC: c_int = 8;
 const PROT_READ_WRITE: c_int = 3;
 const MAP_SHARED: c_int = 1;
-
-/// Bytes that are kept of a program's words.
-const WORDS: usize = 512;
 
 /// An event without content.
 const EMPTY: Event = Event {
@@ -63,9 +60,11 @@ const EMPTY: Event = Event {
 struct Witness {
     header: *mut Header,
     /// The number of the event with which this process was forked. 0 in the command's own shell.
-    process: u32,
+    process: Cell<u32>,
     /// The last text that this process stored: where, and how long.
-    last: (u32, u32),
+    last: Cell<(u32, u32)>,
+    /// Whether nothing is noted any more.
+    over: Cell<bool>,
     printed: *const *const c_char,
     kept: *const *const c_char,
     environment: *const c_int,
@@ -78,7 +77,21 @@ struct Witness {
     trap: *const c_int,
 }
 
-static mut WITNESS: Option<Witness> = None;
+/// The witness of this process. Bash has one thread. Its handler of SIGCHLD may call `waitpid` while another event is
+/// written, and that event has a slot of its own and stores no text.
+struct Place(UnsafeCell<Option<Witness>>);
+
+// SAFETY: As above: there is one thread.
+unsafe impl Sync for Place {}
+
+static WITNESS: Place = Place(UnsafeCell::new(None));
+
+/// Returns the witness, if it notes events.
+fn witness() -> Option<&'static Witness> {
+    // SAFETY: The place is written once, before bash runs.
+    let witness: Option<&'static Witness> = unsafe { (*WITNESS.0.get()).as_ref() };
+    witness.filter(|witness| !witness.over.get())
+}
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -99,9 +112,14 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     if mapped as isize == -1 || unsafe { (*header).magic } != MAGIC {
         return;
     }
-    // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4.
-    unsafe { WITNESS = Witness::find(header) };
-    if let Some(witness) = unsafe { WITNESS.as_ref() } {
+    // A handler of signals may not look symbols up, so that is done now.
+    real_fork();
+    real_waitpid();
+    real_execve();
+    real_exit();
+    // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4. Nothing else runs yet.
+    unsafe { *WITNESS.0.get() = Witness::find(header) };
+    if let Some(witness) = witness() {
         // SAFETY: The area is mapped.
         unsafe { (*witness.header).begun.store(1, Ordering::Release) };
     }
@@ -167,8 +185,9 @@ impl Witness {
         }
         Some(Self {
             header,
-            process: 0,
-            last: (0, 0),
+            process: Cell::new(0),
+            last: Cell::new((0, 0)),
+            over: Cell::new(false),
             printed,
             kept: variable!(c"the_printed_command_except_trap"),
             environment: variable!(c"subshell_environment"),
@@ -210,26 +229,26 @@ impl Witness {
     }
 
     /// Stores bytes. A text that was stored last is not stored again.
-    fn store(&mut self, bytes: &[u8]) -> (u32, u32) {
+    fn store(&self, bytes: &[u8]) -> (u32, u32) {
         // SAFETY: The area stays mapped; the header is its beginning.
         let texts = unsafe { self.header.cast::<u8>().add(TEXT) };
-        let (at, length) = self.last;
+        let (at, length) = self.last.get();
         // SAFETY: These bytes were stored by this process or one that forked it.
         if length as usize == bytes.len()
             && unsafe { slice::from_raw_parts(texts.add(at as usize), bytes.len()) } == bytes
         {
-            return self.last;
+            return (at, length);
         }
         // SAFETY: The area stays mapped.
         let counter = unsafe { &(*self.header).text };
         let Some(at) = self.take(counter, bytes.len() as u32, TEXTS as u32) else { return (0, 0) };
         // SAFETY: The counter gave these bytes of the area to this call alone.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), texts.add(at as usize), bytes.len()) };
-        self.last = (at, bytes.len() as u32);
-        self.last
+        self.last.set((at, bytes.len() as u32));
+        self.last.get()
     }
 
-    fn text(&mut self, variable: *const *const c_char) -> (u32, u32) {
+    fn text(&self, variable: *const *const c_char) -> (u32, u32) {
         // SAFETY: A variable that was found lives as long as bash.
         let text = unsafe { variable.as_ref() }.copied().unwrap_or(ptr::null());
         if text.is_null() {
@@ -240,12 +259,12 @@ impl Witness {
     }
 
     /// Writes an event, and returns its number and place.
-    fn write(&mut self, mut event: Event, texts: bool) -> Option<(u32, *mut Event)> {
+    fn write(&self, mut event: Event, texts: bool) -> Option<(u32, *mut Event)> {
         if texts {
             (event.text_at, event.text_length) = self.text(self.printed);
             (event.kept_at, event.kept_length) = self.text(self.kept);
         }
-        event.process = self.process;
+        event.process = self.process.get();
         event.environment = Self::value(self.environment) as u32;
         event.status = Self::value(self.status);
         event.flags = self.flags();
@@ -263,40 +282,42 @@ impl Witness {
     }
 }
 
-/// Returns the function of the C library that this library stands before.
+/// Defines a function that returns the C library's own function of this name.
 macro_rules! real {
-    ($name:literal, $type:ty) => {{
-        static mut REAL: Option<$type> = None;
-        // SAFETY: The symbol has this type, and bash has one thread.
-        let real = unsafe {
-            if REAL.is_none() {
-                REAL = mem::transmute::<*const c_void, Option<$type>>(symbol(RTLD_NEXT, $name));
+    ($function:ident, $name:literal, $type:ty) => {
+        fn $function() -> $type {
+            static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+            let mut real = REAL.load(Ordering::Relaxed);
+            if real.is_null() {
+                // SAFETY: The name ends with a null byte.
+                real = unsafe { symbol::<c_void>(RTLD_NEXT, $name) }.cast_mut();
+                REAL.store(real, Ordering::Relaxed);
             }
-            REAL
-        };
-        match real {
-            Some(real) => real,
-            None => loop {},
+            // SAFETY: Every C library has the function, with this type.
+            unsafe { mem::transmute::<*mut c_void, $type>(real) }
         }
-    }};
+    };
 }
+
+real!(real_fork, c"fork", Fork);
+real!(real_waitpid, c"waitpid", Waitpid);
+real!(real_execve, c"execve", Execve);
+real!(real_exit, c"exit", Exit);
 
 /// Stands before the C library's `fork`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> c_int {
-    let real = real!(c"fork", Fork);
-    // SAFETY: Bash has one thread.
-    let Some(witness) = (unsafe { WITNESS.as_mut() }) else { return unsafe { real() } };
-    let written = witness.write(Event { kind: KIND_FORK, ..EMPTY }, true);
+    let witness = witness();
+    let written = witness.and_then(|witness| witness.write(Event { kind: KIND_FORK, ..EMPTY }, true));
     // SAFETY: Calls what bash called.
-    let child = unsafe { real() };
-    match (child, written) {
-        (0, Some((number, _))) => witness.process = number + 1,
+    let child = unsafe { real_fork()() };
+    match (child, written, witness) {
+        (0, Some((number, _)), Some(witness)) => witness.process.set(number + 1),
         // Events of a process whose start was lost have no place.
-        (0, None) => unsafe { WITNESS = None },
+        (0, None, Some(witness)) => witness.over.set(true),
         // SAFETY: The slot is this event's own.
-        (child, Some((_, slot))) => unsafe { (*slot).pid = child },
-        (_, None) => {}
+        (child, Some((_, slot)), _) => unsafe { (*slot).pid = child },
+        _ => {}
     }
     child
 }
@@ -304,25 +325,19 @@ pub unsafe extern "C" fn fork() -> c_int {
 /// Stands before the C library's `waitpid`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int {
-    let real = real!(c"waitpid", Waitpid);
-    let mut ended = 0;
+    let mut own = 0;
+    let place = if status.is_null() { &raw mut own } else { status };
     // SAFETY: Calls what bash called, with a place for the status in any case.
-    let waited = unsafe { real(pid, &raw mut ended, options) };
-    // SAFETY: The caller's place, or null.
-    if let Some(status) = unsafe { status.as_mut() } {
-        *status = ended;
-    }
-    let stopped = ended & 0xff == 0x7f || ended == 0xffff;
-    // SAFETY: Bash has one thread.
+    let waited = unsafe { real_waitpid()(pid, place, options) };
     if waited > 0
-        && !stopped
-        && let Some(witness) = unsafe { WITNESS.as_mut() }
+        && let Some(witness) = witness()
     {
-        // SAFETY: The place of this thread's error, which bash may read after the call.
-        let errno = unsafe { *__errno_location() };
-        witness.write(Event { kind: KIND_WAIT, pid: waited, value: ended, ..EMPTY }, false);
-        // SAFETY: As above.
-        unsafe { *__errno_location() = errno };
+        // SAFETY: A wait that returned a process has written its status.
+        let value = unsafe { *place };
+        let goes_on = value & 0xff == 0x7f || value == 0xffff;
+        if !goes_on {
+            witness.write(Event { kind: KIND_WAIT, pid: waited, value, ..EMPTY }, false);
+        }
     }
     waited
 }
@@ -334,22 +349,24 @@ pub unsafe extern "C" fn execve(
     words: *const *const c_char,
     environment: *const *const c_char,
 ) -> c_int {
-    // SAFETY: Bash has one thread.
-    if let Some(witness) = unsafe { WITNESS.as_mut() } {
-        let mut joined = [0; WORDS];
+    if let Some(witness) = witness()
+        && let Some((_, slot)) = witness.write(Event { kind: KIND_EXEC, ..EMPTY }, true)
+    {
+        let mut joined = [0; WORDS as usize];
         // SAFETY: Bash ends the array with a null pointer and each word with a null byte.
         let length = unsafe { join(words, &mut joined) };
-        let (words_at, words_length) = witness.store(&joined[..length]);
-        let event = Event { kind: KIND_EXEC, words_at, words_length, ..EMPTY };
-        witness.write(event, true);
+        let (at, length) = witness.store(&joined[..length]);
+        // SAFETY: The slot is this event's own.
+        unsafe { ((*slot).words_at, (*slot).words_length) = (at, length) };
     }
-    let real = real!(c"execve", Execve);
     // SAFETY: Calls what bash called.
-    let failed = unsafe { real(path, words, environment) };
+    let failed = unsafe { real_execve()(path, words, environment) };
     // SAFETY: The place of this thread's error.
-    if unsafe { *__errno_location() } == ENOEXEC {
+    if unsafe { *__errno_location() } == ENOEXEC
+        && let Some(witness) = witness()
+    {
         // Bash runs a script without an interpreter itself. It is a program like any other.
-        unsafe { WITNESS = None };
+        witness.over.set(true);
     }
     failed
 }
@@ -357,13 +374,11 @@ pub unsafe extern "C" fn execve(
 /// Stands before the C library's `exit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
-    // SAFETY: Bash has one thread.
-    if let Some(witness) = unsafe { WITNESS.as_mut() } {
+    if let Some(witness) = witness() {
         witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, true);
     }
-    let real = real!(c"exit", Exit);
     // SAFETY: Calls what bash called.
-    unsafe { real(code) }
+    unsafe { real_exit()(code) }
 }
 
 /// Joins words with null bytes, as far as there is room. Returns the bytes used.

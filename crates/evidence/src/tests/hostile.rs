@@ -39,8 +39,8 @@ fn a_trace_with_changed_events_is_read() {
     let texts = ["", "(", "f", "/bin/false", "((((((((", "$(`", "! ! !", "\u{0}", "x=$(f"];
     let change = |event: &mut WitnessEvent, n: usize| {
         event.process = numbers[n % numbers.len()];
-        event.text = texts[n % texts.len()].to_owned();
-        event.kept.clear();
+        event.text = texts[n % texts.len()].into();
+        event.kept = "".into();
         if let Happened::Forked { pid } | Happened::Waited { pid, .. } = &mut event.happened {
             *pid = pids[n % pids.len()];
         }
@@ -66,8 +66,8 @@ fn a_long_trace_of_an_unclear_command_is_read_in_bounded_time() {
         number,
         process,
         happened,
-        text: "$x".to_owned(),
-        kept: String::new(),
+        text: "$x".into(),
+        kept: "".into(),
         status: 0,
         substitution: false,
         errexit: false,

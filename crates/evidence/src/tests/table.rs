@@ -273,6 +273,13 @@ fn failed_parts_are_kept_when_there_are_many() {
 }
 
 #[test]
+fn a_loop_of_programs_with_long_words_has_room() {
+    let script = format!("for i in {{1..1000}}; do /bin/true {}; done", "x".repeat(800));
+    let (trace, end) = watch::run(&script);
+    assert_eq!(read(&script, trace.as_ref(), end).verdict, Verdict::Passed);
+}
+
+#[test]
 fn more_processes_than_there_is_room_for_are_partial() {
     let (trace, end) = watch::run("for i in {1..4200}; do (:); done");
     let evidence = read("for i in {1..4200}; do (:); done", trace.as_ref(), end);

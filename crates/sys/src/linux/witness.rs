@@ -7,13 +7,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::ptr;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::witness::{Happened, Trace, WitnessEvent};
-use area::{AREA, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, flag};
+use area::{AREA, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag};
 
 #[path = "../../witness/area.rs"]
 mod area;
@@ -74,11 +74,12 @@ impl Witness {
         }
         let mut slots = vec![0; (events as usize).min(SLOTS) * size_of::<area::Event>()];
         self.file.read_exact_at(&mut slots, (AREA + size_of::<Header>()) as u64).ok()?;
-        let mut texts = vec![0; (text as usize).min(TEXTS)];
-        self.file.read_exact_at(&mut texts, (AREA + TEXT) as u64).ok()?;
+        let mut bytes = vec![0; (text as usize).min(TEXTS)];
+        self.file.read_exact_at(&mut bytes, (AREA + TEXT) as u64).ok()?;
+        let mut texts = Texts { left: 4 * TEXTS, bytes, known: HashMap::new() };
         let slots = slots.as_chunks::<{ size_of::<area::Event>() }>().0;
         let events: Vec<_> =
-            slots.iter().enumerate().skip(from).map(|(number, slot)| event(number, slot, &texts)).collect();
+            slots.iter().enumerate().skip(from).map(|(number, slot)| event(number, slot, &mut texts)).collect();
         let lost = lost != 0 || events.iter().any(Option::is_none);
         Some(Trace { events: events.into_iter().flatten().collect(), lost })
     }
@@ -112,23 +113,49 @@ impl AsFd for Witness {
     }
 }
 
-/// Returns the event in a slot. `None` if it was never finished.
-fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> Option<WitnessEvent> {
+/// The texts of the area.
+struct Texts {
+    bytes: Vec<u8>,
+    /// Texts that were read. Events share them, as most commands of a loop are equal.
+    known: HashMap<(u32, u32), Arc<str>>,
+    /// Bytes that may still be copied, since the shell may have named any range as often as it liked.
+    left: usize,
+}
+
+impl Texts {
+    /// Returns a text. `None` if it does not lie in the area, or too much was read.
+    fn text(&mut self, at: u32, length: u32) -> Option<Arc<str>> {
+        if let Some(known) = self.known.get(&(at, length)) {
+            return Some(Arc::clone(known));
+        }
+        self.left = self.left.checked_sub(length as usize)?;
+        let text = Arc::from(String::from_utf8_lossy(self.piece(at, length)?));
+        self.known.insert((at, length), Arc::clone(&text));
+        Some(text)
+    }
+
+    /// Returns the words of a program, as far as the library keeps them.
+    fn words(&self, at: u32, length: u32) -> Option<Vec<String>> {
+        let words = self.piece(at, length.min(WORDS))?.split_inclusive(|byte| *byte == 0);
+        let words = words.map(|word| word.strip_suffix(b"\0").unwrap_or(word));
+        Some(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    }
+
+    fn piece(&self, at: u32, length: u32) -> Option<&[u8]> {
+        self.bytes.get(at as usize..(at as usize).checked_add(length as usize)?)
+    }
+}
+
+/// Returns the event in a slot. `None` if it was never finished, or names what is not there.
+fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &mut Texts) -> Option<WitnessEvent> {
     let mut words = slot.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
     let mut next = || words.next().unwrap_or(0);
     let [kind, process, pid, value, environment, flags, status] = std::array::from_fn(|_| next());
-    let mut piece = || {
-        let at = next() as usize;
-        at.checked_add(next() as usize).and_then(|end| texts.get(at..end)).unwrap_or_default()
-    };
-    let (text, kept, program) = (piece(), piece(), piece());
+    let (text, kept) = (texts.text(next(), next())?, texts.text(next(), next())?);
     let happened = match kind {
         KIND_FORK => Happened::Forked { pid: pid.cast_signed() },
         KIND_WAIT => Happened::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
-        KIND_EXEC => {
-            let words = program.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
-            Happened::Executed { words: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect() }
-        }
+        KIND_EXEC => Happened::Executed { words: texts.words(next(), next())? },
         KIND_EXIT => Happened::Exited { code: value.cast_signed() },
         _ => return None,
     };
@@ -136,8 +163,8 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &[u8]) -> 
         number,
         process: process as usize,
         happened,
-        text: String::from_utf8_lossy(text).into_owned(),
-        kept: String::from_utf8_lossy(kept).into_owned(),
+        text,
+        kept,
         status: status.cast_signed(),
         substitution: environment & (SUBSHELL_COMSUB | SUBSHELL_PROCSUB) != 0,
         errexit: flags & flag::ERREXIT != 0,
