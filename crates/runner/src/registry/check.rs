@@ -44,6 +44,15 @@ pub struct Check {
     pub evidence: Option<Arc<Evidence>>,
 }
 
+/// A part of a task's log, with the task and its evidence at the same time.
+struct Part {
+    task: Task,
+    evidence: Option<Arc<Evidence>>,
+    file: File,
+    start: u64,
+    end: u64,
+}
+
 impl Registry {
     /// Returns the output since the last check, or since a cursor of the caller, which leaves the shared cursor
     /// unchanged.
@@ -63,9 +72,8 @@ impl Registry {
         matched: bool,
     ) -> Result<Check, RegistryError> {
         self.until_closed(id).await;
-        let (task, file, start, end) = self.take_range(id, cursor)?;
+        let Part { task, evidence, file, start, end } = self.take_range(id, cursor)?;
         let recorded = if task.is_running() { None } else { self.recorded(id).await };
-        let evidence = self.inner().entries.get(id).and_then(|entry| entry.evidence.known());
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<Check> {
             let captured = capture(file, start, end, log)?;
@@ -95,7 +103,7 @@ impl Registry {
     }
 
     /// Returns the part of the log to read. With the shared cursor, no two checks get the same part.
-    fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<(Task, File, u64, u64), RegistryError> {
+    fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<Part, RegistryError> {
         let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
         let mut inner = self.open_inner()?;
         let (task, file, end) = self.store.readable(id)?.ok_or_else(unknown)?;
@@ -105,7 +113,7 @@ impl Registry {
             Some(cursor) => cursor.min(end),
             None => std::mem::replace(&mut entry.cursor, end).min(end),
         };
-        Ok((entry.task.clone(), file, start, end))
+        Ok(Part { task: entry.task.clone(), evidence: entry.evidence.known(), file, start, end })
     }
 
     /// Terminates the tree of a task, and waits for its end. No-op for a task that has ended or runs elsewhere.
