@@ -268,8 +268,8 @@ export interface BashOptions {
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
    * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
-   * that of `npm test | tail -5` hides failing tests. The command is not changed and cannot tell. `'status'` watches
-   * the command's shell. `'tree'` also watches the files below the repository of `cwd`.
+   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
+   * shell. `'tree'` is for now the same as `'status'`.
    *
    * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
    *

@@ -51,8 +51,11 @@ const MOVED: Partial<BashResult> = {
   truncation: { stdout: UNCUT, stderr: UNCUT },
 };
 
-/** Evidence with these failures: the command, its end, what hides it, and behind what. */
-const hiding = (...failures: [string, number | string, Masked['by'], string | null][]): Evidence => ({
+/** A failure: the command, its end, what hides it, and behind what. */
+type Failure = [string, number | string, Masked['by'], string | null];
+
+/** Evidence with these failures. */
+const hiding = (...failures: Failure[]): Evidence => ({
   verdict: 'failed',
   why: 'hidden',
   state: 'known',
@@ -114,6 +117,11 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
       ),
     },
     `(no output)\n\nexit code: 0\n\n[hidden failure: «${'x '.repeat(29)}x…» killed: SIGSEGV, behind ; echo done]\n[hidden failure: «b» exit code 1, behind &]\n[hidden failure: «c» exit code 1, in $(…)]\n[2 more hidden failures]`,
+  ],
+  [
+    'as many hidden failures as evidence lists',
+    { evidence: hiding(...Array.from({ length: 20 }, (): Failure => ['a', 1, 'background', null])) },
+    `(no output)\n\nexit code: 0\n\n${'[hidden failure: «a» exit code 1, behind &]\n'.repeat(3)}[at least 17 more hidden failures]`,
   ],
   [
     'a signal',

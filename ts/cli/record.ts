@@ -29,7 +29,7 @@ const EVIDENCE_OF_MCP: readonly string[] = [...EVIDENCE_OF_RUN, 'off' satisfies 
 export function addEvidenceFlag(command: Command): Command {
   return command.option(
     '--evidence [how]',
-    'say what each part of it returned: status (default), or tree, which also watches its files',
+    'say which failures its exit code hides: status (default), or tree, for now the same as status',
     oneOf(EVIDENCE_OF_RUN),
   );
 }
@@ -38,7 +38,7 @@ export function addEvidenceFlag(command: Command): Command {
 export function addMcpEvidenceFlag(command: Command): Command {
   return command.option(
     '--evidence [how]',
-    'what each part of a command returned: status (default), tree, which also watches its files, or off',
+    'what each part of a command returned: status (default), tree, for now the same as status, or off',
     oneOf(EVIDENCE_OF_MCP),
   );
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { evidenceLines } from '../core/evidence-lines.ts';
 import { innerOf } from '../core/inner.ts';
 import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
@@ -23,6 +24,9 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   const reduce = reduceOf(options) ?? 'off';
   if (options.background && reduce !== 'off') {
     throw new Failure('ERR_BASH_INVALID_ARG', '--reduce is for a command in the foreground', EXIT.usage);
+  }
+  if (options.background && options.evidence) {
+    throw new Failure('ERR_BASH_INVALID_ARG', '--evidence is for a command in the foreground', EXIT.usage);
   }
   if (command.trim() === '-') {
     const text = "- is not a command: did you mean --stdin, as in agent-bash run --stdin 'bash -s'?";
@@ -50,8 +54,8 @@ async function readInput(): Promise<Uint8Array> {
 }
 
 async function start(command: string, options: RunOptions, stdin: BashOptions['stdin']): Promise<void> {
-  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd, evidence } = options;
-  const reach = { confine: confineOf(options), ...recordOf(options), evidence };
+  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
+  const reach = { confine: confineOf(options), ...recordOf(options) };
   const rest = { timeoutMs, idleTimeoutMs, ...reach, stdin, ledger: ledger() };
   const task = await withRegistry(options, (registry) => registry.start(command, { ...rest, cwd }), { make: true });
   if (options.json) return printJson(task);
@@ -112,9 +116,10 @@ async function printReduced({ view, stdout, stderr }: BashResult): Promise<void>
 
 /** Reports the facts that the output does not show. */
 async function explain(result: BashResult, cwd: string): Promise<void> {
-  const { status, signal, timeoutMs, survivors, confinement, notes } = result;
+  const { status, signal, timeoutMs, survivors, evidence, confinement, notes } = result;
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
+  for (const line of evidence ? evidenceLines(evidence) : []) await remark(line);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
   for (const line of recordLines(result, cwd)) await remark(line);
   for (const line of confinement ? denials(confinement) : []) await remark(line);

@@ -1,12 +1,12 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
-import { evidencePart } from './evidence.ts';
+import { oneLine } from '../core/lines.ts';
 import {
   changedPart,
   denialPart,
+  evidencePart,
   formatUndone,
   joinParts,
-  oneLine,
   withoutLastNewline,
   withSuggestion,
 } from './parts.ts';

@@ -1,5 +1,7 @@
 import { realpathSync } from 'node:fs';
-import type { BackgroundTask, BashResult, Denial, UndoConflict, Undone } from 'agent-bash';
+import type { BackgroundTask, BashResult, Denial, Evidence, UndoConflict, Undone } from 'agent-bash';
+import { evidenceLines } from '../core/evidence-lines.ts';
+import { oneLine } from '../core/lines.ts';
 import { receiptLine, shownPath } from '../core/receipt-line.ts';
 import { visible } from '../core/visible.ts';
 
@@ -82,9 +84,6 @@ function clipped(text: string, end: string): string {
     : `${text.slice(0, SENTENCE_LENGTH - end.length - 1)}…${end}`;
 }
 
-/** Returns a text without line breaks. */
-export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
-
 /** Receipts have real paths, and a directory may be reached through a link. */
 function placesOf(cwd: string): string[] {
   try {
@@ -92,6 +91,15 @@ function placesOf(cwd: string): string[] {
   } catch {
     return [cwd];
   }
+}
+
+/** Returns the lines about failures that the exit code does not show, or `''`. */
+export function evidencePart(evidence: Evidence | null | undefined): string {
+  // A hook or a replacement of `bash` may give a result of another version.
+  if (!evidence) return '';
+  return evidenceLines(evidence)
+    .map((line) => `[${line}]`)
+    .join('\n');
 }
 
 type Confinement = NonNullable<BashResult['confinement']>;

@@ -1,25 +1,25 @@
 import type { Evidence, Masked } from 'agent-bash';
-import { oneLine } from './parts.ts';
+import { oneLine } from './lines.ts';
 
 /** Characters of a command in a line. */
 const COMMAND_LENGTH = 60;
 /** Hidden failures with a line of their own. */
 const LISTED = 3;
+/** The most hidden failures that evidence lists. */
+const MOST = 20;
 
-/** Returns the lines about failures that the exit code does not show, or `''`. */
-export function evidencePart(evidence: Evidence | null | undefined): string {
-  // A hook or a replacement of `bash` may give a result of another version.
-  if (!evidence) return '';
-  const { masked } = evidence;
+/** Returns the lines about failures that the exit code does not show. */
+export function evidenceLines({ masked }: Pick<Evidence, 'masked'>): string[] {
   const more = masked.length - LISTED;
-  const rest = more > 0 ? [`[${more} more hidden failure${more === 1 ? '' : 's'}]`] : [];
-  return [...masked.slice(0, LISTED).map(hiddenLine), ...rest].join('\n');
+  const least = masked.length >= MOST ? 'at least ' : '';
+  const rest = more > 0 ? [`${least}${more} more hidden failure${more === 1 ? '' : 's'}`] : [];
+  return [...masked.slice(0, LISTED).map(hiddenLine), ...rest];
 }
 
 function hiddenLine(failure: Masked): string {
   const { command, signal, exitCode } = failure;
   const end = signal === null ? `exit code ${exitCode}` : `killed: ${signal}`;
-  return `[hidden failure: «${short(command)}» ${end}, ${place(failure)}]`;
+  return `hidden failure: «${short(command)}» ${end}, ${place(failure)}`;
 }
 
 function place({ by, behind }: Masked): string {
