@@ -21,6 +21,12 @@ test.each(runners)('%s: an output with failures counts them', async (runner) => 
 });
 
 describe('readTests', () => {
+  test('undefined counts as left out', async () => {
+    const text = await recorded('pytest', 'fail');
+    expect(readTests(text, { command: undefined, exitCode: undefined })).toEqual(readTests(text));
+    expect(readTests(text, undefined)).toEqual(readTests(text));
+  });
+
   test('the shape is plain data', async () => {
     const [counts] = readTests(await recorded('pytest', 'fail'), { command: 'pytest', exitCode: 1 });
     expect(counts).toEqual({

@@ -150,12 +150,18 @@ export interface TestCounts {
 export interface ReadTestsOptions {
   /**
    * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
-   * or searches (`cat`, `grep`, `tail`), nothing counts. Default: the output alone decides.
+   * or searches (`cat`, `grep`, `tail`), nothing counts.
+   *
+   * @default none: the output alone decides
+   * @example readTests(stdout, { command: 'pytest -q' });
    */
-  command?: string;
+  command?: string | undefined;
   /**
    * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
    * where a runner prints a summary for each package, module or binary, since further ones could have followed.
+   *
+   * @default none: the run was not killed
+   * @example readTests(stdout, { exitCode: null });
    */
-  exitCode?: number | null;
+  exitCode?: number | null | undefined;
 }
