@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 16] = [
     "--edition=2024",
     "--crate-type=cdylib",
     "--crate-name=witness",
@@ -17,6 +17,11 @@ const FLAGS: [&str; 12] = [
     "-Clink-arg=-nostdlib",
     "-Clink-arg=-Wl,--gc-sections",
     "-Clink-arg=-Wl,-z,nodelete",
+    // Fewer parts to map, which each start of bash pays for.
+    "-Clink-arg=-Wl,-z,norelro",
+    "-Clink-arg=-Wl,-z,noseparate-code",
+    "-Clink-arg=-Wl,--build-id=none",
+    "-Clink-arg=-Wl,--no-eh-frame-hdr",
     "-Dwarnings",
 ];
 
