@@ -558,14 +558,20 @@ interface TestCounts {
 interface ReadTestsOptions {
   /**
    * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
-   * or searches (`cat`, `grep`, `tail`), nothing counts. Default: the output alone decides.
+   * or searches (`cat`, `grep`, `tail`), nothing counts.
+   *
+   * @default none: the output alone decides
+   * @example readTests(stdout, { command: 'pytest -q' });
    */
-  command?: string;
+  command?: string | undefined;
   /**
    * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
    * where a runner prints a summary for each package, module or binary, since further ones could have followed.
+   *
+   * @default none: the run was not killed
+   * @example readTests(stdout, { exitCode: null });
    */
-  exitCode?: number | null;
+  exitCode?: number | null | undefined;
 }
 //#endregion
 //#region ts/safety/analysis.d.ts
@@ -2091,8 +2097,8 @@ interface BashOptions {
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
    * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
-   * that of `npm test | tail -5` hides failing tests. The command is not changed and cannot tell. `'status'` watches
-   * the command's shell. `'tree'` also watches the files below the repository of `cwd`.
+   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
+   * shell. `'tree'` is for now the same as `'status'`.
    *
    * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
    *
