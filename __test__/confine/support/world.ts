@@ -40,13 +40,17 @@ export function worldsOf(host = process.pid): WorldFiles[] {
 }
 
 function placesOf(pid: number): string[] {
-  try {
-    const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-    return fds.filter((path) => /\/world-[^/]+$/.test(path));
-  } catch {
-    // It has ended meanwhile.
-    return [];
-  }
+  // A descriptor may be closed meanwhile, and the process may have ended.
+  const ofLiving = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch {
+      return otherwise;
+    }
+  };
+  const fds = ofLiving(() => readdirSync(`/proc/${pid}/fd`), []);
+  const paths = fds.map((fd) => ofLiving(() => readlinkSync(`/proc/${pid}/fd/${fd}`), ''));
+  return paths.filter((path) => /\/world-[^/]+$/.test(path));
 }
 
 /** Whether nothing of a world is left. */

@@ -221,8 +221,8 @@ fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32)
     !is_answer(last.split_whitespace(), code) && (!negated || code != 1)
 }
 
-/// Returns whether a part was started by the process of another one, or by a substitution there, which gives its code to
-/// the command around it.
+/// Returns whether a part was started by the process of another one, or by a substitution there, which gives its code
+/// to the command around it.
 fn is_in(command: &Command<'_>, other: &Found, part: &Found) -> bool {
     let fork = |process: usize| command.processes[process].fork.map(|(parent, _)| parent);
     let mut parent = fork(other.process);
