@@ -78,9 +78,26 @@ pub fn held(policy: &Policy) -> (tempfile::TempDir, Held, PathBuf) {
     (state, held, own)
 }
 
+/// A directory of a test. A world may still remove its own files when the directory is removed, and of two that remove
+/// one directory each may find a file gone and stop.
+struct Directory(tempfile::TempDir);
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let path = self.0.path();
+        let removed = || fs::remove_dir_all(path).is_ok() || !path.exists();
+        for _ in 0..100 {
+            if removed() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
 /// Directories of a test that every user may use.
 pub struct Scene {
-    _directory: tempfile::TempDir,
+    _directory: Directory,
     /// A write root.
     pub root: PathBuf,
     /// A directory of the host next to it.
@@ -103,7 +120,7 @@ impl Scene {
             fs::set_permissions(path, Permissions::from_mode(0o755)).expect("permitted");
             chown(path, user, user).expect("given away");
         }
-        Self { _directory: directory, root, outside, state, user, watches: true }
+        Self { _directory: Directory(directory), root, outside, state, user, watches: true }
     }
 
     /// Creates them in the directory for temporary files.
