@@ -38,7 +38,7 @@ mod undo_calls;
 pub use access::{check_access, confinement_reach};
 pub use bridge::Bridge;
 pub use confinement::{ConfineMissing, Confinement, Denial, DenialGrant, GrantedNetwork};
-pub use counts::{NativeTestCounts, read_tests};
+pub use counts::read_tests;
 pub use events::NativeEvent;
 pub use facts::facts;
 pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};

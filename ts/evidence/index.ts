@@ -26,5 +26,5 @@ export function readTests(text: string, options: ReadTestsOptions = {}): TestCou
   if (typeof text !== 'string') throw invalid('text', text, 'a string');
   checkFields<ReadTestsOptions>('readTests', options, CHECKS);
   const { command, exitCode } = options;
-  return loadNative().readTests(text, command, exitCode !== undefined, exitCode ?? undefined);
+  return JSON.parse(loadNative().readTests(text, command, exitCode !== undefined, exitCode ?? undefined));
 }

@@ -206,7 +206,7 @@ impl Frame {
         // A summary without any number says that no test ran.
         let is_none = self.summary && self.numbers.iter().all(Option::is_none);
         let total = self.total().or_else(|| is_none.then_some(0));
-        // Behind a total the passed tests are what is left of it.
+        // With a total, the passed tests are the rest.
         let passed = self.numbers[0]
             .or_else(|| number(0).filter(|_| !counting.numbers[0].is_empty()))
             .or(if ended && total.is_some() { None } else { listed[0] });

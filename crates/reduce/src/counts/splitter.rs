@@ -61,8 +61,7 @@ impl Splitter {
     }
 }
 
-/// Calls `take` with a line as a terminal shows it: without escape sequences, and with what is behind its last carriage
-/// return.
+/// Calls `take` with a line as a terminal shows it: without escape sequences, from its last carriage return on.
 fn plain(line: &[u8], buffer: &mut Vec<u8>, take: &mut impl FnMut(&[u8])) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = memchr::memrchr(b'\r', line).map_or(line, |at| &line[at + 1..]);

@@ -1,10 +1,13 @@
 //! The counts as callers get them.
 
+use serde::Serialize;
+
 /// Most names of failed tests.
 pub const MOST_NAMES: usize = 50;
 
 /// The tests of one runner in an output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TestCounts {
     /// The name of the rule.
     pub runner: String,

@@ -1,5 +1,7 @@
 //! Reads the lines of an output, and keeps the frames of the runs in it.
 
+mod closing;
+
 use std::collections::HashMap;
 
 use super::frame::{Frame, Names, Run};
@@ -41,7 +43,7 @@ impl Reader {
     }
 }
 
-/// What is known about a runner.
+/// The state of one runner in the output.
 #[derive(Clone, Debug, Default)]
 struct Runner {
     /// A line that is no summary, or the command, told that it runs.
@@ -263,7 +265,7 @@ impl Lines {
         }
     }
 
-    /// Notes that a line is certainly the runner's own. What it seems to say in another form is not another runner's.
+    /// Notes that a line is certainly the runner's own.
     fn know(&mut self, rule: usize) {
         self.finder.know(rule);
         for over in self.rules[rule].1.over {
@@ -368,96 +370,5 @@ impl Lines {
             None => &mut self.runs,
         };
         runs.iter_mut().rev().find(|run| run.rule == rule)
-    }
-
-    /// Ends the frame of a runner whose tests add up to its total.
-    fn close_full(&mut self, rule: usize) {
-        let counting = self.rules[rule].1;
-        let is_full = |frame: &Frame| frame.rule == rule && frame.sure && frame.adds_up(counting);
-        if counting.adds_up && self.frames.iter().any(is_full) {
-            self.close(rule);
-        }
-    }
-
-    /// Ends the frame of a runner.
-    fn close(&mut self, rule: usize) {
-        let Some(at) = self.frames.iter().rposition(|frame| frame.rule == rule) else { return };
-        let counting = self.rules[rule].1;
-        let inside: Vec<Run> = self.frames.drain(at + 1..).flat_map(|frame| frame.inner).collect();
-        let Some(mut frame) = self.frames.pop() else { return };
-        self.runners[rule].ended_at = self.number;
-        frame.names.prepend(std::mem::take(&mut self.runners[rule].names));
-        let (mut run, mut inner) = frame.end(counting, true);
-        for over in counting.over {
-            if let Some(other) = self.rules.iter().position(|(rule, _)| rule.name == *over) {
-                self.runners[other].is_off = false;
-            }
-        }
-        inner.extend(inside);
-        // A build that does not count itself may run a runner that does.
-        if run.passed.is_some() || run.total.is_some() {
-            inner.clear();
-        }
-        match self.frames.last_mut() {
-            Some(outer) => {
-                inner.push(run);
-                add(&mut outer.inner, inner);
-            }
-            None => {
-                if let Some(last) = self.runners[rule].last.filter(|&at| counting.once && self.is_run(at, rule)) {
-                    run.names.prepend(std::mem::take(&mut self.runs[last].names));
-                    self.runs.truncate(last);
-                }
-                self.runs.append(&mut inner);
-                self.runs.push(run);
-                self.runners[rule].last = Some(self.runs.len() - 1);
-                self.settle();
-            }
-        }
-    }
-
-    fn is_run(&self, at: usize, rule: usize) -> bool {
-        self.runs.get(at).is_some_and(|run| run.rule == rule)
-    }
-
-    /// Adds up the runs if there are many.
-    fn settle(&mut self) {
-        if self.runs.len() >= APART {
-            let runs = std::mem::take(&mut self.runs);
-            add(&mut self.sums, runs);
-            self.runners.iter_mut().for_each(|runner| runner.last = None);
-        }
-    }
-
-    fn end(mut self, ended: Ended) -> Vec<TestCounts> {
-        let mut runs = std::mem::take(&mut self.sums);
-        add(&mut runs, std::mem::take(&mut self.runs));
-        for mut frame in std::mem::take(&mut self.frames) {
-            let rule = frame.rule;
-            let is_meant = frame.sure || self.runners[rule].is_proven && frame.has_counts();
-            frame.names.prepend(std::mem::take(&mut self.runners[rule].names));
-            let (run, mut inner) = frame.end(self.rules[rule].1, false);
-            if is_meant {
-                // They may be the output of a test of this run.
-                inner.iter_mut().for_each(|run| run.complete = false);
-                add(&mut runs, vec![run]);
-            }
-            add(&mut runs, inner);
-        }
-        for run in &mut runs {
-            run.complete &= !(ended == Ended::Killed && self.rules[run.rule].1.several);
-        }
-        let name = |run: &Run| self.rules[run.rule].0.name.clone();
-        runs.into_iter().map(|run| (name(&run), run)).map(|(name, run)| run.counts(&name)).collect()
-    }
-}
-
-/// Adds runs to the sums of each runner.
-fn add(sums: &mut Vec<Run>, runs: Vec<Run>) {
-    for run in runs {
-        match sums.iter_mut().find(|sum| sum.rule == run.rule) {
-            Some(sum) => sum.add(run),
-            None => sums.push(run),
-        }
     }
 }
