@@ -1,4 +1,4 @@
-//! What is known of bash's builtins.
+//! The builtins of bash.
 
 /// Builtins that run commands from elsewhere.
 const OPAQUE: [&str; 5] = [".", "eval", "source", "builtin", "command"];

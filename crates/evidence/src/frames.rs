@@ -14,7 +14,7 @@ pub struct Frame {
     pub site: Id,
     /// The rounds of the loop after this one. `None` for a call.
     pub left: Option<usize>,
-    /// What is around it.
+    /// The frames around it.
     pub outer: Frames,
 }
 

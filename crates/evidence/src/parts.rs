@@ -43,7 +43,7 @@ impl Found {
 pub fn parts(command: &Command<'_>) -> Vec<Found> {
     let mut found: Vec<_> = (0..command.processes.len()).flat_map(|process| of_process(command, process)).collect();
     found.sort_by_key(|part| part.began);
-    // Programs first: whether a subshell failed depends on what is in it.
+    // The innermost first: a subshell fails if a part in it does.
     let mut order: Vec<_> = (0..found.len()).collect();
     order.sort_by_cached_key(|at| std::cmp::Reverse(depth(command, &found[*at])));
     for at in order {
@@ -143,7 +143,7 @@ fn course(command: &Command<'_>, found: &[Found], at: usize) -> Option<Course> {
 /// The code after SIGPIPE.
 const SIGPIPE: i32 = 128 + 13;
 
-/// Returns whether another element of a pipeline reads what this command writes, or what is around it.
+/// Returns whether another element of a pipeline reads the output of this command, or of a command around it.
 fn has_reader(command: &Command<'_>, place: &Place) -> bool {
     let is_read = |unit: Id| match command.units.parent(unit) {
         Some((pipeline, Role::At(index))) => match &command.units[pipeline].shape {

@@ -52,7 +52,7 @@ struct Way {
     taken: Option<Rc<Taken>>,
 }
 
-/// The unit of a step, and those of the steps before. Ways share what they have in common.
+/// The unit of a step, and those of the steps before, which ways share.
 struct Taken {
     unit: Option<(Id, Frames)>,
     before: Option<Rc<Taken>>,
@@ -265,8 +265,8 @@ impl<'p> Finder<'_, 'p> {
         is(&step.event.text) || kept && is(&step.event.kept)
     }
 
-    /// Returns whether bash printed what it prints before it runs this substitution: the simple command around it, or
-    /// the list in it.
+    /// Returns whether bash printed the simple command around a substitution, or the list in it. It prints one of the
+    /// two before it runs the substitution.
     fn is_printed_around(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
         let units = self.walk.units;
         let around = units.parent(unit).map(|(around, _)| around);

@@ -22,6 +22,9 @@ pub struct Unit {
     pub parent: Option<(Id, Role)>,
     /// The substitutions in the words and redirects, in the order of the text.
     pub substitutions: Vec<Id>,
+    /// Whether this is a substitution that its command may leave out: in `${x:-$(…)}`, in the pattern of a `case`, in
+    /// `[[ a || $(…) ]]`, or in a redirect, which the process of a program expands.
+    pub optional: bool,
     /// The command as bash prints it, in a canonical form.
     pub key: String,
     /// The source.
@@ -87,7 +90,7 @@ pub enum Role {
 impl Units {
     /// Lists the units of a command.
     pub fn of(command: &str, read: &ParsedScript) -> Self {
-        let mut builder = Builder { all: Vec::new(), heredocs: &read.heredocs };
+        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs };
         builder.list(&read.script.body, None, &Text { text: command.into(), begins: Some(0) });
         Self { all: builder.all }
     }
@@ -153,6 +156,8 @@ struct Text {
 
 struct Builder<'p> {
     all: Vec<Unit>,
+    /// Whether substitutions that are found now are optional.
+    optional: bool,
     heredocs: &'p [Heredoc],
 }
 
@@ -162,6 +167,7 @@ impl Builder<'_> {
             shape: Shape::Test,
             parent,
             substitutions: Vec::new(),
+            optional: self.optional,
             key: String::new(),
             source: text.text.get(span.clone()).unwrap_or_default().to_owned(),
             span: text.begins.map(|begins| begins + span.start..begins + span.end),
@@ -231,7 +237,7 @@ impl Builder<'_> {
             Kind::Case { word, arms } => {
                 self.parts(&word.parts, id, text);
                 let mut arm = |(at, (patterns, body)): (usize, &(Vec<Word>, List))| {
-                    self.words(patterns, id, text);
+                    self.optionally(|builder| builder.words(patterns, id, text));
                     self.list(body, Some((id, Role::Body(at))), text)
                 };
                 Shape::Case(arms.iter().enumerate().map(&mut arm).collect())
@@ -240,7 +246,7 @@ impl Builder<'_> {
                 Shape::Function { name: name.clone(), body: self.node(body, (id, Role::Body(0)), text) }
             }
             Kind::Test(words) => {
-                self.words(words, id, text);
+                self.optionally(|builder| builder.words(words, id, text));
                 Shape::Test
             }
             Kind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),
@@ -252,10 +258,19 @@ impl Builder<'_> {
 
     fn redirects(&mut self, redirects: &[Redirection], id: Id, text: &Text) {
         for redirect in redirects {
-            self.parts(&redirect.target.parts, id, text);
             let body = redirect.heredoc.and_then(|number| self.heredocs.get(number));
-            self.parts(body.map_or(&[][..], |body| &body.parts), id, text);
+            self.optionally(|builder| {
+                builder.parts(&redirect.target.parts, id, text);
+                builder.parts(body.map_or(&[][..], |body| &body.parts), id, text);
+            });
         }
+    }
+
+    /// Reads a place whose substitutions are optional.
+    fn optionally(&mut self, read: impl FnOnce(&mut Self)) {
+        let around = std::mem::replace(&mut self.optional, true);
+        read(self);
+        self.optional = around;
     }
 
     fn words(&mut self, words: &[Word], id: Id, text: &Text) {
@@ -271,7 +286,7 @@ impl Builder<'_> {
                 Part::Double(inner) | Part::Arithmetic(inner) | Part::Pattern(_, inner) => self.parts(inner, id, text),
                 Part::Parameter(parameter) => {
                     self.parts(parameter.index.as_deref().unwrap_or_default(), id, text);
-                    self.parts(&parameter.word, id, text);
+                    self.optionally(|builder| builder.parts(&parameter.word, id, text));
                 }
                 Part::Array(words) => self.words(words, id, text),
                 Part::Command(nested) | Part::Process(nested) => self.substitution(nested, id, text),
@@ -290,7 +305,9 @@ impl Builder<'_> {
         let at = self.all[around].substitutions.len();
         let id = self.add(Some((around, Role::Word(at))), key::span_of_list(&nested.list), text);
         self.all[around].substitutions.push(id);
+        let optional = std::mem::take(&mut self.optional);
         self.all[id].shape = Shape::Substitution(self.list(&nested.list, Some((id, Role::Body(0))), text));
+        self.optional = optional;
     }
 }
 

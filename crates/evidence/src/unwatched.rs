@@ -5,30 +5,21 @@ use safety::parse::Join;
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::types::{End, Evidence, State, Verdict};
 use crate::units::{Id, Shape, Units};
+use crate::verdict;
 
 /// Returns the evidence of a command whose shell was not watched: one program, or programs joined by `&&`, that ended
 /// with 0 have all ended with 0. Of all else nothing is known.
 pub fn evidence(command: &str, units: &Units, end: End) -> Evidence {
     let utf16 = safety::Utf16::new(command);
-    let programs = (end.by_itself && end.code == Some(0)).then(|| programs(units)).flatten();
-    let (verdict, why, state) = match (&programs, end) {
-        (Some(_), _) => (Verdict::Passed, None, State::Known),
-        (None, End { by_itself: true, code: Some(0), .. }) => {
-            (Verdict::Unproven, Some("The shell could not be watched.".to_owned()), State::Unknown)
-        }
-        (None, End { by_itself: false, .. }) => {
-            (Verdict::Failed, Some("The command did not end by itself.".to_owned()), State::Unknown)
-        }
-        (None, End { code: Some(code), .. }) => {
-            (Verdict::Failed, Some(format!("The exit code is {code}.")), State::Unknown)
-        }
-        (None, End { signal, .. }) => {
-            let by = signal.map_or_else(|| "a signal".to_owned(), sys::signal_name);
-            (Verdict::Failed, Some(format!("The command was ended by {by}.")), State::Unknown)
-        }
+    let failed = verdict::failed(end);
+    let programs = failed.is_none().then(|| programs(units)).flatten();
+    let (verdict, why) = match (&programs, failed) {
+        (_, Some(failed)) => failed,
+        (Some(_), None) => (Verdict::Passed, None),
+        (None, None) => (Verdict::Unproven, Some("The shell could not be watched.".to_owned())),
     };
-    let parts: Vec<_> =
-        programs.unwrap_or_default().into_iter().map(|id| crate::verdict::passed(units, id, &utf16)).collect();
+    let state = if programs.is_some() { State::Known } else { State::Unknown };
+    let parts: Vec<_> = programs.unwrap_or_default().into_iter().map(|id| verdict::passed(units, id, &utf16)).collect();
     Evidence { verdict, why, state, parts_total: parts.len(), parts, masked: Vec::new() }
 }
 

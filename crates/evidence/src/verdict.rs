@@ -32,7 +32,7 @@ pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End
             _ => None,
         })
         .collect();
-    let (verdict, why) = verdict(command, found, state, end, &masked);
+    let (verdict, why) = failed(end).unwrap_or_else(|| proved(command, found, state));
     let mut entries = joined(found, |_| ());
     let parts_total = entries.len();
     keep(&mut entries);
@@ -59,7 +59,7 @@ fn keep(entries: &mut Vec<(&Found, usize)>) {
 fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
     let unit = part.place.as_ref().map(|place| &units[place.unit]);
     let code = part.code;
-    // A shell gives 128 + n for a process that signal n ended, and a program may exit with that number itself.
+    // 128 + n may be a code of the program's own, and says nothing of a signal.
     let signal = part.signal;
     Part {
         command: cut(unit.map_or(part.printed.as_str(), |unit| unit.source.as_str())),
@@ -81,23 +81,20 @@ fn cut(text: &str) -> String {
     text.chars().take(SOURCE).collect()
 }
 
-/// Returns the verdict of a command, and why it is not `passed`.
-fn verdict(
-    command: &Command<'_>,
-    found: &[Found],
-    state: State,
-    end: End,
-    masked: &[Masked],
-) -> (Verdict, Option<String>) {
-    if !end.by_itself {
-        return (Verdict::Failed, Some("The command did not end by itself.".to_owned()));
-    }
-    if let Some(signal) = end.signal {
-        return (Verdict::Failed, Some(format!("The command was ended by {}.", sys::signal_name(signal))));
-    }
-    if let Some(code) = end.code.filter(|code| *code != 0) {
-        return (Verdict::Failed, Some(format!("The exit code is {code}.")));
-    }
+/// Returns the verdict of a command whose own end is a failure.
+pub fn failed(end: End) -> Option<(Verdict, Option<String>)> {
+    let why = match end {
+        End { by_itself: false, .. } => "The command did not end by itself.".to_owned(),
+        End { signal: Some(signal), .. } => format!("The command was ended by {}.", sys::signal_name(signal)),
+        End { code: Some(0), .. } => return None,
+        End { code: Some(code), .. } => format!("The exit code is {code}."),
+        End { code: None, .. } => "The exit code is not known.".to_owned(),
+    };
+    Some((Verdict::Failed, Some(why)))
+}
+
+/// Returns the verdict of a command that ended with 0, and why it is not `passed`.
+fn proved(command: &Command<'_>, found: &[Found], state: State) -> (Verdict, Option<String>) {
     let excused = |part: &Found| match &part.course {
         Some(Course::Masked { by: By::Or, right: Some(right), .. }) => started_program(command, found, *right),
         _ => false,
@@ -116,7 +113,6 @@ fn verdict(
     if let Some(part) = found.iter().find(|part| part.code.is_none()) {
         return (Verdict::Unproven, Some(format!("The end of «{}» is not known.", source(command.units, part))));
     }
-    debug_assert!(masked.is_empty(), "a masked failure decides");
     (Verdict::Passed, None)
 }
 

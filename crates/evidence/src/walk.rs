@@ -112,8 +112,10 @@ impl Walk<'_> {
             At::Words(id, index, code) => match self.units[id].substitutions.get(index) {
                 Some(substitution) => {
                     next.units.push((*substitution, frames.clone()));
-                    // In `${x:-$(…)}` it may not run.
-                    go(At::Words(id, index + 1, None));
+                    // A program's process expands its redirects, and not again the words.
+                    if self.units[*substitution].optional || process.lenient || id == process.root {
+                        go(At::Words(id, index + 1, None));
+                    }
                 }
                 None => go(At::Body(id, code)),
             },

@@ -289,7 +289,7 @@ fn observed(evidence: &Evidence) -> (Counts, Counts, Verdict) {
     (parts, count(masked), evidence.verdict)
 }
 
-/// Generates a command, and returns it with what it must prove.
+/// Generates a command. Returns it with the parts, masked parts and verdict that it must have, and its exit code.
 fn case(seed: u64) -> (String, (Counts, Counts, Verdict), i32) {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     (0..8).for_each(|_| _ = numbers.below(2));

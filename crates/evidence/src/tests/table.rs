@@ -3,7 +3,7 @@
 use super::watch;
 use crate::{By, End, Evidence, State, Verdict, read};
 
-/// Runs a command and returns its evidence: verdict and state, the parts, and what is masked.
+/// Runs a command and returns its evidence in a line: `VERDICT STATE: PARTS # MASKED`.
 fn proved(script: &str) -> String {
     let (trace, end) = watch::run(script);
     shown(&read(script, trace.as_ref(), end))
@@ -83,7 +83,7 @@ fn each_part_has_its_code() {
     }
 }
 
-/// Asserts what is hidden by what.
+/// Asserts the verdict and the masked parts of each command.
 fn hides(cases: &[(&str, &str)]) {
     for (script, wanted) in cases {
         let shown = proved(script);
