@@ -81,6 +81,15 @@ describe('evidence is not null', () => {
     expect(evidence).toMatchObject({ verdict: 'failed', state: 'unknown', parts: [], partsTotal: 0 });
   });
 
+  test('for a command that bash reads as a script, which the text alone decides', async () => {
+    const blanks = ' '.repeat(140_000);
+    const long = await bash(`false | true;${blanks}`, { evidence: 'status' });
+    expect(long.exitCode).toBe(0);
+    expect(long.evidence).toMatchObject({ verdict: 'unproven', state: 'unknown', parts: [], masked: [] });
+    const plain = await bash(`/bin/true${blanks}`, { evidence: 'status' });
+    expect(plain.evidence).toMatchObject({ verdict: 'passed', partsTotal: 1 });
+  });
+
   test('for a command that was aborted before it began', async () => {
     const { evidence } = await bash('true', { evidence: 'status', signal: AbortSignal.abort() });
     expect(evidence).toMatchObject({ verdict: 'failed', state: 'unknown', parts: [], partsTotal: 0 });

@@ -38,6 +38,27 @@ describe.each(WAYS)('a command that runs %s', (_, run) => {
     expect(structuredClone(evidence)).toStrictEqual(evidence);
   });
 
+  test.runIf(isLinux)('has its hidden failures, each with its place', async () => {
+    const { exitCode, evidence } = await run(`sh -c 'exit 3' | cat; (exit 2); true`, { evidence: 'status' });
+    expect(exitCode).toBe(0);
+    expect(evidence).toMatchObject({ verdict: 'failed', state: 'known' });
+    // A way may put a command of its own in front.
+    const [first, ...masked] = evidence?.masked ?? [];
+    const start = first?.span?.[0] ?? Number.NaN;
+    const common = { signal: null, times: 1 };
+    expect([first, ...masked]).toEqual([
+      { ...common, command: `sh -c 'exit 3'`, span: [start, start + 14], exitCode: 3, by: 'pipe', behind: 'cat' },
+      { ...common, command: '(exit 2)', span: [start + 22, start + 30], exitCode: 2, by: 'sequence', behind: 'true' },
+    ]);
+    expect(evidence?.parts).toContainEqual({ ...common, command: 'cat', span: [start + 17, start + 20], exitCode: 0 });
+    expect((await run('/bin/true | cat', { evidence: 'status' })).evidence).toMatchObject({
+      verdict: 'passed',
+      why: null,
+      state: 'known',
+      masked: [],
+    });
+  });
+
   test('has none without the option', async () => {
     expect((await run('true')).evidence).toBeNull();
     expect((await run('true', { evidence: 'off' })).evidence).toBeNull();
