@@ -211,9 +211,10 @@ fn fails_inside(command: &Command<'_>, found: &[Found], part: &Found, code: i32)
     if sources.clone().any(Found::failed) || ends(last) {
         return true;
     }
-    // An answer excuses the part if nothing ran behind it.
+    // An answer or a condition excuses the part if nothing ran behind it but a `wait` that returned its code.
     let key = crate::key::of_printed(last);
-    if sources.any(|source| source.place.as_ref().is_some_and(|place| command.units[place.unit].key == key)) {
+    let waited = last.starts_with("wait ") && sources.clone().next().is_some();
+    if waited || sources.any(|source| source.place.as_ref().is_some_and(|place| command.units[place.unit].key == key)) {
         return false;
     }
     // No process had the code, so a builtin or `!` made it.
