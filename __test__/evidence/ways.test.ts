@@ -26,6 +26,8 @@ const SURROUNDINGS = [
 /** What it sees with words that no warm shell serves. */
 const MORE_SURROUNDINGS = [
   `cat /proc/self/environ | tr '\\0' '\\n' | grep -v ^AGENT_BASH_ID=`,
+  // A session's shell reads its state from a descriptor whose number differs.
+  `tr '\\0' '\\n' </proc/$$/environ | grep -v -e ^AGENT_BASH_ID= -e ^BASH_ENV=/proc`,
   `false | true | (exit 3); echo "\${PIPESTATUS[*]}"`,
 ].join('\n');
 

@@ -12,6 +12,8 @@ pub const TEXT: usize = 704 * 1024;
 pub const TEXTS: usize = 2 * 1024 * 1024;
 /// Bytes that are kept of a program's words.
 pub const WORDS: u32 = 256;
+/// Most bytes of an entry of the environment in whose place the library's own one stands.
+pub const ENTRY: usize = 104;
 /// The size of the area.
 pub const SIZE: usize = TEXT + TEXTS;
 /// The first bytes of the area.
@@ -32,7 +34,10 @@ pub struct Header {
     pub text: AtomicU32,
     /// 1 once an event or a text found no room.
     pub lost: AtomicU32,
-    _room: [u32; 11],
+    /// The length of `entry`. 0: the library takes its own entry out and puts none there.
+    pub entry_length: u32,
+    /// The entry of the environment that stands in the place of the library's own one.
+    pub entry: [u8; ENTRY],
 }
 
 /// A process was forked: `pid`.

@@ -102,14 +102,18 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     // SAFETY: Reads a pointer that the C library sets before it runs other code, or has not set yet.
     let set = unsafe { environ };
     // SAFETY: One of the two is the array of the environment, which no other code reads yet.
-    let Some(fd) = (unsafe { take_entry(if set.is_null() { passed } else { set }) }) else { return };
-    // SAFETY: Maps a part of the file whose descriptor was in the entry, and closes the descriptor.
-    let mapped = unsafe { mmap(ptr::null_mut(), SIZE, PROT_READ_WRITE, MAP_SHARED, fd, AREA as c_long) };
-    // SAFETY: As above.
-    unsafe { close(fd) };
+    let Some(own) = (unsafe { Own::find(if set.is_null() { passed } else { set }) }) else { return };
+    // SAFETY: Maps a part of the file whose descriptor was in the entry.
+    let mapped = unsafe { mmap(ptr::null_mut(), SIZE, PROT_READ_WRITE, MAP_SHARED, own.fd, AREA as c_long) };
+    // SAFETY: Nothing else uses the descriptor.
+    unsafe { close(own.fd) };
     let header: *mut Header = mapped.cast();
     // SAFETY: A mapping that succeeded has the size of the area.
-    if mapped as isize == -1 || unsafe { (*header).magic } != MAGIC {
+    let header = unsafe { header.as_ref() }.filter(|header| mapped as isize != -1 && header.magic == MAGIC);
+    let entry = header.and_then(|header| header.entry.get(..header.entry_length as usize)).unwrap_or_default();
+    // SAFETY: The array has not changed.
+    unsafe { own.take(entry) };
+    if header.is_none() {
         return;
     }
     // A handler of signals may not look symbols up, so that is done now.
@@ -118,50 +122,71 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     real_execve();
     real_exit();
     // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4. Nothing else runs yet.
-    unsafe { *WITNESS.0.get() = Witness::find(header) };
+    unsafe { *WITNESS.0.get() = Witness::find(mapped.cast()) };
     if let Some(witness) = witness() {
         // SAFETY: The area is mapped.
         unsafe { (*witness.header).begun.store(1, Ordering::Release) };
     }
 }
 
-/// Takes the library out of `LD_PRELOAD`, so that bash finds the environment of its caller. Returns its descriptor.
-unsafe fn take_entry(environment: *mut *mut c_char) -> Option<c_int> {
+/// The library's own entry of the environment.
+struct Own {
+    /// Its place in the array.
+    at: *mut *mut c_char,
+    /// The descriptor in it.
+    fd: c_int,
+    /// Where the caller's own libraries begin, behind a colon. `None` without any.
+    others: Option<usize>,
+}
+
+impl Own {
     const NAME: &[u8] = b"LD_PRELOAD=";
-    const PATH: &[u8] = b"/proc/self/fd/";
-    let mut at = environment;
-    // SAFETY: The array ends with a null pointer, and each entry before it with a null byte.
-    while let Some(entry) = unsafe { at.as_ref() }.filter(|entry| !entry.is_null()) {
-        // SAFETY: As above; nothing else reads or writes the entry meanwhile.
-        let bytes = unsafe { slice::from_raw_parts_mut(entry.cast::<u8>(), CStr::from_ptr(*entry).count_bytes()) };
-        if let Some(digits) = bytes.strip_prefix(NAME).and_then(|value| value.strip_prefix(PATH)) {
-            let number = digits.iter().take_while(|byte| byte.is_ascii_digit());
-            let length = number.clone().count();
-            let fd = number.fold(0, |number, digit| number * 10 + c_int::from(digit - b'0'));
-            let end = NAME.len() + PATH.len() + length;
-            if bytes.get(end) == Some(&b':') {
-                // The caller's own value stays: the name moves in front of it.
-                let start = end + 1 - NAME.len();
-                bytes[..start].fill(0);
-                bytes[start..=end].copy_from_slice(NAME);
-                // SAFETY: The new start lies within the entry.
-                unsafe { *at = entry.add(start) };
-            } else {
-                bytes.fill(0);
-                // SAFETY: Moves the rest of the array by one, with the null pointer at its end.
-                unsafe {
-                    while !(*at).is_null() {
-                        *at = *at.add(1);
-                        at = at.add(1);
-                    }
+
+    /// Finds the entry: `LD_PRELOAD=/proc/self/fd/N`, with any number of slashes, and the caller's libraries behind it.
+    unsafe fn find(mut at: *mut *mut c_char) -> Option<Self> {
+        // SAFETY: The array ends with a null pointer, and each entry before it with a null byte.
+        while let Some(entry) = unsafe { at.as_ref() }.filter(|entry| !entry.is_null()) {
+            // SAFETY: As above.
+            let bytes = unsafe { CStr::from_ptr(*entry) }.to_bytes();
+            if let Some(path) = bytes.strip_prefix(Self::NAME).and_then(|value| value.strip_prefix(b"/proc/self/fd/")) {
+                let slashes = path.iter().take_while(|byte| **byte == b'/').count();
+                let digits = path[slashes..].iter().take_while(|byte| byte.is_ascii_digit());
+                let end = bytes.len() - path.len() + slashes + digits.clone().count();
+                let fd = digits.fold(0, |number, digit| number * 10 + c_int::from(digit - b'0'));
+                return Some(Self { at, fd, others: (bytes.get(end) == Some(&b':')).then_some(end + 1) });
+            }
+            // SAFETY: The entry was not the last one.
+            at = unsafe { at.add(1) };
+        }
+        None
+    }
+
+    /// Takes the entry out, so that bash finds the environment of its caller. If `entry` has the same length, it stands
+    /// in its place.
+    unsafe fn take(mut self, entry: &[u8]) {
+        // SAFETY: The entry is there, and nothing else reads or writes it meanwhile.
+        let bytes =
+            unsafe { slice::from_raw_parts_mut((*self.at).cast::<u8>(), CStr::from_ptr(*self.at).count_bytes()) };
+        if let Some(others) = self.others {
+            // The name moves in front of the caller's libraries.
+            let start = others - Self::NAME.len();
+            bytes[..start].fill(0);
+            bytes[start..others].copy_from_slice(Self::NAME);
+            // SAFETY: The new start lies within the entry.
+            unsafe { *self.at = (*self.at).add(start) };
+        } else if bytes.len() == entry.len() {
+            bytes.copy_from_slice(entry);
+        } else {
+            bytes.fill(0);
+            // SAFETY: Moves the rest of the array by one, with the null pointer at its end.
+            unsafe {
+                while !(*self.at).is_null() {
+                    *self.at = *self.at.add(1);
+                    self.at = self.at.add(1);
                 }
             }
-            return Some(fd);
         }
-        // SAFETY: The entry was not the last one.
-        at = unsafe { at.add(1) };
     }
-    None
 }
 
 /// Looks a symbol up: of the whole program, or behind this library.

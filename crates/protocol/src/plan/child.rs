@@ -1,5 +1,6 @@
 //! The plan of a child: one place turns it into a process.
 
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +12,9 @@ use sys::TerminalSize;
 
 /// The variable that tells programs, and searches for programs, to which command they belong.
 pub const MARK: &str = "AGENT_BASH_ID";
+
+/// Most bytes of an entry in whose place that of the witness can stand.
+const LONGEST: usize = 100;
 
 /// The variable by which the dynamic loader loads the witness.
 const PRELOAD: &[u8] = b"LD_PRELOAD=";
@@ -101,6 +105,12 @@ impl Plan {
         self.files.contains(&Inherited::Witness)
     }
 
+    /// Returns the entry of the environment in whose place that of the witness stands: the mark. `None` if there is no
+    /// witness, or it cannot stand there.
+    pub fn replaced_entry(&self) -> Option<&[u8]> {
+        replaced(&self.env).filter(|_| self.is_watched()).map(|mark| &self.env[mark])
+    }
+
     /// Returns the environment with which the program is executed.
     #[must_use]
     pub fn executed_env(&self) -> Vec<u8> {
@@ -115,15 +125,35 @@ impl Plan {
     }
 }
 
-/// Returns an environment in which the dynamic loader finds the witness. The witness takes its path out again: from the
-/// front of the caller's own `LD_PRELOAD`, or else with the whole entry, which is therefore the last one.
+/// Returns an environment in which the dynamic loader finds the witness: in front of the caller's own libraries, else
+/// in the place of the mark, else at the end. The witness takes its path out again, so that bash finds `env`.
 fn with_witness(env: &[u8]) -> Vec<u8> {
-    let path = Inherited::Witness.path();
-    let path = path.as_os_str().as_bytes();
-    match memchr::memmem::find_iter(env, PRELOAD).find(|at| *at == 0 || env[at - 1] == 0) {
-        Some(at) => [&env[..at], PRELOAD, path, b":", &env[at + PRELOAD.len()..]].concat(),
-        None => [env, PRELOAD, path, b"\0"].concat(),
+    let own = own_entry();
+    if let Some(at) = find(env, PRELOAD) {
+        return [&env[..at], &own, b":", &env[at + PRELOAD.len()..]].concat();
     }
+    let Some(mark) = replaced(env) else { return [env, &own, b"\0"].concat() };
+    // More slashes make it as long as the mark.
+    let (path, number) = own.split_at(own.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
+    let slashes = vec![b'/'; mark.len() - own.len()];
+    [&env[..mark.start], path, &slashes, number, &env[mark.end..]].concat()
+}
+
+/// Returns the place of the mark in an environment, if the entry of the witness can stand there.
+fn replaced(env: &[u8]) -> Option<Range<usize>> {
+    let start = find(env, format!("{MARK}=").as_bytes()).filter(|_| find(env, PRELOAD).is_none())?;
+    let length = memchr::memchr(0, &env[start..])?;
+    (own_entry().len()..=LONGEST).contains(&length).then(|| start..start + length)
+}
+
+/// Returns where the variable that begins like this is in an environment.
+fn find(env: &[u8], variable: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(env, variable).find(|at| *at == 0 || env[at - 1] == 0)
+}
+
+/// Returns the entry by which the loader finds the witness.
+fn own_entry() -> Vec<u8> {
+    [PRELOAD, Inherited::Witness.path().as_os_str().as_bytes()].concat()
 }
 
 /// Returns a mark that is unique on this machine for as long as it matters: process, time of loading, count.
@@ -138,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_witness_is_the_last_variable_or_stands_before_the_callers_library() {
+    fn a_witness_stands_before_the_callers_library_or_in_place_of_the_mark_or_last() {
         for (env, expected) in [
             ("A=1\0B=2\0", "A=1\0B=2\0LD_PRELOAD=/proc/self/fd/69\0"),
             ("", "LD_PRELOAD=/proc/self/fd/69\0"),
@@ -146,6 +176,14 @@ mod tests {
             ("A=LD_PRELOAD=a\0", "A=LD_PRELOAD=a\0LD_PRELOAD=/proc/self/fd/69\0"),
             ("A=1\0LD_PRELOAD=a.so\0B=2\0", "A=1\0LD_PRELOAD=/proc/self/fd/69:a.so\0B=2\0"),
             ("LD_PRELOAD=\0B=2\0", "LD_PRELOAD=/proc/self/fd/69:\0B=2\0"),
+            ("A=1\0AGENT_BASH_ID=7199-66135c-6\0", "A=1\0LD_PRELOAD=/proc/self/fd/69\0"),
+            ("A=1\0AGENT_BASH_ID=7199-66135c-6f\0", "A=1\0LD_PRELOAD=/proc/self/fd//69\0"),
+            ("AGENT_BASH_ID=short\0", "AGENT_BASH_ID=short\0LD_PRELOAD=/proc/self/fd/69\0"),
+            ("AGENT_BASH_ID=7199-66135c-6f\0B=2\0", "LD_PRELOAD=/proc/self/fd//69\0B=2\0"),
+            (
+                "LD_PRELOAD=a\0AGENT_BASH_ID=7199-66135c-6f\0",
+                "LD_PRELOAD=/proc/self/fd/69:a\0AGENT_BASH_ID=7199-66135c-6f\0",
+            ),
         ] {
             assert_eq!(String::from_utf8_lossy(&with_witness(env.as_bytes())), expected);
         }

@@ -25,19 +25,19 @@ impl Watched {
         has_number() && sys::takes_witness(shell)
     }
 
-    /// Creates the witness of a shell. Returns its descriptor for the shell as well.
+    /// Creates the witness of a plan's shell. Returns its descriptor for the shell as well.
     ///
     /// # Errors
     /// If the system gives no file in memory, or no descriptors are free.
-    pub fn begin() -> io::Result<(Self, OwnedFd)> {
-        let witness = Witness::create()?;
+    pub fn begin(plan: &Plan) -> io::Result<(Self, OwnedFd)> {
+        let witness = Witness::create(plan.replaced_entry().unwrap_or_default())?;
         let shared = witness.share()?;
         Ok((Self { witness: Some(witness), from: 0 }, shared))
     }
 
     /// Like [`Self::begin`], for the shell of a plan that may have a witness. Without one, the plan is changed.
     pub fn begin_with(plan: &mut Plan) -> (Self, Option<OwnedFd>) {
-        let begun = if plan.is_watched() { Self::begin().ok() } else { None };
+        let begun = if plan.is_watched() { Self::begin(plan).ok() } else { None };
         if begun.is_none() {
             plan.files.retain(|file| *file != Inherited::Witness);
         }
@@ -76,7 +76,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_shell_that_has_not_begun_has_no_events() {
-        let (watched, _shared) = Watched::begin().expect("a file");
+        let witness = Witness::create(&[]).expect("a file");
+        let watched = Watched { witness: Some(witness), from: 0 };
         assert!(watched.trace().is_none());
     }
 }

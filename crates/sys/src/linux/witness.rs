@@ -13,7 +13,9 @@ use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::witness::{Happened, Trace, WitnessEvent};
-use area::{AREA, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag};
+use area::{
+    AREA, ENTRY, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag,
+};
 
 #[path = "../../witness/area.rs"]
 mod area;
@@ -30,11 +32,12 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// Creates the file that bash loads.
+    /// Creates the file that bash loads. `entry` is the entry of the environment in whose place the library's own one
+    /// stands, which must have the same length. Empty: there is none.
     ///
     /// # Errors
     /// If the system gives no file in memory.
-    pub fn create() -> io::Result<Self> {
+    pub fn create(entry: &[u8]) -> io::Result<Self> {
         // Kernels before 6.3 do not know the flag and need none. A system that forbids programs in memory refuses it.
         let executable =
             memfd_create(c"agent-bash", MFdFlags::MFD_CLOEXEC | MFdFlags::from_bits_retain(libc::MFD_EXEC));
@@ -44,7 +47,9 @@ impl Witness {
         };
         let mut file = File::from(fd);
         file.write_all(LIBRARY)?;
-        file.write_all_at(&MAGIC.to_ne_bytes(), AREA as u64)?;
+        let entry = if entry.len() <= ENTRY { entry } else { &[] };
+        let header = [&MAGIC.to_ne_bytes(), &[0; 16][..], &(entry.len() as u32).to_ne_bytes(), entry].concat();
+        file.write_all_at(&header, AREA as u64)?;
         file.set_len((AREA + SIZE) as u64)?;
         Ok(Self { file })
     }
@@ -185,7 +190,7 @@ const SUBSHELL_PROCSUB: u32 = 0x20;
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
     static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create().is_ok_and(|witness| witness.can_run()));
+    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create(&[]).is_ok_and(|witness| witness.can_run()));
     let Ok(metadata) = fs::metadata(program) else { return false };
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -245,7 +250,7 @@ mod tests {
 
     /// A witness that bash has begun to write to, as far as the host can tell.
     fn begun() -> Witness {
-        let witness = Witness::create().expect("a file");
+        let witness = Witness::create(&[]).expect("a file");
         witness.file.write_all_at(&1_u32.to_ne_bytes(), AREA as u64 + 4).expect("written");
         witness
     }
@@ -288,7 +293,7 @@ mod tests {
         let witness = begun();
         witness.file.set_len(AREA as u64 + 4).expect("cut");
         assert!(witness.read(0).is_none() && witness.events() == 0, "no header");
-        assert!(Witness::create().expect("a file").read(0).is_none(), "not begun");
+        assert!(Witness::create(&[]).expect("a file").read(0).is_none(), "not begun");
     }
 
     #[test]
@@ -309,7 +314,7 @@ mod tests {
 
     #[test]
     fn bash_tells_what_it_starts_and_shows_nothing() {
-        let witness = Witness::create().expect("a file");
+        let witness = Witness::create(&[]).expect("a file");
         let shared = witness.share().expect("a descriptor");
         nix::fcntl::fcntl(&shared, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inherited");
         let run = Command::new("/bin/bash")

@@ -12,7 +12,7 @@ pub enum Witness {}
 
 impl Witness {
     /// Fails.
-    pub fn create() -> io::Result<Self> {
+    pub fn create(_: &[u8]) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

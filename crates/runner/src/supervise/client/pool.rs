@@ -70,7 +70,7 @@ impl OwnFiles {
     fn of(kind: &ShellKind) -> io::Result<(Self, Vec<OwnedFd>)> {
         let (mut own, mut descriptors) = (Self::default(), Vec::new());
         if kind.plan.is_watched() {
-            let (watched, shared) = Watched::begin()?;
+            let (watched, shared) = Watched::begin(&kind.plan)?;
             own.watched = watched;
             descriptors.push(shared);
         }
@@ -128,7 +128,7 @@ impl ShimHandle {
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
-        let Ok((own, files)) = OwnFiles::of(&kind) else { return };
+        let Ok((own, files)) = OwnFiles::of(&with_mark) else { return };
         if protocol::send(&self.socket, ToShim::Prepare { kind: Box::new(with_mark), files }).is_ok() {
             self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, own });
         }
