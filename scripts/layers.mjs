@@ -26,6 +26,7 @@ const LARGER = {
   'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
   'crates/reduce/src/rules/counting.rs Tests': 'one field per key of the table',
   'crates/runner/src/request/mod.rs Request': 'one field per option, as the stages read them',
+  'crates/sys/src/witness.rs WitnessEvent': 'one field per fact of an event',
   'crates/runner/src/request/mod.rs check': 'one line per field of a request',
   'crates/runner/src/live/shape.rs Run': 'one field per field of the message to those who watch',
   'crates/runner/src/request/raw.rs RawOptions': 'one field per public option',

@@ -13,6 +13,8 @@
 //! | `course` | where the code of a failed part ends |
 //! | `verdict` | what all of that proves |
 //! | `unwatched` | what the text alone proves |
+//! | `counted` | what the counts of tests prove |
+//! | `programs`, `checks` | the parts that are checks, and what each of them proves |
 //! | `types` | the result |
 //!
 //! Pure, runs in the host. Begin with [`read`].
@@ -22,12 +24,15 @@
 
 mod answers;
 mod builtins;
+mod checks;
+mod counted;
 mod course;
 mod frames;
 mod key;
 mod parts;
 mod places;
 mod processes;
+mod programs;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -36,24 +41,35 @@ mod unwatched;
 mod verdict;
 mod walk;
 
-pub use types::{By, End, Evidence, Masked, Part, State, Verdict};
+pub use types::{Again, By, Check, CheckRun, End, Evidence, Kind, Masked, Part, Ran, Since, State, Verdict};
 
 use safety::Utf16;
 use sys::Trace;
 
 use course::Command;
+use programs::Program;
 use units::Units;
 
-/// Reads the evidence of a command. `trace` is `None` if its shell could not be watched.
+/// Reads the evidence of a command.
 #[must_use]
-pub fn read(command: &str, trace: Option<&Trace>, end: End) -> Evidence {
+pub fn read(ran: Ran<'_>) -> Evidence {
+    let Ran { command, trace, end, tests, cwd, rules } = ran;
     let read = safety::parse::read(command);
     let units = Units::of(command, &read);
-    let Some(trace) = trace else { return unwatched::evidence(command, &units, end) };
+    let (evidence, programs) = match trace {
+        Some(trace) => watched(command, &units, trace, end),
+        None => unwatched::evidence(command, &units, end, cwd),
+    };
+    let checks = checks::checks(programs, rules, &tests);
+    Evidence { checks, ..counted::judge(evidence, tests) }
+}
+
+fn watched(command: &str, units: &Units, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
     let (processes, complete) = processes::processes(trace);
-    let places = places::places(&units, &processes);
+    let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));
-    let watched = Command { units: &units, processes: &processes, places: &places, code, signal: end.signal };
+    let watched = Command { units, processes: &processes, places: &places, code, signal: end.signal };
     let found = parts::parts(&watched);
-    verdict::evidence(&watched, &found, complete, end, &Utf16::new(command))
+    let evidence = verdict::evidence(&watched, &found, complete, end, &Utf16::new(command));
+    (evidence, programs::programs(&watched))
 }

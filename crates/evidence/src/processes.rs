@@ -57,7 +57,7 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
                 Some(child) => all[child].waited = Some((*status, event.number)),
                 None => complete &= !event.in_command,
             },
-            Happened::Executed { words } => all[process].steps.push(Step::Executed(event, words)),
+            Happened::Executed { words, .. } => all[process].steps.push(Step::Executed(event, words)),
             Happened::Exited { .. } => all[process].exit = Some(event),
         }
     }

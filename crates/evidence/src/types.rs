@@ -1,6 +1,29 @@
 //! The result, in the terms of the public API.
 
+use std::path::{Path, PathBuf};
+
+pub use reduce::check::Check as Kind;
+use reduce::counts::TestCounts;
+use safety::decide::Commands;
 use serde::Serialize;
+use sys::Trace;
+
+/// A command that has ended.
+#[derive(Clone, Debug)]
+pub struct Ran<'a> {
+    /// Its text.
+    pub command: &'a str,
+    /// The events of its shell. `None` if the shell could not be watched.
+    pub trace: Option<&'a Trace>,
+    /// Its end.
+    pub end: End,
+    /// The tests in its output.
+    pub tests: Vec<TestCounts>,
+    /// The absolute directory in which it began.
+    pub cwd: &'a Path,
+    /// Rules that name more commands that are checks.
+    pub rules: &'a Commands,
+}
 
 /// How the command itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +52,10 @@ pub struct Evidence {
     pub parts_total: usize,
     /// Failures that the exit code does not show: at most 20.
     pub masked: Vec<Masked>,
+    /// The tests in the output, one entry per runner.
+    pub tests: Vec<TestCounts>,
+    /// The parts that check something: at most 8.
+    pub checks: Vec<Check>,
 }
 
 /// What a command proved as a whole.
@@ -98,4 +125,83 @@ pub enum By {
     Background,
     /// `$(…)`, backquotes, `<(…)`
     Substitution,
+}
+
+/// A part of a command that checks something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The same for the same words in the same directory.
+    pub id: String,
+    /// The source, at most 200 characters.
+    pub command: String,
+    /// The absolute directory in which it ran.
+    pub cwd: PathBuf,
+    /// What it checks.
+    pub kind: Kind,
+    /// The verdict of this part, whatever hides it.
+    pub verdict: Verdict,
+    /// The run of this check before this one.
+    pub last: Option<CheckRun>,
+    /// The last run before this one that passed.
+    pub last_passed: Option<CheckRun>,
+    /// What changed since `last_passed`.
+    pub since: Option<Since>,
+    /// The names of failed tests, compared with `last`.
+    pub again: Option<Again>,
+    /// The exit code. `None` after a signal, and if it is not known.
+    #[serde(skip)]
+    pub exit_code: Option<i32>,
+    /// The names of failed tests, if all are known.
+    #[serde(skip)]
+    pub failures: Option<Vec<String>>,
+}
+
+/// One run of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckRun {
+    /// The run's name.
+    pub run_id: String,
+    /// The time of its end, Unix time in ms.
+    pub at: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The exit code. `None` after a signal, and if it is not known.
+    pub exit_code: Option<i32>,
+}
+
+/// The files that changed since a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Since {
+    /// How complete the list is.
+    pub state: State,
+    /// Why the state is not `known`, in a sentence.
+    pub why: Option<String>,
+    /// The number of all changed files.
+    pub total: u64,
+    /// Their absolute paths, at most 20.
+    pub paths: Vec<String>,
+}
+
+/// The failed tests of a run, compared with those of the run before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Again {
+    /// They failed then.
+    pub fixed: Vec<String>,
+    /// They failed then and now.
+    pub same: Vec<String>,
+    /// They fail now.
+    pub appeared: Vec<String>,
+}
+
+impl Again {
+    /// Compares the names of failed tests.
+    #[must_use]
+    pub fn of(before: &[String], now: &[String]) -> Self {
+        let of = |names: &[String], others: &[String], both: bool| {
+            names.iter().filter(|name| others.contains(name) == both).cloned().collect()
+        };
+        Self { fixed: of(before, now, false), same: of(now, before, true), appeared: of(now, before, false) }
+    }
 }

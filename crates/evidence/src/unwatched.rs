@@ -1,15 +1,18 @@
 //! What the text of a command proves if its shell could not be watched.
 
+use std::path::Path;
+
 use safety::parse::Join;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
+use crate::programs::Program;
 use crate::types::{End, Evidence, State, Verdict};
-use crate::units::{Id, Shape, Units};
+use crate::units::{Id, Role, Shape, Units};
 use crate::verdict;
 
 /// Returns the evidence of a command whose shell was not watched: one program, or programs joined by `&&`, that ended
 /// with 0 have all ended with 0. Of all else nothing is known.
-pub fn evidence(command: &str, units: &Units, end: End) -> Evidence {
+pub fn evidence(command: &str, units: &Units, end: End, cwd: &Path) -> (Evidence, Vec<Program>) {
     let utf16 = safety::Utf16::new(command);
     let failed = verdict::failed(end);
     let programs = failed.is_none().then(|| programs(units)).flatten();
@@ -19,8 +22,26 @@ pub fn evidence(command: &str, units: &Units, end: End) -> Evidence {
         (None, None) => (Verdict::Unproven, Some("The shell could not be watched.".to_owned())),
     };
     let state = if programs.is_some() { State::Known } else { State::Unknown };
-    let parts: Vec<_> = programs.unwrap_or_default().into_iter().map(|id| verdict::passed(units, id, &utf16)).collect();
-    Evidence { verdict, why, state, parts_total: parts.len(), parts, masked: Vec::new() }
+    let ids = programs.unwrap_or_default();
+    let parts: Vec<_> = ids.iter().map(|id| verdict::passed(units, *id, &utf16)).collect();
+    let (masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new());
+    let evidence = Evidence { verdict, why, state, parts_total: parts.len(), parts, masked, tests, checks };
+    (evidence, ids.into_iter().filter_map(|id| passed(units, id, cwd)).collect())
+}
+
+/// Returns a program that ended with 0, if its words and its directory are known.
+fn passed(units: &Units, id: Id, cwd: &Path) -> Option<Program> {
+    let Shape::Simple { words } = &units[id].shape else { return None };
+    // A `cd` before it is not followed.
+    let first = units.around(id).nth(1).and_then(|pipeline| units.parent(pipeline));
+    let words = words.iter().cloned().collect::<Option<_>>()?;
+    matches!(first, Some((_, Role::At(0)))).then(|| Program {
+        words,
+        directory: cwd.to_owned(),
+        source: units[id].source.clone(),
+        code: Some(0),
+        killed: false,
+    })
 }
 
 /// Returns the programs of a text that is one program, or programs joined by `&&`.

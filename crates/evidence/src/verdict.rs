@@ -12,7 +12,7 @@ const PARTS: usize = 50;
 /// Most entries of `masked`.
 const MASKED: usize = 20;
 /// Most characters of a part's source.
-const SOURCE: usize = 200;
+pub const SOURCE: usize = 200;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
 pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16) -> Evidence {
@@ -37,7 +37,16 @@ pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End
     let parts_total = entries.len();
     keep(&mut entries);
     let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
-    Evidence { verdict, why, state, parts, parts_total, masked: masked.into_iter().take(MASKED).collect() }
+    Evidence {
+        verdict,
+        why,
+        state,
+        parts,
+        parts_total,
+        masked: masked.into_iter().take(MASKED).collect(),
+        tests: Vec::new(),
+        checks: Vec::new(),
+    }
 }
 
 /// Returns whether the place of a part is known beyond doubt.

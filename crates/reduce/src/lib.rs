@@ -15,6 +15,7 @@
 //! - **The judge shares no code with this crate** (`bench/tokens/`): it has its own oracle of failures and its own
 //!   inverses.
 
+pub mod check;
 pub mod class;
 pub mod counts;
 pub mod estimate;

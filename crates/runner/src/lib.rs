@@ -7,6 +7,7 @@ pub mod error;
 pub mod live;
 mod noting;
 pub mod pattern;
+pub mod proof;
 pub mod pty;
 pub mod registry;
 pub mod request;

@@ -25,6 +25,8 @@ pub struct WitnessEvent {
     pub text: Arc<str>,
     /// The simple command outside of traps. In the process of a substitution it is that of the command around it.
     pub kept: Arc<str>,
+    /// The directory of a program, and of a shell that did not find one. Empty: it is not known.
+    pub directory: Arc<str>,
     /// `$?` before.
     pub status: i32,
     /// Whether the process, or one around it, is that of a substitution.
@@ -58,8 +60,10 @@ pub enum Happened {
     },
     /// The process became a program.
     Executed {
-        /// The program's words, up to 256 bytes.
+        /// The program's words, up to 1 KiB.
         words: Vec<String>,
+        /// Whether that is all of them.
+        whole: bool,
     },
     /// The shell exited by itself.
     Exited {

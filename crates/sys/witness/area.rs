@@ -6,12 +6,12 @@ use core::sync::atomic::AtomicU32;
 pub const AREA: usize = 64 * 1024;
 /// The number of events: a process has three.
 pub const SLOTS: usize = 3 * 4096;
-/// Where the texts begin in the area.
-pub const TEXT: usize = 704 * 1024;
+/// Where the texts begin in the area. A multiple of every page size.
+pub const TEXT: usize = 768 * 1024;
 /// Bytes of all texts.
 pub const TEXTS: usize = 2 * 1024 * 1024;
 /// Bytes that are kept of a program's words.
-pub const WORDS: u32 = 256;
+pub const WORDS: u32 = 1024;
 /// Most bytes of an entry of the environment in whose place the library's own one stands.
 pub const ENTRY: usize = 104;
 /// The size of the area.
@@ -93,4 +93,8 @@ pub struct Event {
     pub words_at: u32,
     /// The length of the words.
     pub words_length: u32,
+    /// The directory of a program, and of a shell that did not find one.
+    pub directory_at: u32,
+    /// The length of the directory. 0: it is not known.
+    pub directory_length: u32,
 }

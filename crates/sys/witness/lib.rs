@@ -26,6 +26,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, fd: c_int, offset: c_long) -> *mut c_void;
     fn close(fd: c_int) -> c_int;
+    fn getcwd(buffer: *mut c_char, size: usize) -> *mut c_char;
     fn __errno_location() -> *mut c_int;
 }
 
@@ -36,6 +37,11 @@ type Exit = unsafe extern "C" fn(c_int) -> !;
 
 const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 const ENOEXEC: c_int = 8;
+/// Longest directory that is kept, in bytes.
+const DIRECTORY: usize = 1024;
+/// The exit codes of a shell whose program could not be executed, or was not found.
+const NOT_EXECUTED: c_int = 126;
+const NOT_FOUND: c_int = 127;
 const PROT_READ_WRITE: c_int = 3;
 const MAP_SHARED: c_int = 1;
 
@@ -54,6 +60,8 @@ const EMPTY: Event = Event {
     kept_length: 0,
     words_at: 0,
     words_length: 0,
+    directory_at: 0,
+    directory_length: 0,
 };
 
 /// Variables of bash, and the area of events.
@@ -283,6 +291,19 @@ impl Witness {
         self.store(unsafe { CStr::from_ptr(text) }.to_bytes())
     }
 
+    /// Stores the directory in which the process is, for the event in a slot.
+    fn directory(&self, slot: *mut Event) {
+        let mut directory = [0_u8; DIRECTORY];
+        // SAFETY: The buffer has this size, and ends with a null byte if it was filled.
+        let path = unsafe { getcwd(directory.as_mut_ptr().cast(), DIRECTORY) };
+        if !path.is_null() {
+            // SAFETY: As above.
+            let (at, length) = self.store(unsafe { CStr::from_ptr(path) }.to_bytes());
+            // SAFETY: The slot is this event's own.
+            unsafe { ((*slot).directory_at, (*slot).directory_length) = (at, length) };
+        }
+    }
+
     /// Writes an event, and returns its number and place.
     fn write(&self, mut event: Event, texts: bool) -> Option<(u32, *mut Event)> {
         if texts {
@@ -383,6 +404,7 @@ pub unsafe extern "C" fn execve(
         let (at, length) = witness.store(&joined[..length]);
         // SAFETY: The slot is this event's own.
         unsafe { ((*slot).words_at, (*slot).words_length) = (at, length) };
+        witness.directory(slot);
     }
     // SAFETY: Calls what bash called.
     let failed = unsafe { real_execve()(path, words, environment) };
@@ -399,8 +421,11 @@ pub unsafe extern "C" fn execve(
 /// Stands before the C library's `exit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
-    if let Some(witness) = witness() {
-        witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, true);
+    if let Some(witness) = witness()
+        && let Some((_, slot)) = witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, true)
+        && (code == NOT_EXECUTED || code == NOT_FOUND)
+    {
+        witness.directory(slot);
     }
     // SAFETY: Calls what bash called.
     unsafe { real_exit()(code) }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::watch;
-use crate::{By, Evidence, State, Verdict, read};
+use super::{read, watch};
+use crate::{By, Evidence, State, Verdict};
 
 /// A generated command.
 enum Node {

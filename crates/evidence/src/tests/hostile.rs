@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use sys::{Happened, Trace, WitnessEvent};
 
-use super::watch;
-use crate::{End, Evidence, read};
+use super::{read, watch};
+use crate::{End, Evidence};
 
 const SCRIPT: &str = "f() { /bin/false; }; for i in 1 2; do f | cat & done; x=$(f; (f) || echo `f`); wait $!; ! f";
 
@@ -68,6 +68,7 @@ fn a_long_trace_of_an_unclear_command_is_read_in_bounded_time() {
         happened,
         text: "$x".into(),
         kept: "".into(),
+        directory: "/".into(),
         status: 0,
         substitution: false,
         errexit: false,

@@ -1,7 +1,7 @@
 //! Commands with the evidence that they must give.
 
-use super::watch;
-use crate::{By, End, Evidence, State, Verdict, read};
+use super::{read, watch};
+use crate::{By, End, Evidence, State, Verdict};
 
 /// Runs a command and returns its evidence in a line: `VERDICT STATE: PARTS # MASKED`.
 fn proved(script: &str) -> String {

@@ -22,6 +22,8 @@ pub struct Printed {
     pub rows: bool,
     /// Whether each program only shows files or searches, also where it feeds another one.
     pub shows: bool,
+    /// Whether a program prints contents of files or a difference, perhaps beside others that say something themselves.
+    pub contents: bool,
     /// The programs whose output is a part of this output, with their first words. Rules match their hints against
     /// these.
     pub programs: Vec<String>,
@@ -36,7 +38,7 @@ pub fn printed(command: &str) -> Printed {
     reader.script(command, 0);
     let rows = reader.rows && !reader.other;
     let shows = reader.shows && !reader.speaks;
-    Printed { exact: reader.exact, rows, shows, programs: reader.programs }
+    Printed { exact: reader.exact, rows, shows, contents: reader.contents, programs: reader.programs }
 }
 
 #[derive(Default)]
@@ -47,6 +49,7 @@ struct Reader {
     /// Whether a program shows files or searches, and whether one says something itself.
     shows: bool,
     speaks: bool,
+    contents: bool,
     programs: Vec<String>,
     /// The functions of the script.
     functions: HashMap<String, Rc<Node>>,
@@ -142,6 +145,7 @@ impl Reader {
         self.programs.append(&mut inner.programs);
         self.shows |= inner.shows;
         self.speaks |= inner.speaks;
+        self.contents |= inner.contents;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: true, .. } => Prints::Text,
@@ -178,6 +182,7 @@ impl Reader {
         let said = prints(name, &words[1..], piped);
         let is_shown = shows(name) || name == "git" && matches!(said, Prints::Exact | Prints::Rows);
         self.shows |= is_shown;
+        self.contents |= is_shown && said == Prints::Exact;
         self.speaks |= !is_shown && (is_unknown || said != Prints::Nothing);
         if matches!(said, Prints::Text | Prints::Rows) && !is_unknown {
             self.programs.push(with_subcommands(name, &words[1..]));
@@ -196,12 +201,26 @@ impl Reader {
         self.programs.append(&mut inner.programs);
         self.shows |= inner.shows;
         self.speaks |= inner.speaks;
+        self.contents |= inner.contents;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: false, rows: true, .. } => Prints::Rows,
             _ => Prints::Text,
         }
     }
+}
+
+/// Returns the words of a command without the programs that run it: `npm test` of `timeout 60 npm test`.
+pub fn unwrapped(words: &[String]) -> Vec<String> {
+    let mut words: Vec<_> = words.iter().cloned().map(Some).collect();
+    for _ in 0..DEPTH {
+        match inside(&words) {
+            Some(Inside::Words(from)) => words.drain(..from.min(words.len())).for_each(drop),
+            Some(Inside::Argv(argv)) => words = argv,
+            Some(Inside::Script(_) | Inside::Unknown) | None => break,
+        }
+    }
+    words.into_iter().flatten().collect()
 }
 
 /// Returns the command inside a command. `python -m pytest` is read as pytest.

@@ -6,7 +6,7 @@ mod program;
 mod tests;
 mod words;
 
-pub use command::{Printed, printed};
+pub use command::{Printed, printed, unwrapped};
 
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod splitter;
 mod tests;
 mod types;
 
+use crate::Stream;
 use crate::class::printed;
 
 pub use reader::Reader;
@@ -24,6 +25,6 @@ pub use types::{Ended, MOST_NAMES, TestCounts};
 pub fn read_tests(text: &str, command: Option<&str>, ended: Ended) -> Vec<TestCounts> {
     let printed = command.map(printed);
     let mut reader = Reader::new(printed.as_ref());
-    reader.push(text.as_bytes());
+    reader.push(Stream::Stdout, text.as_bytes());
     reader.end(ended)
 }

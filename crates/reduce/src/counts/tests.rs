@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::{Ended, TestCounts, read_tests};
+use crate::Stream;
 use crate::rules::RULES;
 
 /// An output and what it must count.
@@ -165,12 +166,23 @@ fn what_a_command_only_shows_counts_nothing() {
         "for f in *.log; do head -20 \"$f\"; done",
         "less log",
         "bat log",
+        "cat log; pytest",
+        "git diff && pytest",
+        "pytest > log; tail -n 5 log",
     ] {
         assert_eq!(read_tests(&text, Some(command), Ended::Unknown), [], "{command}");
     }
-    for command in
-        ["pytest | tail -50", "cat log; pytest", "make test", "./run.sh", "$CMD", "perl run.t", "npm test --json"]
-    {
+    for command in [
+        "pytest | tail -50",
+        "pytest 2>&1 | sed -n '1,80p'",
+        "ls; pytest",
+        "cat > t.py <<< 'x = 1'; pytest",
+        "make test",
+        "./run.sh",
+        "$CMD",
+        "perl run.t",
+        "npm test --json",
+    ] {
         assert_eq!(read_tests(&text, Some(command), Ended::Unknown).len(), 1, "{command}");
     }
 }
@@ -189,7 +201,7 @@ fn a_cut_output_is_never_complete_without_the_failures() {
                 let printed = command.map(crate::class::printed);
                 let mut reader = super::Reader::new(printed.as_ref());
                 for (at, byte) in text.bytes().enumerate() {
-                    reader.push(&[byte]);
+                    reader.push(Stream::Stdout, &[byte]);
                     let before = &text.as_bytes()[..=at];
                     let is_whole = |counts: &TestCounts| counts.complete && counts.failed == 0;
                     if reader.clone().end(Ended::Unknown).iter().any(is_whole) && !ends_a_group(before) {
@@ -223,11 +235,27 @@ fn counts_do_not_depend_on_how_the_output_was_split() {
             for size in [1, 7, 64] {
                 let printed = crate::class::printed(&case.command);
                 let mut reader = super::Reader::new(Some(&printed));
-                text.as_bytes().chunks(size).for_each(|chunk| reader.push(chunk));
+                text.as_bytes().chunks(size).for_each(|chunk| reader.push(Stream::Stdout, chunk));
                 assert_eq!(reader.end(Ended::with(Some(case.exit))), case.counts(), "{runner}/{name} by {size}");
             }
         }
     }
+}
+
+#[test]
+fn a_line_of_one_stream_does_not_split_a_line_of_the_other() {
+    let printed = crate::class::printed("pytest -q");
+    let mut reader = super::Reader::new(Some(&printed));
+    for (stream, text) in [
+        (Stream::Stdout, "1 failed, "),
+        (Stream::Stderr, "a warning\n2 passed"),
+        (Stream::Stdout, "2 passed in 0.02s\n"),
+        (Stream::Stderr, " in 9s of another program\n"),
+    ] {
+        reader.push(stream, text.as_bytes());
+    }
+    let counts = reader.end(Ended::ByItself);
+    assert_eq!(counts.iter().map(|counts| (counts.passed, counts.failed)).collect::<Vec<_>>(), [(Some(2), 1)]);
 }
 
 /// Writes the counts of a runner as they are now.

@@ -2,10 +2,10 @@
 //!
 //! The build reads this file, too, and it imports nothing of the crate.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The kind of a check.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
     /// Runs tests.

@@ -81,6 +81,9 @@ pub enum RequestError {
     /// `evidence` has an unknown name.
     #[error("evidence: {0:?} is not one of off, status, tree")]
     UnknownEvidence(String),
+    /// `checks` has a rule that means nothing.
+    #[error(transparent)]
+    Checks(#[from] safety::decide::BadRule),
     /// `undo` has an unknown name.
     #[error("undo: {0:?} is not one of off, risky, always")]
     UnknownUndo(String),

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::live::{Kind, LiveRun, millis};
+use crate::proof;
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
 use capture::{Sanitize, Truncate};
@@ -126,8 +127,8 @@ pub struct Request {
     pub record: Option<Box<Wanted>>,
     /// The facts known of the command once it is judged, if they count for the record.
     pub risk: Option<Box<Risk>>,
-    /// Whether the parts of the command are watched.
-    pub evidence: bool,
+    /// The wanted evidence of the command. `None`: its parts are not watched.
+    pub evidence: Option<Arc<proof::Wanted>>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
     /// Who asked for the command.
@@ -157,7 +158,7 @@ impl Request {
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
-        let evidence = record::check_evidence(raw.evidence.as_deref())?;
+        let evidence = record::check_evidence(&raw)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;

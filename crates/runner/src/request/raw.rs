@@ -116,6 +116,8 @@ pub struct RawOptions {
     pub receipt: Option<String>,
     /// `off`, `status` or `tree`.
     pub evidence: Option<String>,
+    /// Rules that name commands that are checks.
+    pub checks: Vec<String>,
     /// The undo of the command. `None`: it cannot be undone.
     #[serde(deserialize_with = "undo")]
     pub undo: Option<RawUndo>,

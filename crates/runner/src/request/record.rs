@@ -1,12 +1,15 @@
 //! The record of a command: its receipt, its undo, and its evidence.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::entry::user_state;
 use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
+use crate::proof;
 use receipt::recording::{Detail, Undo, Wanted, When};
+use safety::decide::Commands;
 use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
@@ -37,15 +40,16 @@ pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestErro
     Ok(Some(Box::new(Wanted { receipt, undo, store })))
 }
 
-/// Checks `evidence`. Returns whether the parts of the command are watched.
+/// Checks `evidence` and `checks`. `None`: the parts of the command are not watched.
 ///
 /// # Errors
-/// [`RequestError::UnknownEvidence`]
-pub fn check_evidence(raw: Option<&str>) -> Result<bool, RequestError> {
-    match raw {
-        None | Some("off") => Ok(false),
+/// [`RequestError::UnknownEvidence`], [`RequestError::Checks`]
+pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, RequestError> {
+    let checks = Commands::parse("checks", &raw.checks)?;
+    match raw.evidence.as_deref() {
+        None | Some("off") => Ok(None),
         // The tree of the directory is not watched yet.
-        Some("status" | "tree") => Ok(true),
+        Some("status" | "tree") => Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks }))),
         Some(other) => Err(RequestError::UnknownEvidence(other.to_owned())),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::readers::Counter;
 use super::view::ViewMaker;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
@@ -103,6 +104,8 @@ pub struct Produced<'a> {
     pub stderr: Captured,
     /// The view of both streams, in the making.
     pub view: ViewMaker<'a>,
+    /// The counts of tests in both streams.
+    pub counter: Counter<'a>,
 }
 
 /// The shell of a command that has ended.
@@ -119,10 +122,11 @@ pub struct ShellAfter {
 }
 
 impl Completion<'_> {
-    /// Reads what the command proved, once.
-    pub fn evidence(&mut self, command: &str) -> Option<Evidence> {
+    /// Reads what the command proved, once. `named`: the run, and the command.
+    pub fn evidence(&mut self, named: (&str, &str)) -> Option<Evidence> {
         let watched = self.shell.watched.take()?;
-        Some(evidence::read(command, watched.trace().as_ref(), end_of(&self.exit)))
+        let counter = std::mem::take(&mut self.output.counter);
+        Some(watched.prove(named, end_of(&self.exit), |ended| counter.end(ended)))
     }
 }
 

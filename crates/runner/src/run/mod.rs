@@ -21,6 +21,7 @@ mod listener;
 pub mod outcome;
 mod owner;
 mod plan;
+pub mod readers;
 mod record;
 mod recorded;
 mod shown;
@@ -311,7 +312,8 @@ impl Launch {
                 }
             }
         };
-        let running = launched.follow().map_err(|error| self.unwatched(error))?;
+        let mut running = launched.follow().map_err(|error| self.unwatched(error))?;
+        self.request.evidence.iter().for_each(|wanted| running.child.wants(wanted));
         let finished = if self.request.background {
             self.become_task(running.child).await?
         } else {
@@ -369,7 +371,7 @@ impl Launch {
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
-        let evidence = completion.evidence(&self.request.command);
+        let evidence = completion.evidence((&self.request.mark, &self.request.command));
         let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);

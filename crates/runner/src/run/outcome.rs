@@ -127,7 +127,10 @@ impl Outcome {
             run: request.mark.clone(),
             receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
             undo: None,
-            evidence: request.evidence.then(|| evidence::read(&request.command, None, UNKNOWN_END)),
+            evidence: request
+                .evidence
+                .as_ref()
+                .map(|wanted| wanted.prove((&request.mark, &request.command), None, UNKNOWN_END, |_| Vec::new())),
             view: None,
         }
     }
@@ -153,7 +156,7 @@ impl Outcome {
         }
         let Completion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
-        let Produced { mut stdout, mut stderr, view } = output;
+        let Produced { mut stdout, mut stderr, view, .. } = output;
         let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
         let ended_by = ended_by(&exit, silent.is_some());
         let mut notes = request.notes.clone();
@@ -266,6 +269,7 @@ mod tests {
     use super::*;
     use crate::request::RawOptions;
     use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit, Silent};
+    use crate::run::readers::Counter;
     use crate::run::view::ViewMaker;
     use capture::Captured;
     use protocol::Ended;
@@ -301,7 +305,7 @@ mod tests {
                 exit,
                 seen: Seen::End,
                 silent: silent.map(|most| Silent { most, waited_for: None }),
-                output: Produced { stdout, stderr, view: ViewMaker::new(&request) },
+                output: Produced { stdout, stderr, view: ViewMaker::new(&request), counter: Counter::Off },
                 survivors: Vec::new(),
                 task: None,
                 moved,

@@ -35,7 +35,7 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
     let files = request.files.iter().map(|(_, file)| Arc::clone(file)).collect();
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
     let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
-    let evidence = request.evidence;
+    let evidence = request.evidence.is_some();
     Ok(Order { plan, script: None, files, evidence, task, input, warm, terminal, opening: None })
 }
 
@@ -57,8 +57,10 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
-    let watched =
-        request.evidence && !request.is_script() && Watched::is_possible(&shell) && !hides_descriptors(request);
+    let watched = request.evidence.is_some()
+        && !request.is_script()
+        && Watched::is_possible(&shell)
+        && !hides_descriptors(request);
     let own_files = request.files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),

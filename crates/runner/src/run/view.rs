@@ -42,12 +42,8 @@ impl<'a> ViewMaker<'a> {
     }
 
     /// Takes the next text of a stream.
-    pub fn push(&mut self, stream: capture::Stream, text: &str) {
+    pub fn push(&mut self, stream: Stream, text: &str) {
         let Some(Wanted { reducer: Some(reducer), .. }) = &mut self.wanted else { return };
-        let stream = match stream {
-            capture::Stream::Stdout => Stream::Stdout,
-            capture::Stream::Stderr => Stream::Stderr,
-        };
         if catch_unwind(AssertUnwindSafe(|| reducer.push(stream, text))).is_err() {
             self.wanted = None;
         }
@@ -132,12 +128,12 @@ mod tests {
         let mut maker = ViewMaker::new(request);
         let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
         for piece in stdout.as_bytes().chunks(1_000) {
-            capture.push_to(piece, |text| maker.push(capture::Stream::Stdout, text));
+            capture.push_to(piece, |text| maker.push(Stream::Stdout, text));
             if capture.wants_spill() {
                 capture.spill_off();
             }
         }
-        capture.end_to(|text| maker.push(capture::Stream::Stdout, text));
+        capture.end_to(|text| maker.push(Stream::Stdout, text));
         let mut stdout = capture.finish();
         (maker.draft(End::Succeeded, &mut stdout, &mut Captured::default()), stdout)
     }

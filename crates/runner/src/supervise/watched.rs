@@ -3,11 +3,14 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use nix::sys::resource::{Resource, getrlimit};
 
+use crate::proof::Wanted;
+use evidence::{End, Evidence};
 use protocol::plan::{Inherited, Plan};
+use reduce::counts::{Ended, TestCounts};
 use sys::{Trace, Witness};
 
 /// A command whose evidence is wanted.
@@ -17,6 +20,8 @@ pub struct Watched {
     witness: Option<Witness>,
     /// The number of the first event of the command itself. A warm shell has read its startup files before.
     from: usize,
+    /// The evidence that is wanted.
+    wanted: Arc<Wanted>,
 }
 
 impl Watched {
@@ -32,7 +37,7 @@ impl Watched {
     pub fn begin(plan: &Plan) -> io::Result<(Self, OwnedFd)> {
         let witness = Witness::create(plan.replaced_entry().unwrap_or_default())?;
         let shared = witness.share()?;
-        Ok((Self { witness: Some(witness), from: 0 }, shared))
+        Ok((Self { witness: Some(witness), ..Self::default() }, shared))
     }
 
     /// Like [`Self::begin`], for the shell of a plan that may have a witness. Without one, the plan is changed.
@@ -51,8 +56,18 @@ impl Watched {
         Self { from, ..self }
     }
 
+    /// Records what is wanted.
+    pub fn wants(&mut self, wanted: Arc<Wanted>) {
+        self.wanted = wanted;
+    }
+
+    /// Reads the evidence of the command, which has ended. See [`Wanted::prove`].
+    pub fn prove(&self, named: (&str, &str), end: End, tests: impl FnOnce(Ended) -> Vec<TestCounts>) -> Evidence {
+        self.wanted.prove(named, self.trace().as_ref(), end, tests)
+    }
+
     /// Returns the events of the command so far. `None` if it is not watched.
-    pub fn trace(&self) -> Option<Trace> {
+    fn trace(&self) -> Option<Trace> {
         self.witness.as_ref()?.read(self.from)
     }
 }
@@ -77,7 +92,7 @@ mod tests {
     #[test]
     fn a_shell_that_has_not_begun_has_no_events() {
         let witness = Witness::create(&[]).expect("a file");
-        let watched = Watched { witness: Some(witness), from: 0 };
+        let watched = Watched { witness: Some(witness), ..Watched::default() };
         assert!(watched.trace().is_none());
     }
 }

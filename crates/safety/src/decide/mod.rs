@@ -1,6 +1,7 @@
 //! Decides about a judged command by a host's own rules.
 
 mod arity;
+mod commands;
 mod decision;
 mod foreign;
 mod judged;
@@ -13,6 +14,7 @@ mod tests;
 mod volatile;
 mod write_glob;
 
+pub use commands::Commands;
 pub use decision::{Decision, Permissions, decide};
 pub use nearest::Near;
 pub use pattern::{BadPattern, BadRule};

@@ -73,12 +73,14 @@ impl Witness {
     /// The shell may have written anything into the area, so nothing in it is trusted.
     #[must_use]
     pub fn read(&self, from: usize) -> Option<Trace> {
-        let [magic, begun, events, text, lost] = self.header()?;
+        let [magic, begun, events, ..] = self.header()?;
         if magic != MAGIC || begun == 0 {
             return None;
         }
         let mut slots = vec![0; (events as usize).min(SLOTS) * size_of::<area::Event>()];
         self.file.read_exact_at(&mut slots, (AREA + size_of::<Header>()) as u64).ok()?;
+        // Processes that still run write on. An event that was read names texts that were counted before.
+        let [.., text, lost] = self.header()?;
         let mut bytes = vec![0; (text as usize).min(TEXTS)];
         self.file.read_exact_at(&mut bytes, (AREA + TEXT) as u64).ok()?;
         let mut texts = Texts { left: 4 * TEXTS, bytes, known: HashMap::new() };
@@ -140,10 +142,11 @@ impl Texts {
     }
 
     /// Returns the words of a program, as far as the library keeps them.
-    fn words(&self, at: u32, length: u32) -> Option<Vec<String>> {
-        let words = self.piece(at, length.min(WORDS))?.split_inclusive(|byte| *byte == 0);
-        let words = words.map(|word| word.strip_suffix(b"\0").unwrap_or(word));
-        Some(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    fn words(&self, at: u32, length: u32) -> Option<Happened> {
+        let bytes = self.piece(at, length.min(WORDS))?;
+        let words = bytes.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
+        let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        Some(Happened::Executed { words, whole: length < WORDS })
     }
 
     fn piece(&self, at: u32, length: u32) -> Option<&[u8]> {
@@ -157,10 +160,12 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &mut Texts
     let mut next = || words.next().unwrap_or(0);
     let [kind, process, pid, value, environment, flags, status] = std::array::from_fn(|_| next());
     let (text, kept) = (texts.text(next(), next())?, texts.text(next(), next())?);
+    let (words_at, words_length) = (next(), next());
+    let directory = texts.text(next(), next())?;
     let happened = match kind {
         KIND_FORK => Happened::Forked { pid: pid.cast_signed() },
         KIND_WAIT => Happened::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
-        KIND_EXEC => Happened::Executed { words: texts.words(next(), next())? },
+        KIND_EXEC => texts.words(words_at, words_length)?,
         KIND_EXIT => Happened::Exited { code: value.cast_signed() },
         _ => return None,
     };
@@ -170,6 +175,7 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &mut Texts
         happened,
         text,
         kept,
+        directory,
         status: status.cast_signed(),
         substitution: environment & (SUBSHELL_COMSUB | SUBSHELL_PROCSUB) != 0,
         errexit: flags & flag::ERREXIT != 0,

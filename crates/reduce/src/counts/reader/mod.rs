@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::frame::{Frame, Names, Run};
 use super::splitter::Splitter;
 use super::types::{Ended, TestCounts};
+use crate::Stream;
 use crate::class::Printed;
 use crate::rules::lines::{COUNTING, Counting, Finder, Found, Line};
 use crate::rules::{RULES, Rule, Says};
@@ -18,27 +19,30 @@ const APART: usize = 64;
 /// Counts tests while an output arrives.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    splitter: Splitter,
+    /// The lines that have begun, one per stream.
+    splitters: [Splitter; 2],
     lines: Lines,
 }
 
 impl Reader {
     /// `printed`: what the command is known to print.
     pub fn new(printed: Option<&Printed>) -> Self {
-        Self { splitter: Splitter::default(), lines: Lines::new(printed) }
+        Self { splitters: Default::default(), lines: Lines::new(printed) }
     }
 
-    /// Takes the next bytes of the output.
-    pub fn push(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes of a stream. The lines of both streams count in the order in which they ended.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
         if !self.lines.is_silent {
-            self.splitter.push(bytes, |line| self.lines.next(line));
+            self.splitters[stream.index()].push(bytes, |line| self.lines.next(line));
         }
     }
 
     /// Returns the counts of each runner, in the order in which they began.
     pub fn end(mut self, ended: Ended) -> Vec<TestCounts> {
         self.lines.is_last = true;
-        self.splitter.end(|line| self.lines.next(line));
+        for splitter in &mut self.splitters {
+            splitter.end(|line| self.lines.next(line));
+        }
         self.lines.end(ended)
     }
 }
@@ -71,7 +75,7 @@ struct Progress {
 
 #[derive(Clone, Debug)]
 struct Lines {
-    /// The command only shows files or searches.
+    /// The command shows contents of files, or only searches: they may be the output of an earlier run.
     is_silent: bool,
     is_commanded: bool,
     is_fenced: bool,
@@ -101,7 +105,7 @@ impl Lines {
             }
         }
         Self {
-            is_silent: printed.is_some_and(|printed| printed.shows),
+            is_silent: printed.is_some_and(|printed| printed.shows || printed.contents),
             is_commanded: printed.is_some(),
             is_fenced: false,
             is_last: false,

@@ -12,6 +12,7 @@ use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError};
 use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit, Silent};
 use crate::run::listener::Listener;
+use crate::run::readers::Readers;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces};
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
@@ -72,13 +73,13 @@ pub async fn complete<'a, L: Listener>(
     // From here on only the shim reads the pipes, if a process still writes to them.
     let stdout = output.streams.stdout.capture.finish();
     let stderr = output.streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
-    let view = output.view;
+    let Readers { view, counter } = output.readers;
     let mut notes = output.notes;
     notes.extend(note.map(str::to_owned));
     notes.extend(stdout.notes.iter().cloned());
     notes.extend(stderr.notes.iter().cloned());
     let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched };
-    let output = Produced { stdout, stderr, view };
+    let output = Produced { stdout, stderr, view, counter };
     let seen = Seen::of(process.reported, &exit);
     let completion =
         Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };

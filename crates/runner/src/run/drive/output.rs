@@ -12,7 +12,7 @@ use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Stre
 use crate::live::runs;
 use crate::request::Request;
 use crate::run::listener::{Listener, LiveView, Reply};
-use crate::run::view::ViewMaker;
+use crate::run::readers::Readers;
 use crate::run::waiting::Watches;
 use capture::Stream;
 use protocol::Pipes;
@@ -24,8 +24,8 @@ pub struct Output<'a, L> {
     /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
     pub streams: Streams,
-    /// The view of both streams, in the making.
-    pub view: ViewMaker<'a>,
+    /// What reads the whole of both streams.
+    pub readers: Readers<'a>,
     pub input: InputWriter,
     pub terminal: Option<TerminalIo>,
     delivery: Delivery,
@@ -50,7 +50,7 @@ impl<'a, L: Listener> Output<'a, L> {
             listener,
             pid: None,
             streams: Streams { stdout, stderr, last: Stream::Stdout },
-            view: ViewMaker::new(request),
+            readers: Readers::new(request),
             input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
             delivery: Delivery::new(request.live),
@@ -132,8 +132,8 @@ impl<'a, L: Listener> Output<'a, L> {
 
     /// Reads a readable stream. Returns whether the read had a result.
     pub fn read(&mut self, stream: Stream) -> bool {
-        let Self { streams, view, .. } = self;
-        let mut on_text = |text: &str| view.push(stream, text);
+        let Self { streams, readers, .. } = self;
+        let mut on_text = |text: &str| readers.push(stream, text);
         let read = streams.get_mut(stream).is_some_and(|reader| reader.read(&mut on_text) != ReadResult::Nothing);
         if read {
             self.pass_on(stream);
@@ -143,9 +143,9 @@ impl<'a, L: Listener> Output<'a, L> {
 
     /// Reads a stream without asking the runtime whether it can be read. Returns whether there was output.
     pub fn read_now(&mut self, stream: Stream) -> bool {
-        let Self { streams, view, .. } = self;
+        let Self { streams, readers, .. } = self;
         let Some(reader) = streams.get_mut(stream) else { return false };
-        let mut on_text = |text: &str| view.push(stream, text);
+        let mut on_text = |text: &str| readers.push(stream, text);
         let read = reader.is_open() && reader.read_now(&mut on_text) == ReadResult::Output;
         if read {
             self.pass_on(stream);
@@ -170,9 +170,9 @@ impl<'a, L: Listener> Output<'a, L> {
     /// Ends the output.
     pub fn end(&mut self) {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            let Self { streams, view, .. } = self;
+            let Self { streams, readers, .. } = self;
             if let Some(reader) = streams.get_mut(stream) {
-                reader.capture.end_to(|text| view.push(stream, text));
+                reader.capture.end_to(|text| readers.push(stream, text));
                 self.pass_on(stream);
             }
         }

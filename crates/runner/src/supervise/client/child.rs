@@ -12,6 +12,7 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
+use crate::proof::Wanted;
 use crate::supervise::ready::ReadyShell;
 use crate::supervise::watched::Watched;
 use confine::Denials;
@@ -127,6 +128,13 @@ pub struct Child {
 }
 
 impl Child {
+    /// Records which evidence of the command is wanted.
+    pub fn wants(&mut self, wanted: &Arc<Wanted>) {
+        if let Some(watched) = &mut self.watched {
+            watched.wants(Arc::clone(wanted));
+        }
+    }
+
     /// Takes what the evidence of the command is read from, unless a task reads it at its end.
     pub fn take_watched(&mut self) -> Option<Watched> {
         self.watched.take()

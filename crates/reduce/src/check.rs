@@ -1,0 +1,172 @@
+//! Commands that check something: run tests, judge style, check types, build.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+pub use crate::rules::Check;
+
+use crate::class::unwrapped;
+use crate::rules::RULES;
+
+/// Most words that are looked at.
+const WORDS: usize = 16;
+
+/// `checks.toml`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    test: Vec<String>,
+    lint: Vec<String>,
+    types: Vec<String>,
+    build: Vec<String>,
+    never: Vec<String>,
+}
+
+static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(include_str!("../checks.toml")).ok());
+
+/// A command without the programs around it (`timeout 60`, `npx`), and what it checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checking {
+    /// Its words.
+    pub words: Vec<String>,
+    /// What it checks. `None`: nothing that is known.
+    pub check: Option<Check>,
+    /// The runners whose output its program prints, by the names of their rules.
+    pub runners: Vec<&'static str>,
+}
+
+impl Checking {
+    /// Reads the words of a program.
+    pub fn of(words: &[String]) -> Self {
+        let words = unwrapped(words);
+        let plain = Plain::of(&words);
+        let said = [plain.name()];
+        let hinted = || RULES.iter().filter(|rule| rule.is_hinted(&said));
+        let check = plain.check().or_else(|| hinted().find_map(|rule| rule.check));
+        let check = check.filter(|_| !plain.is_never());
+        let runners = hinted().filter(|rule| rule.counting.is_some()).map(|rule| &*rule.name).collect();
+        Self { words, check, runners }
+    }
+}
+
+/// The words of a command, its options apart.
+struct Plain<'w> {
+    words: Vec<&'w str>,
+    options: Vec<&'w str>,
+}
+
+impl<'w> Plain<'w> {
+    fn of(words: &'w [String]) -> Self {
+        let words = words.iter().map(String::as_str);
+        let (options, mut words): (Vec<_>, Vec<_>) = words.partition(|word| word.starts_with(['-', '+']));
+        if let Some(program) = words.first_mut() {
+            *program = program.rsplit('/').next().unwrap_or(program);
+        }
+        words.truncate(WORDS);
+        Self { words, options }
+    }
+
+    /// Returns the program with the words behind it that may be its subcommands, as hints of rules name them.
+    fn name(&self) -> String {
+        self.words[..self.words.len().min(4)].join(" ")
+    }
+
+    fn check(&self) -> Option<Check> {
+        let Table { test, lint, types, build, .. } = TABLE.as_ref()?;
+        let lists = [(test, Check::Test), (lint, Check::Lint), (types, Check::Types), (build, Check::Build)];
+        lists.into_iter().find(|(list, _)| list.iter().any(|meant| self.begins(meant))).map(|(_, check)| check)
+    }
+
+    fn is_never(&self) -> bool {
+        TABLE.as_ref().is_some_and(|table| table.never.iter().any(|meant| self.begins(meant)))
+    }
+
+    /// Returns whether the command begins with words of the table.
+    fn begins(&self, meant: &str) -> bool {
+        let mut own = self.words.iter();
+        let mut anywhere = false;
+        meant.split(' ').all(|wanted| match wanted {
+            "*" => {
+                anywhere = true;
+                true
+            }
+            option if option.starts_with('-') => self.options.contains(&option),
+            word if std::mem::take(&mut anywhere) => own.any(|own| is(own, word)),
+            word => own.next().is_some_and(|own| is(own, word)),
+        })
+    }
+}
+
+/// Returns whether a word is meant by a word of the table: `test`, `test:unit`, `:app:test`.
+fn is(own: &str, meant: &str) -> bool {
+    own.split(':').any(|part| part == meant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checking(command: &str) -> Checking {
+        Checking::of(&command.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn commands_check_what_the_table_and_the_rules_say() {
+        assert!(TABLE.is_some());
+        use Check::{Build, Lint, Test, Types};
+        for (command, check) in [
+            ("npm test", Some(Test)),
+            ("npm run -s test:unit", Some(Test)),
+            ("npm run build", Some(Build)),
+            ("npm run build -- test", Some(Build)),
+            ("npm install", None),
+            ("npm", None),
+            ("make -j4 CC=gcc test", Some(Test)),
+            ("make", None),
+            ("make clean", None),
+            ("./gradlew :app:test --info", Some(Test)),
+            ("gradle tasks", None),
+            ("mvn -q clean verify", Some(Test)),
+            ("mvn clean", None),
+            ("cargo +nightly test", Some(Test)),
+            ("cargo test --workspace", Some(Test)),
+            ("cargo test --no-run", None),
+            ("cargo clippy --all-targets", Some(Lint)),
+            ("cargo check", Some(Types)),
+            ("cargo fmt", None),
+            ("cargo fmt --check", Some(Lint)),
+            ("tsc --noEmit", Some(Types)),
+            ("tsc --watch", None),
+            ("eslint .", Some(Lint)),
+            ("/usr/bin/pytest -q", Some(Test)),
+            ("python3 -m pytest tests", Some(Test)),
+            ("timeout 60 npm test", Some(Test)),
+            ("env CI=1 npx vitest run", Some(Test)),
+            ("pytest --collect-only", None),
+            ("pytest --version", None),
+            ("go test ./...", Some(Test)),
+            ("go vet ./...", Some(Lint)),
+            ("prettier --write .", None),
+            ("prettier . --check", Some(Lint)),
+            ("playwright install", None),
+            ("echo npm test", None),
+            ("bash -c npm", None),
+            ("latest", None),
+        ] {
+            assert_eq!(checking(command).check, check, "{command}");
+        }
+    }
+
+    #[test]
+    fn programs_around_a_command_are_left_out() {
+        for (command, words, runners) in [
+            ("timeout 60 npx vitest run a", "vitest run a", &["vitest"] as &[_]),
+            ("python3 -m pytest tests", "pytest tests", &["pytest"]),
+            ("npm test", "npm test", &[]),
+        ] {
+            let checking = checking(command);
+            assert_eq!((checking.words.join(" ").as_str(), &*checking.runners), (words, runners), "{command}");
+        }
+    }
+}
