@@ -11,7 +11,8 @@ use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use capture::Stream;
-use runner::run::{Allocation, Reply};
+use runner::error::Error;
+use runner::run::{Allocation, Reply, runtime};
 
 /// The connection of one JavaScript thread to the core. It keeps the process alive while `hold` is on.
 #[napi]
@@ -124,5 +125,22 @@ impl Bridge {
         let mut dispatch = self.calls.dispatcher().lock();
         #[expect(deprecated, reason = "napi has no other way to hold the event loop by a threadsafe function")]
         if on { dispatch.refer(&env) } else { dispatch.unref(&env) }
+    }
+}
+
+impl Bridge {
+    /// Does work on files away from all other threads. `what` names it in an error.
+    pub(super) fn blocking(
+        &self,
+        what: &'static str,
+        work: impl FnOnce() -> std::result::Result<NativeEvent, Error> + Send + 'static,
+    ) -> u32 {
+        let id = self.calls.number();
+        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
+        let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
+        Arc::clone(&self.calls).call(id, runtime, None, None, async move {
+            work.await.unwrap_or_else(|error| Error::spawn(error.to_string(), what).into())
+        });
+        id
     }
 }

@@ -10,7 +10,6 @@ use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
 use runner::request::undo_store;
-use runner::run::runtime;
 use undo::{Options, Store, StoreError, UndoError};
 
 /// The options of an undo.
@@ -31,7 +30,7 @@ impl Bridge {
     #[napi]
     pub fn undo(&self, run_id: String, host_env: Option<String>, options: Option<NativeUndoOptions>) -> u32 {
         let options = options.unwrap_or_default();
-        self.blocking(move || {
+        self.blocking("undo", move || {
             let paths: Vec<PathBuf> = options.paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
             let wanted = Options { dry_run: options.dry_run.unwrap_or(false), paths: &paths };
             let Some(store) = store(options.dir, host_env)? else { return Err(no_point(&run_id).into()) };
@@ -44,23 +43,12 @@ impl Bridge {
     /// lists only the points of commands that ran there or below.
     #[napi]
     pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>, host_env: Option<String>) -> u32 {
-        self.blocking(move || {
+        self.blocking("undo", move || {
             let store = store(dir, host_env)?;
             let listed = store.map(|store| undo::points(&store, cwd.as_deref().map(Path::new)));
             let points = listed.transpose().map_err(UndoError::from)?.unwrap_or_default();
             Ok(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
         })
-    }
-
-    /// Does work on files away from all other threads.
-    fn blocking(&self, work: impl FnOnce() -> Result<NativeEvent, Error> + Send + 'static) -> u32 {
-        let id = self.calls.number();
-        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
-        let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
-        Arc::clone(&self.calls).call(id, runtime, None, None, async move {
-            work.await.unwrap_or_else(|error| Error::spawn(error.to_string(), "undo").into())
-        });
-        id
     }
 }
 

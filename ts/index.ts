@@ -52,15 +52,17 @@ export type {
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
-export { readTests } from './evidence/index.ts';
+export { listChecks, readTests } from './evidence/index.ts';
 export type {
   Check,
   CheckRun,
   Evidence,
+  ListChecksOptions,
   Masked,
   Part,
   ReadTestsOptions,
   Since,
+  Standing,
   Tap,
   TestCounts,
 } from './evidence/types.ts';

@@ -124,6 +124,7 @@ const BASH: Checks<BashOptions> = {
   receipt: RECEIPT,
   undo: UNDO,
   evidence: oneOf('off', 'status', 'tree'),
+  checks: strings,
   reduce: REDUCE,
   ledger: type('boolean'),
   actor: ACTOR,

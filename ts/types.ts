@@ -269,7 +269,8 @@ export interface BashOptions {
   /**
    * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
    * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
-   * shell. `'tree'` is for now the same as `'status'`.
+   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a check
+   * passed.
    *
    * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
    *
@@ -277,6 +278,16 @@ export interface BashOptions {
    * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
    */
   evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
+   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
+   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
+   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default []
+   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
+   */
+  checks?: string[] | undefined;
   /**
    * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
    * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the

@@ -16,6 +16,7 @@ type AnswerKind =
   | 'waited'
   | 'undone'
   | 'undoPoints'
+  | 'checks'
   | 'ledger'
   | 'answered';
 /** The events that a registry sends unasked. */
@@ -93,6 +94,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'waited':
         case 'undone':
         case 'undoPoints':
+        case 'checks':
         case 'ledger':
         case 'answered':
           settle();

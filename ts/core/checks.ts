@@ -83,6 +83,11 @@ export const isSignal: Check = (value, name) => {
   }
 };
 
+/** The path of a directory or file. */
+export const path: Check = (value, name) => {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalid(name, value, 'a path');
+};
+
 export const strings: Check = (value, name) => {
   // `every` passes over holes.
   if (!Array.isArray(value) || !Array.from(value).every((item) => typeof item === 'string')) {

@@ -1,6 +1,8 @@
-import { type Checks, checkFields, invalid, type } from '../core/checks.ts';
+import { resolve } from '../core/builtins.ts';
+import { settled } from '../core/calls.ts';
+import { type Checks, checkFields, invalid, path, type } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
-import type { ReadTestsOptions, TestCounts } from './types.ts';
+import type { ListChecksOptions, ReadTestsOptions, Standing, TestCounts } from './types.ts';
 
 const CHECKS: Checks<ReadTestsOptions> = {
   command: type('string'),
@@ -8,6 +10,29 @@ const CHECKS: Checks<ReadTestsOptions> = {
     if (value !== null && !Number.isSafeInteger(value)) throw invalid(name, value, 'a whole number or null');
   },
 };
+
+const OF_LIST: Checks<ListChecksOptions> = { cwd: path };
+
+/**
+ * Lists the checks that ran in this process with `evidence`, the newest first: the last run of each, the last one that
+ * passed, and what changed since. At most 64 are remembered. The list serves a host that lets nobody say «done» while a
+ * check is missing, has failed or is stale.
+ *
+ * Files are compared where the last runs had `evidence: 'tree'`; otherwise `stale` is `null`.
+ *
+ * @example const open = (await listChecks()).filter(({ run, stale }) => run.verdict !== 'passed' || stale !== false);
+ * @param options see `ListChecksOptions`; all may be left out.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option.
+ */
+export async function listChecks(options: ListChecksOptions = {}): Promise<Standing[]> {
+  checkFields<ListChecksOptions>('listChecks', options, OF_LIST);
+  const { cwd } = options;
+  return settled({
+    begin: (way) => way.listChecks(cwd === undefined ? null : resolve(cwd)),
+    kind: 'checks',
+    answer: ({ checks }) => JSON.parse(checks) as Standing[],
+  });
+}
 
 /**
  * Counts the tests in the output of test runners: one entry for each runner that the output proves, in the order in

@@ -59,7 +59,7 @@ export interface Masked extends Part {
 
 /** A part of a command that checks something. */
 export interface Check {
-  /** The same for the same words in the same directory of a repository. */
+  /** The same for the same words in the same directory, whatever is around them: `timeout 60`, `| tail`. */
   id: string;
   /** Its source, at most 200 characters. */
   command: string;
@@ -69,11 +69,14 @@ export interface Check {
   kind: 'test' | 'lint' | 'types' | 'build';
   /** The verdict of this part, whatever hides it. */
   verdict: Evidence['verdict'];
-  /** The run of this check before this one, in this process; `null` if it is the first. */
+  /** The run of this check before this one, in this process; `null` if it is the first of those remembered. */
   last: CheckRun | null;
   /** The last run before this one that passed; `null` if none did. */
   lastPassed: CheckRun | null;
-  /** What changed since `lastPassed`; `null` without one. */
+  /**
+   * What changed from the end of `lastPassed` to the start of this run; `null` without one. `'unknown'` without the
+   * option `evidence: 'tree'` for both.
+   */
   since: Since | null;
   /**
    * The names of failed tests, compared with `last`: `fixed` failed then, `same` failed then and now, `appeared` fail
@@ -90,11 +93,11 @@ export interface CheckRun {
   at: number;
   /** Its verdict. */
   verdict: Evidence['verdict'];
-  /** Its exit code; `null` if it is not known. */
+  /** Its exit code; `null` after a signal, and if it is not known. */
   exitCode: number | null;
 }
 
-/** The files that changed since a run. */
+/** The files that changed since a run. Files that git ignores do not count. */
 export interface Since {
   /** How complete the list is. */
   state: 'known' | 'partial' | 'unknown';
@@ -144,6 +147,25 @@ export interface TestCounts {
   failuresTotal: number;
   /** Whether the runner's summary was there. Without one, single lines were counted. */
   complete: boolean;
+}
+
+/** A check that ran in this process, as it stands now. Plain data. */
+export interface Standing extends Pick<Check, 'id' | 'command' | 'cwd' | 'kind' | 'lastPassed' | 'since'> {
+  /** Its last run. */
+  run: CheckRun;
+  /** Whether a file changed since the end of `run`. `null` if that is not known. */
+  stale: boolean | null;
+}
+
+/** Options of `listChecks`. */
+export interface ListChecksOptions {
+  /**
+   * Only checks that ran in this directory or below.
+   *
+   * @default none: all checks of the process
+   * @example await listChecks({ cwd: '/work/app' });
+   */
+  cwd?: string | undefined;
 }
 
 /** Options of `readTests`. */

@@ -6,17 +6,13 @@ import {
   fields,
   invalid,
   oneOf,
+  path,
   type,
   wholeNumber,
   wordOr,
 } from '../core/checks.ts';
 import type { BashOptions } from '../types.ts';
 import type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './types.ts';
-
-/** The path of a directory or file. */
-const path: Check = (value, name) => {
-  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalid(name, value, 'a path');
-};
 
 // An empty list would name nothing, and mean everything.
 const paths: Check = (value, name) => {

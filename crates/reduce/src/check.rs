@@ -41,8 +41,7 @@ impl Checking {
     pub fn of(words: &[String]) -> Self {
         let words = unwrapped(words);
         let plain = Plain::of(&words);
-        let said = [plain.name()];
-        let hinted = || RULES.iter().filter(|rule| rule.is_hinted(&said));
+        let hinted = || RULES.iter().filter(|rule| rule.has_hint(|hint| plain.begins(hint)));
         let check = plain.check().or_else(|| hinted().find_map(|rule| rule.check));
         let check = check.filter(|_| !plain.is_never());
         let runners = hinted().filter(|rule| rule.counting.is_some()).map(|rule| &*rule.name).collect();
@@ -67,11 +66,6 @@ impl<'w> Plain<'w> {
         Self { words, options }
     }
 
-    /// Returns the program with the words behind it that may be its subcommands, as hints of rules name them.
-    fn name(&self) -> String {
-        self.words[..self.words.len().min(4)].join(" ")
-    }
-
     fn check(&self) -> Option<Check> {
         let Table { test, lint, types, build, .. } = TABLE.as_ref()?;
         let lists = [(test, Check::Test), (lint, Check::Lint), (types, Check::Types), (build, Check::Build)];
@@ -82,7 +76,7 @@ impl<'w> Plain<'w> {
         TABLE.as_ref().is_some_and(|table| table.never.iter().any(|meant| self.begins(meant)))
     }
 
-    /// Returns whether the command begins with words of the table.
+    /// Returns whether the command begins with words of the table, or of a hint.
     fn begins(&self, meant: &str) -> bool {
         let mut own = self.words.iter();
         let mut anywhere = false;
@@ -147,6 +141,9 @@ mod tests {
             ("pytest --version", None),
             ("go test ./...", Some(Test)),
             ("go vet ./...", Some(Lint)),
+            ("node --test", Some(Test)),
+            ("node --import tsx --test a.ts", Some(Test)),
+            ("node a.mjs", None),
             ("prettier --write .", None),
             ("prettier . --check", Some(Lint)),
             ("playwright install", None),

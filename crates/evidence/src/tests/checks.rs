@@ -108,16 +108,16 @@ fn counts_belong_to_the_check_that_certainly_printed_them() {
     let none = counts("pytest", 0, &[]);
     use Verdict::{Failed, Passed, Unproven};
     for (script, tests, wanted) in [
-        ("npm test", &[good.clone()] as &[_], &[(Passed, Some(0_usize))] as &[_]),
-        ("npm test", &[good.clone(), bad.clone()], &[(Failed, Some(2))]),
-        ("npm test", &[none.clone()], &[(Unproven, Some(0))]),
-        ("npm test", &[], &[(Passed, None)]),
-        ("npm test; tsc", &[bad.clone()], &[(Failed, Some(2)), (Passed, None)]),
-        ("pytest; cargo test", &[good.clone(), bad.clone()], &[(Passed, Some(0)), (Failed, Some(2))]),
-        ("npm test; cargo test", &[good.clone(), bad.clone()], &[(Passed, None), (Passed, None)]),
-        ("tsc", &[bad.clone()], &[(Passed, None)]),
+        ("npm test", vec![good.clone()], &[(Passed, Some(0_usize))] as &[_]),
+        ("npm test", vec![good.clone(), bad.clone()], &[(Failed, Some(2))]),
+        ("npm test", vec![none.clone()], &[(Unproven, Some(0))]),
+        ("npm test", vec![], &[(Passed, None)]),
+        ("npm test; tsc", vec![bad.clone()], &[(Failed, Some(2)), (Passed, None)]),
+        ("pytest; cargo test", vec![good.clone(), bad.clone()], &[(Passed, Some(0)), (Failed, Some(2))]),
+        ("npm test; cargo test", vec![good.clone(), bad.clone()], &[(Passed, None), (Passed, None)]),
+        ("tsc", vec![bad.clone()], &[(Passed, None)]),
     ] {
-        let evidence = run(&at, script, tests);
+        let evidence = run(&at, script, &tests);
         let seen: Vec<_> =
             evidence.checks.iter().map(|check| (check.verdict, check.failures.as_ref().map(Vec::len))).collect();
         assert_eq!(seen, wanted, "{script} {tests:?}");

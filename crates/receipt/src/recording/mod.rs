@@ -39,7 +39,7 @@ mod wanted;
 pub use choice::Method;
 pub use exact::Exact;
 pub use prepare::{Prepared, Subject, no_point, no_record, prepare, tree};
-pub use recording::Recording;
+pub use recording::{Recording, mark};
 pub use risk::Risk;
 pub use run_record::{Coverage, RunRecord};
 pub use wanted::{Detail, Undo, Wanted, When};

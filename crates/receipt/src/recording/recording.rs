@@ -9,12 +9,19 @@ use tokio::task::spawn_blocking;
 use super::exact::{Exact, lost};
 use super::prepare::note_failure;
 use super::run_record::RunRecord;
-use crate::watch::{Token, Watch};
+use crate::watch::{Mark, Token, Watch};
 use crate::{Completeness, Receipt};
 use protocol::Survivor;
 
 /// The trees that this process watches.
 static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);
+
+/// Marks this moment in the tree of a directory. The first mark or receipt in a tree begins to watch it, and waits up
+/// to 25 ms until it is watched. Blocks.
+#[must_use]
+pub fn mark(directory: &Path) -> Mark {
+    WATCH.mark(directory)
+}
 
 /// The recording of a run that goes on. Dropped, a recording leaves nothing behind.
 #[derive(Debug)]

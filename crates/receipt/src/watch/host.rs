@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use super::changed::Changed;
 use super::failure::Failure;
 use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
 use super::tree::{Moment, Tree};
@@ -51,6 +52,27 @@ pub struct Token {
     listeners: Option<Listeners>,
 }
 
+/// A moment in a tree, from which changes are seen.
+#[derive(Debug)]
+pub struct Mark {
+    token: Token,
+    /// The root of the tree. Empty if its directory does not exist.
+    pub root: PathBuf,
+}
+
+impl Mark {
+    /// Returns the files that changed since. Blocks while they are read.
+    #[must_use]
+    pub fn changed(&self) -> Changed {
+        match &self.token.window {
+            Ok((follower, window)) => follower
+                .read(|tree| tree.changed(*window))
+                .unwrap_or_else(|failure| Changed::unknown(failure.to_string())),
+            Err(why) => Changed::unknown(why.to_string()),
+        }
+    }
+}
+
 impl Default for Watch {
     fn default() -> Self {
         Self::new()
@@ -81,6 +103,13 @@ impl Watch {
     #[must_use]
     pub fn begin(&self, directory: &Path) -> Token {
         Token { window: self.open(directory), listeners: Listeners::read().ok() }
+    }
+
+    /// Marks this moment in the tree of a directory, as [`Self::begin`] does, without its ports.
+    #[must_use]
+    pub fn mark(&self, directory: &Path) -> Mark {
+        let root = Self::root_of(directory).unwrap_or_default();
+        Mark { token: Token { window: self.open(directory), listeners: None }, root }
     }
 
     /// Starts watching the tree of a directory, and waits until it is watched. Returns whether it is.
@@ -244,19 +273,22 @@ impl Follower {
     }
 
     fn receipt(&self, read: impl FnOnce(&mut Tree) -> Result<Receipt, Failure>) -> Receipt {
+        self.read(read).unwrap_or_else(|why| unknown(why.to_string()))
+    }
+
+    /// Reads the tree. A failure ends its watch.
+    fn read<T>(&self, read: impl FnOnce(&mut Tree) -> Result<T, Failure>) -> Result<T, NotOpen> {
         let mut phase = self.lock();
-        let result = match &mut *phase {
-            Phase::Ready(tree) => read(tree),
-            Phase::Failed(failure, _) => Err(failure.clone()),
-            Phase::Reading => return unknown(format!("{} is not watched", self.root.display())),
+        let failure = match &mut *phase {
+            Phase::Ready(tree) => match read(tree) {
+                Ok(result) => return Ok(result),
+                Err(failure) => failure,
+            },
+            Phase::Failed(failure, _) => return Err(failure.clone().into()),
+            Phase::Reading => return Err(NotOpen::Reading { root: self.root.clone() }),
         };
-        result.unwrap_or_else(|failure| {
-            let receipt = unknown(failure.to_string());
-            if matches!(*phase, Phase::Ready(_)) {
-                *phase = Phase::Failed(failure, Instant::now());
-            }
-            receipt
-        })
+        *phase = Phase::Failed(failure.clone(), Instant::now());
+        Err(failure.into())
     }
 }
 

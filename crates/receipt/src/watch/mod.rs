@@ -9,6 +9,7 @@
 //! | settle | `settle.rs` | reads the files that were reported |
 //! | places | `places.rs` | directories and entries that come, go and move |
 //! | window | `window.rs` | the changes since one command began |
+//! | [`Changed`] | `changed.rs` | the changed files that git does not ignore |
 //! | names | `names.rs` | files with several names |
 //! | repositories | `repositories.rs`, `refresh.rs` | changes in git |
 //!
@@ -23,6 +24,7 @@
 //! thread of its own. That command waits 25 ms for it. If the tree is larger, its receipt is unknown.
 
 mod catalog;
+mod changed;
 mod entry;
 mod events;
 mod failure;
@@ -42,8 +44,9 @@ mod tests;
 mod tree;
 mod window;
 
+pub use changed::Changed;
 pub use failure::Failure;
-pub use host::{Token, Watch};
+pub use host::{Mark, Token, Watch};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";

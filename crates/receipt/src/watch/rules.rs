@@ -56,9 +56,14 @@ impl Rules {
     /// Returns whether a directory is ignored by its own name. A directory below an ignored directory is ignored as
     /// well.
     pub fn ignores(&self, directory: &Path) -> bool {
+        self.ignore(directory, true)
+    }
+
+    /// Returns whether a file or a directory is ignored by its own name.
+    pub fn ignore(&self, path: &Path, is_directory: bool) -> bool {
         let mut at = self.0.as_ref();
         while let Some(level) = at {
-            match level.rules.matched(directory, true) {
+            match level.rules.matched(path, is_directory) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
                 Match::None => at = level.above.0.as_ref(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::catalog::{Catalog, ROOT};
+use super::changed::Changed;
 use super::entry::{DirectoryId, Entry, Inode, Key};
 use super::failure::Failure;
 use super::limits::{Budget, COMPARE, FILES};
@@ -13,7 +14,7 @@ use super::links::Links;
 use super::marks::{Mark, Marks};
 use super::repositories::Repositories;
 use super::window::{Window, Windows};
-use crate::net::{Listing, Node};
+use crate::net::{Effect, Listing, Node};
 use crate::{Attribution, Completeness, Kind, Receipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
 
@@ -227,8 +228,36 @@ impl Tree {
         !self.windows.is_empty()
     }
 
+    /// Returns the paths of all files in a window that changed so far and that git does not ignore.
+    ///
+    /// # Errors
+    /// If the tree is no longer known.
+    pub fn changed(&mut self, window: u64) -> Result<Changed, Failure> {
+        self.catch_up(Moment::After)?;
+        self.check_root()?;
+        let mut changed = Changed::default();
+        if let Some(window) = self.windows.get(window) {
+            let (effect, reasons) = self.effect(window);
+            changed.add(effect, self.root());
+            reasons.into_iter().for_each(|(state, why)| changed.lower(state, why));
+        }
+        Ok(changed)
+    }
+
     fn fill(&self, receipt: &mut Receipt, window: &Window) {
-        let Window { replay, summed_up, git, trouble } = window;
+        let (effect, mut reasons) = self.effect(window);
+        effect.fill(receipt);
+        let (changes, unread) = self.git.compare(&window.git);
+        receipt.git = changes;
+        reasons.extend(unread);
+        for (state, why) in reasons {
+            receipt.lower(state, why);
+        }
+    }
+
+    /// Returns the changes of files in a window, and why they may be incomplete.
+    fn effect(&self, window: &Window) -> (Effect, Vec<(Completeness, String)>) {
+        let Window { replay, summed_up, trouble, .. } = window;
         let mut reasons: Vec<(Completeness, String)> = trouble.iter().cloned().collect();
         reasons.extend(self.trouble.standing.iter().map(|why| (Completeness::Partial, why.clone())));
         let place = |path: &Path| self.place(path, summed_up);
@@ -244,13 +273,7 @@ impl Tree {
             reasons
                 .push((Completeness::Partial, format!("{path} has other names, which are not watched below {root}")));
         }
-        effect.fill(receipt);
-        let (changes, unread) = self.git.compare(git);
-        receipt.git = changes;
-        reasons.extend(unread);
-        for (state, why) in reasons {
-            receipt.lower(state, why);
-        }
+        (effect, reasons)
     }
 
     fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> Listing {

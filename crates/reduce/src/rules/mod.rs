@@ -48,6 +48,14 @@ impl Rule {
         self.hint.mean(programs)
     }
 
+    /// Returns whether one of the rule's hints is meant.
+    pub(crate) fn has_hint(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        match &self.hint {
+            Hints::Shipped(hints) => hints.iter().any(|hint| is_meant(hint)),
+            Hints::Own(hints) => hints.iter().any(|hint| is_meant(hint)),
+        }
+    }
+
     /// Returns whether the rule says anything about views.
     pub fn is_for_views(&self) -> bool {
         !self.drop.is_empty() || !self.pin.is_empty()

@@ -1,12 +1,24 @@
 //! The runs of each check in this process.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use evidence::{Again, Check, CheckRun, Kind, Since, Verdict};
+use receipt::watch::Mark;
 use serde::Serialize;
+
+use super::tree::{Before, is_stale, since, unknown};
 
 /// Most checks that are remembered.
 const CHECKS: usize = 64;
+/// Most runs whose ends stay marked in their trees: each change of a file is noted once per mark.
+const MARKS: usize = 16;
+
+/// Why nothing is known of the files since a run.
+const NOT_MARKED: &str = "The tree is not watched since the end of that run.";
+/// Why nothing is known of the files of another tree.
+const ELSEWHERE: &str = "The check ran outside of the tree that was watched.";
 
 /// The checks, the one that ran last at the end.
 #[derive(Debug, Default)]
@@ -17,7 +29,7 @@ pub(super) struct Memory(Vec<Known>);
 struct Known {
     id: String,
     command: String,
-    cwd: std::path::PathBuf,
+    cwd: PathBuf,
     kind: Kind,
     last: Run,
     /// The last run that passed, if a later one did not.
@@ -30,6 +42,8 @@ pub(super) struct Run {
     pub run: CheckRun,
     /// The names of failed tests, if all are known.
     pub failures: Option<Vec<String>>,
+    /// Its end in its tree. `None` if the tree was not watched.
+    pub mark: Option<Arc<Mark>>,
 }
 
 /// A check as `listChecks` gives it.
@@ -41,7 +55,7 @@ pub struct Standing {
     /// The source, at most 200 characters.
     pub command: String,
     /// The absolute directory in which it ran.
-    pub cwd: std::path::PathBuf,
+    pub cwd: PathBuf,
     /// What it checks.
     pub kind: Kind,
     /// Its last run.
@@ -54,46 +68,212 @@ pub struct Standing {
     pub stale: Option<bool>,
 }
 
+/// A check, and the marks from which its files are read.
+pub(super) struct Unread {
+    standing: Standing,
+    last: Option<Arc<Mark>>,
+    passed: Option<Arc<Mark>>,
+}
+
 impl Known {
     fn last_passed(&self) -> Option<&Run> {
         if self.last.run.verdict == Verdict::Passed { Some(&self.last) } else { self.passed.as_ref() }
     }
+
+    /// Returns the end of a run, if its tree contains the check.
+    fn mark<'r>(&self, run: &'r Run) -> Option<&'r Arc<Mark>> {
+        run.mark.as_ref().filter(|mark| self.cwd.starts_with(&mark.root))
+    }
 }
 
 impl Memory {
-    /// Adds a run of a check, after it has told the check of the runs before.
-    pub fn add(&mut self, check: &mut Check, run: Run) {
-        let before = self.0.iter().position(|known| known.id == check.id).map(|at| self.0.remove(at));
-        if let Some(known) = &before {
+    /// Returns the runs that passed and are marked in a tree.
+    pub fn marks(&self, root: &Path) -> Vec<(String, Arc<Mark>)> {
+        let passed = self.0.iter().filter_map(Known::last_passed);
+        let marks = passed.filter_map(|run| Some((run.run.run_id.clone(), Arc::clone(run.mark.as_ref()?))));
+        let marks: HashMap<_, _> = marks.filter(|(_, mark)| mark.root == root).collect();
+        marks.into_iter().collect()
+    }
+
+    /// Adds a run of a check, after it has told the check of the runs before. `before`: the tree right before this run,
+    /// if it was watched.
+    pub fn add(&mut self, check: &mut Check, run: Run, before: Option<&Before>) {
+        let known = self.0.iter().position(|known| known.id == check.id).map(|at| self.0.remove(at));
+        let passed = known.as_ref().and_then(|known| known.last_passed().cloned());
+        if let Some(known) = &known {
             check.last = Some(known.last.run.clone());
-            check.last_passed = known.last_passed().map(|run| run.run.clone());
             check.again = known.last.failures.as_ref().zip(run.failures.as_ref()).map(|(old, new)| Again::of(old, new));
         }
-        let passed = before.and_then(|known| known.last_passed().cloned());
-        let Check { id, command, cwd, kind, .. } = check.clone();
+        if let (Some(known), Some(passed)) = (&known, &passed) {
+            check.last_passed = Some(passed.run.clone());
+            let seen = || before.and_then(|before| before.since(&passed.run.run_id));
+            check.since = Some(match (&passed.mark, known.mark(passed)) {
+                (Some(_), None) => unknown(ELSEWHERE),
+                _ => seen().unwrap_or_else(|| unknown(NOT_MARKED)),
+            });
+        }
         if self.0.len() >= CHECKS {
             self.0.remove(0);
         }
+        let Check { id, command, cwd, kind, .. } = check.clone();
         self.0.push(Known { id, command, cwd, kind, last: run, passed });
+        self.spare();
+    }
+
+    /// Drops the marks of the oldest runs.
+    fn spare(&mut self) {
+        let runs = || self.0.iter().flat_map(|known| [Some(&known.last), known.passed.as_ref()]).flatten();
+        let mut ends: Vec<_> = runs().filter(|run| run.mark.is_some()).map(|run| run.run.at).collect();
+        ends.sort_unstable_by(|one, other| other.cmp(one));
+        ends.dedup();
+        let Some(oldest) = ends.get(MARKS - 1).copied() else { return };
+        let runs = self.0.iter_mut().flat_map(|known| [Some(&mut known.last), known.passed.as_mut()]).flatten();
+        runs.filter(|run| run.run.at < oldest).for_each(|run| run.mark = None);
     }
 
     /// Lists the checks, the newest first: all of them, or those in a directory and below.
-    pub fn list(&self, directory: Option<&Path>) -> Vec<Standing> {
+    pub fn list(&self, directory: Option<&Path>) -> Vec<Unread> {
         let is_wanted = |known: &&Known| directory.is_none_or(|directory| known.cwd.starts_with(directory));
-        self.0.iter().rev().filter(is_wanted).map(standing).collect()
+        self.0.iter().rev().filter(is_wanted).map(Unread::of).collect()
     }
 }
 
-fn standing(known: &Known) -> Standing {
-    let last_passed = known.last_passed().map(|run| run.run.clone());
-    Standing {
-        id: known.id.clone(),
-        command: known.command.clone(),
-        cwd: known.cwd.clone(),
-        kind: known.kind,
-        run: known.last.run.clone(),
-        last_passed,
-        since: None,
-        stale: None,
+impl Unread {
+    fn of(known: &Known) -> Self {
+        let passed = known.last_passed();
+        let standing = Standing {
+            id: known.id.clone(),
+            command: known.command.clone(),
+            cwd: known.cwd.clone(),
+            kind: known.kind,
+            run: known.last.run.clone(),
+            last_passed: passed.map(|run| run.run.clone()),
+            since: None,
+            stale: None,
+        };
+        let mark = |run: &Run| known.mark(run).cloned();
+        Self { standing, last: mark(&known.last), passed: passed.and_then(mark) }
+    }
+
+    /// Reads the files of the check. Blocks.
+    pub fn read(self) -> Standing {
+        let Self { standing, last, passed } = self;
+        let stale = last.and_then(|mark| is_stale(&mark.changed()));
+        let since = standing.last_passed.as_ref().map(|_| match passed {
+            Some(mark) => since(&mark.changed()),
+            None => unknown(NOT_MARKED),
+        });
+        Standing { since, stale, ..standing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(id: &str) -> Check {
+        Check {
+            id: id.to_owned(),
+            command: "npm test".to_owned(),
+            cwd: PathBuf::from("/work").join(id),
+            kind: Kind::Test,
+            verdict: Verdict::Passed,
+            last: None,
+            last_passed: None,
+            since: None,
+            again: None,
+            exit_code: Some(0),
+            failures: None,
+        }
+    }
+
+    fn run(at: u64, verdict: Verdict, failures: Option<&[&str]>) -> Run {
+        let failures = failures.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let run = CheckRun { run_id: format!("r{at}"), at, verdict, exit_code: Some(0) };
+        Run { run, failures, mark: None }
+    }
+
+    fn id(run: Option<&CheckRun>) -> &str {
+        run.map_or("none", |run| run.run_id.as_str())
+    }
+
+    #[test]
+    fn a_check_is_told_of_its_runs_before() {
+        use Verdict::{Failed, Passed, Unproven};
+        let mut memory = Memory::default();
+        for (at, verdict, last, passed) in [
+            (1, Failed, "none", "none"),
+            (2, Passed, "r1", "none"),
+            (3, Failed, "r2", "r2"),
+            (4, Unproven, "r3", "r2"),
+            (5, Passed, "r4", "r2"),
+            (6, Passed, "r5", "r5"),
+        ] {
+            let mut check = check("a");
+            memory.add(&mut check, run(at, verdict, None), None);
+            assert_eq!((id(check.last.as_ref()), id(check.last_passed.as_ref())), (last, passed), "r{at}");
+            assert_eq!(check.since.is_some(), passed != "none", "r{at}");
+        }
+        let standing = memory.list(None).remove(0).read();
+        assert_eq!((id(Some(&standing.run)), id(standing.last_passed.as_ref())), ("r6", "r6"));
+        assert_eq!(standing.stale, None);
+        assert_eq!(standing.since, Some(unknown(NOT_MARKED)));
+    }
+
+    #[test]
+    fn failed_tests_are_compared_if_both_runs_named_them_all() {
+        let mut memory = Memory::default();
+        for (at, failures, again) in [
+            (1, Some(&["a", "b"] as &[_]), None),
+            (2, Some(&["b", "c"]), Some((vec!["a"], vec!["b"], vec!["c"]))),
+            (3, None, None),
+            (4, Some(&[]), None),
+            (5, Some(&["c"]), Some((vec![], vec![], vec!["c"]))),
+        ] {
+            let mut check = check("a");
+            memory.add(&mut check, run(at, Verdict::Failed, failures), None);
+            let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+            let again = again.map(|(fixed, same, appeared)| Again {
+                fixed: owned(fixed),
+                same: owned(same),
+                appeared: owned(appeared),
+            });
+            assert_eq!(check.again, again, "r{at}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_checks_go_first() {
+        let mut memory = Memory::default();
+        for at in 0..70 {
+            memory.add(&mut check(&format!("c{at}")), run(at, Verdict::Passed, None), None);
+        }
+        memory.add(&mut check("c10"), run(70, Verdict::Passed, None), None);
+        let ids = |memory: &Memory, directory: Option<&str>| -> Vec<String> {
+            memory.list(directory.map(Path::new)).into_iter().map(|unread| unread.standing.id).collect()
+        };
+        let all = ids(&memory, None);
+        assert_eq!((all.len(), all[0].as_str(), all[1].as_str(), all[63].as_str()), (64, "c10", "c69", "c6"));
+        assert_eq!(ids(&memory, Some("/work/c20")), ["c20"]);
+        assert_eq!(ids(&memory, Some("/work/c2")), [] as [&str; 0]);
+        assert_eq!(ids(&memory, Some("/work")).len(), 64);
+    }
+
+    #[test]
+    fn only_the_latest_ends_stay_marked() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut memory = Memory::default();
+        for at in 0..20 {
+            let mark = Some(super::super::tree::end(root.path()));
+            let run = |run: Run| Run { mark: mark.clone(), ..run };
+            memory.add(&mut check(&format!("c{at}")), run(run_at(at)), None);
+            memory.add(&mut check(&format!("d{at}")), run(run_at(at)), None);
+        }
+        let marked: Vec<_> = memory.0.iter().filter(|known| known.last.mark.is_some()).map(|known| &known.id).collect();
+        assert_eq!((marked.len(), marked[0].as_str()), (32, "c4"));
+    }
+
+    fn run_at(at: u64) -> Run {
+        run(at, Verdict::Passed, None)
     }
 }

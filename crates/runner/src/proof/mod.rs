@@ -2,21 +2,27 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `counter.rs` | counts the tests in an output while it arrives, or in a log |
 //! | `memory.rs` | the runs of each check: the last one, and the last one that passed |
+//! | `tree.rs` | what changed in the tree since these runs |
 
+mod counter;
 mod memory;
+mod tree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use evidence::{CheckRun, End, Evidence, Ran};
 use protocol::task::now_ms;
-use reduce::counts::{Ended, TestCounts};
+use reduce::counts::TestCounts;
 use safety::decide::Commands;
 use sys::Trace;
 
+pub use counter::{Counter, count_log};
 pub use memory::Standing;
-use memory::{Memory, Run};
+use memory::{Memory, Run, Unread};
+pub use tree::Before;
 
 /// The evidence that a caller wants of a command.
 #[derive(Debug, Default)]
@@ -25,6 +31,25 @@ pub struct Wanted {
     pub cwd: PathBuf,
     /// Rules that name more commands that are checks.
     pub checks: Commands,
+    /// Whether the tree of the directory is watched.
+    pub tree: bool,
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// Its run, the value of `AGENT_BASH_ID`.
+    pub run: &'a str,
+    /// Its text.
+    pub command: &'a str,
+    /// The events of its shell. `None` if the shell could not be watched.
+    pub trace: Option<Trace>,
+    /// Its end.
+    pub end: End,
+    /// The tests in its output.
+    pub tests: Vec<TestCounts>,
+    /// The tree right before its start. `None` if it was not watched.
+    pub before: Option<Before>,
 }
 
 /// The checks of this process.
@@ -35,31 +60,38 @@ fn memory() -> MutexGuard<'static, Memory> {
 }
 
 impl Wanted {
-    /// Reads the evidence of a command that has ended just now, and remembers its checks. `tests` counts the tests in
-    /// its output.
-    pub fn prove(
-        &self,
-        (run, command): (&str, &str),
-        trace: Option<&Trace>,
-        end: End,
-        tests: impl FnOnce(Ended) -> Vec<TestCounts>,
-    ) -> Evidence {
-        let tests = tests(Ended::with(end.code.map(i64::from)));
-        let mut evidence = evidence::read(Ran { command, trace, end, tests, cwd: &self.cwd, rules: &self.checks });
-        let at = now_ms();
-        if !evidence.checks.is_empty() {
-            let mut memory = memory();
-            for check in &mut evidence.checks {
-                let (verdict, exit_code) = (check.verdict, check.exit_code);
-                let run = CheckRun { run_id: run.to_owned(), at, verdict, exit_code };
-                memory.add(check, Run { run, failures: check.failures.clone() });
-            }
+    /// Reads the tree right before the command starts, if it is to be watched. Blocks.
+    #[must_use]
+    pub fn before(&self) -> Option<Before> {
+        self.tree.then(|| Before::read(&self.cwd, |root| memory().marks(root)))
+    }
+
+    /// Reads the evidence of the command, which has ended just now, and remembers its checks. Blocks if the tree is
+    /// watched.
+    #[must_use]
+    pub fn prove(&self, ended: Ended<'_>) -> Evidence {
+        let Ended { run, command, trace, end, tests, before } = ended;
+        let ran = Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks };
+        let mut evidence = evidence::read(ran);
+        if evidence.checks.is_empty() {
+            return evidence;
+        }
+        let mark = before.as_ref().map(|_| tree::end(&self.cwd));
+        let (at, mut memory) = (now_ms(), memory());
+        for check in &mut evidence.checks {
+            let (verdict, exit_code) = (check.verdict, check.exit_code);
+            let run = CheckRun { run_id: run.to_owned(), at, verdict, exit_code };
+            let run = Run { run, failures: check.failures.clone(), mark: mark.clone() };
+            memory.add(check, run, before.as_ref());
         }
         evidence
     }
 }
 
-/// Lists the checks that ran in this process, the newest first: all of them, or those in a directory and below.
-pub fn list_checks(directory: Option<&std::path::Path>) -> Vec<Standing> {
-    memory().list(directory)
+/// Lists the checks that ran in this process, the newest first: all of them, or those in a directory and below. Blocks.
+#[must_use]
+pub fn list_checks(directory: Option<&Path>) -> Vec<Standing> {
+    let directory = directory.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
+    let unread = memory().list(directory.as_deref());
+    unread.into_iter().map(Unread::read).collect()
 }

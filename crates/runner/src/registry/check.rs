@@ -44,10 +44,9 @@ pub struct Check {
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// A part of a task's log, with the task and its evidence at the same time.
+/// A part of a task's log, with the task at the same time.
 struct Part {
     task: Task,
-    evidence: Option<Arc<Evidence>>,
     file: File,
     start: u64,
     end: u64,
@@ -72,7 +71,8 @@ impl Registry {
         matched: bool,
     ) -> Result<Check, RegistryError> {
         self.until_closed(id).await;
-        let Part { task, evidence, file, start, end } = self.take_range(id, cursor)?;
+        let Part { task, file, start, end } = self.take_range(id, cursor)?;
+        let evidence = if task.is_running() { None } else { self.evidence_of(id).await };
         let recorded = if task.is_running() { None } else { self.recorded(id).await };
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<Check> {
@@ -113,7 +113,7 @@ impl Registry {
             Some(cursor) => cursor.min(end),
             None => std::mem::replace(&mut entry.cursor, end).min(end),
         };
-        Ok(Part { task: entry.task.clone(), evidence: entry.evidence.known(), file, start, end })
+        Ok(Part { task: entry.task.clone(), file, start, end })
     }
 
     /// Terminates the tree of a task, and waits for its end. No-op for a task that has ended or runs elsewhere.

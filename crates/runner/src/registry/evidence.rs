@@ -15,29 +15,29 @@ pub(super) enum EvidenceState {
     Off,
     /// The task goes on.
     Going(Watched),
-    /// The task has ended.
+    /// The task has ended, and its evidence is being read.
+    Ending,
+    /// The evidence is complete.
     Done(Arc<Evidence>),
 }
 
 impl EvidenceState {
-    /// Reads the evidence of a task that has ended, once.
-    pub fn on_end(&mut self, task: &Task) {
-        if let Self::Going(watched) = self {
-            let evidence = watched.prove((&task.mark, &task.command), end_of(task), |_| Vec::new());
-            *self = Self::Done(Arc::new(evidence));
-        }
+    /// Returns whether the evidence is still to come.
+    pub fn is_pending(&self) -> bool {
+        matches!(self, Self::Going(_) | Self::Ending)
     }
 
     /// Returns the evidence of a task that has ended.
     pub fn known(&self) -> Option<Arc<Evidence>> {
         match self {
             Self::Done(evidence) => Some(Arc::clone(evidence)),
-            Self::Off | Self::Going(_) => None,
+            Self::Off | Self::Going(_) | Self::Ending => None,
         }
     }
 }
 
-fn end_of(task: &Task) -> End {
+/// Returns how the command of a task ended, in the terms of evidence.
+pub(super) fn end_of(task: &Task) -> End {
     let signal = task.signal.as_deref().and_then(|name| Signal::from_name(name).ok()).map(Signal::number);
     let code = task.exit_code.filter(|_| task.signal.is_none());
     End { code, signal, by_itself: task.ended_by.is_none() && task.state != TaskState::Lost }
@@ -71,19 +71,5 @@ mod tests {
         for (task, end) in rows {
             assert_eq!(end_of(&task), end, "{task:?}");
         }
-    }
-
-    #[test]
-    fn evidence_is_read_once_at_the_end() {
-        let ended = task(TaskState::Exited, Some(0), None, None);
-        let mut state = EvidenceState::Going(Watched::default());
-        assert!(state.known().is_none());
-        state.on_end(&ended);
-        let first = state.known().expect("read");
-        state.on_end(&ended);
-        assert!(Arc::ptr_eq(&first, &state.known().expect("kept")));
-        let mut off = EvidenceState::Off;
-        off.on_end(&ended);
-        assert!(off.known().is_none());
     }
 }

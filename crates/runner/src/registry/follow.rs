@@ -112,7 +112,7 @@ impl Registry {
         {
             entry.evidence = evidence;
             if !entry.task.is_running() {
-                entry.evidence.on_end(&entry.task);
+                self.end_evidence(&mut inner, &id);
             }
         }
         if let Origin::New(Some(recording)) = origin {

@@ -7,6 +7,7 @@ mod follow;
 mod live;
 mod marked;
 mod notify;
+mod proved;
 mod record;
 mod recorded;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]

@@ -140,9 +140,13 @@ impl Inner {
         self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
     }
 
-    /// Emits the end of a task, once, with its record.
+    /// Emits the end of a task, once, with its record and its evidence.
     pub fn emit_exit(&mut self, id: &str) {
         let Some(entry) = self.entries.get_mut(id) else { return };
+        if entry.evidence.is_pending() {
+            entry.exit_waits = true;
+            return;
+        }
         let record = match &entry.record {
             RecordState::Going(_) | RecordState::Ending => {
                 entry.exit_waits = true;

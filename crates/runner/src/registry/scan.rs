@@ -125,11 +125,11 @@ impl Registry {
             entry.task = task;
         }
         if ended {
-            entry.evidence.on_end(&entry.task);
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
             // A task that had ended before it was first seen emits no event.
             let emits = was_running && entry.emitter.is_none();
             self.end_record(inner, &id);
+            self.end_evidence(inner, &id);
             if emits {
                 inner.emit_exit(&id);
             }

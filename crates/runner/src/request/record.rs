@@ -48,8 +48,9 @@ pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, Re
     let checks = Commands::parse("checks", &raw.checks)?;
     match raw.evidence.as_deref() {
         None | Some("off") => Ok(None),
-        // The tree of the directory is not watched yet.
-        Some("status" | "tree") => Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks }))),
+        Some(how @ ("status" | "tree")) => {
+            Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks, tree: how == "tree" })))
+        }
         Some(other) => Err(RequestError::UnknownEvidence(other.to_owned())),
     }
 }

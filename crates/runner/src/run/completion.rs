@@ -3,14 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::readers::Counter;
+use tokio::task::spawn_blocking;
+
 use super::view::ViewMaker;
+use crate::proof::Counter;
+use crate::request::Request;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
 use confine::Denials;
 use evidence::{End, Evidence};
 use protocol::task::Task;
 use protocol::{Cause, Ended, Survivor};
+use reduce::counts;
 use sys::Exit;
 
 /// The exit of a shell as reported by its shim, or why there is no report.
@@ -122,11 +126,17 @@ pub struct ShellAfter {
 }
 
 impl Completion<'_> {
-    /// Reads what the command proved, once. `named`: the run, and the command.
-    pub fn evidence(&mut self, named: (&str, &str)) -> Option<Evidence> {
+    /// Reads what the command proved, once.
+    pub async fn evidence(&mut self, request: &Request) -> Option<Evidence> {
         let watched = self.shell.watched.take()?;
         let counter = std::mem::take(&mut self.output.counter);
-        Some(watched.prove(named, end_of(&self.exit), |ended| counter.end(ended)))
+        let end = end_of(&self.exit);
+        let tests = counter.end(counts::Ended::with(end.code.map(i64::from)));
+        if !watched.has_tree() {
+            return Some(watched.prove((&request.mark, &request.command), end, tests));
+        }
+        let (run, command) = (request.mark.clone(), request.command.clone());
+        spawn_blocking(move || watched.prove((&run, &command), end, tests)).await.ok()
     }
 }
 

@@ -46,6 +46,7 @@ pub use owner::Owner;
 pub use warm_up::warm_up;
 
 use crate::error::Error;
+use crate::proof::Before;
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
 use crate::supervise::{Admission, Child, Helpers, Launched, Running, ShimEvent, Slot};
@@ -149,6 +150,8 @@ pub struct Launch {
     prepared: Prepared,
     /// The recording of the command, from right before its start.
     recording: Option<Recording>,
+    /// The tree right before the start, if the evidence is to say what changed.
+    before: Option<Before>,
     /// Holds a place among the running tasks until the task counts itself.
     _reservation: Option<Reservation>,
 }
@@ -179,6 +182,7 @@ impl Launch {
             terminal_slot: None,
             prepared: Prepared::default(),
             recording: None,
+            before: None,
             _reservation: reservation,
         };
         if let Some(facts) = facts {
@@ -203,7 +207,8 @@ impl Launch {
         let slow = request.terminal.is_some() || request.is_script();
         let writes_files = request.startup.is_some() && self.order.warm.is_none();
         let unmade = request.confine.is_some() && request.world.is_none();
-        !request.aborted && !slow && !writes_files && !unmade && request.record.is_none()
+        let reads_tree = request.evidence.as_ref().is_some_and(|wanted| wanted.tree);
+        !request.aborted && !slow && !writes_files && !unmade && !reads_tree && request.record.is_none()
     }
 
     /// Handles the facts of the command's world.
@@ -313,7 +318,9 @@ impl Launch {
             }
         };
         let mut running = launched.follow().map_err(|error| self.unwatched(error))?;
-        self.request.evidence.iter().for_each(|wanted| running.child.wants(wanted));
+        if let Some(wanted) = &self.request.evidence {
+            running.child.wants(wanted, self.before.take());
+        }
         let finished = if self.request.background {
             self.become_task(running.child).await?
         } else {
@@ -337,6 +344,7 @@ impl Launch {
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
         self.startup_files.write(&self.request, &mut self.order)?;
         self.begin_record().await;
+        self.read_tree().await;
         self.open_entry();
         let launched = Launched::start_later(self.helpers, &self.order).await;
         let launched = launched.map_err(|error| Error::helper(error, &self.request.command))?;
@@ -371,7 +379,7 @@ impl Launch {
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
-        let evidence = completion.evidence((&self.request.mark, &self.request.command));
+        let evidence = completion.evidence(&self.request).await;
         let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);

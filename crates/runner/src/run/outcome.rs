@@ -7,6 +7,7 @@ use super::completion::{Completion, Produced, UNKNOWN_END};
 use super::status::{conclude, ended_by};
 use super::view::Draft;
 use crate::noting::unwritten;
+use crate::proof::{Ended, Wanted};
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
@@ -127,10 +128,7 @@ impl Outcome {
             run: request.mark.clone(),
             receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
             undo: None,
-            evidence: request
-                .evidence
-                .as_ref()
-                .map(|wanted| wanted.prove((&request.mark, &request.command), None, UNKNOWN_END, |_| Vec::new())),
+            evidence: request.evidence.as_ref().map(|wanted| unstarted(request, wanted)),
             view: None,
         }
     }
@@ -236,6 +234,12 @@ impl Outcome {
     }
 }
 
+/// Returns the evidence of a command that was not started.
+fn unstarted(request: &Request, wanted: &Wanted) -> Evidence {
+    let (run, command) = (request.mark.as_str(), request.command.as_str());
+    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: Vec::new(), before: None })
+}
+
 /// Returns the confinement of a command, as far as it is known.
 fn confinement_of(request: &Request, denials: Denials) -> Option<Confinement> {
     request.confinement().map(|confinement| Confinement { denials, ..confinement })
@@ -267,12 +271,12 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proof::Counter;
     use crate::request::RawOptions;
     use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit, Silent};
-    use crate::run::readers::Counter;
     use crate::run::view::ViewMaker;
     use capture::Captured;
-    use protocol::Ended;
+    use protocol::Ended as ShimEnded;
     use protocol::plan::Recorded;
     use sys::Exit;
 
@@ -285,7 +289,16 @@ mod tests {
     fn a_result_has_the_time_of_the_shell_and_the_limit_that_held() {
         let exit = |cause| {
             let (usage, duration, record) = (Usage::default(), 100 * MS, Recorded::Off);
-            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record, unwritten: None })
+            Ok(ShimEnded {
+                end: Exit::Code(0),
+                usage,
+                duration,
+                cause,
+                alive: true,
+                last: false,
+                record,
+                unwritten: None,
+            })
         };
         let silent = Some(1_500 * MS);
         let rows: [Row; 5] = [

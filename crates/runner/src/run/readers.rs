@@ -1,12 +1,9 @@
 //! What reads the whole output of a command while it arrives, before any of it is cut.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::view::ViewMaker;
+use crate::proof::Counter;
 use crate::request::Request;
 use capture::Stream;
-use reduce::class::printed;
-use reduce::counts::{Ended, Reader, TestCounts};
 
 /// All readers of an output.
 pub struct Readers<'a> {
@@ -19,7 +16,8 @@ pub struct Readers<'a> {
 impl<'a> Readers<'a> {
     /// Begins what a command asks for.
     pub fn new(request: &'a Request) -> Self {
-        Self { view: ViewMaker::new(request), counter: Counter::new(request) }
+        let counter = request.evidence.as_ref().map(|_| Counter::Waiting(&request.command));
+        Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default() }
     }
 
     /// Takes the next text of a stream.
@@ -29,41 +27,6 @@ impl<'a> Readers<'a> {
             Stream::Stderr => reduce::Stream::Stderr,
         };
         self.view.push(stream, text);
-        self.counter.push(stream, text);
-    }
-}
-
-/// Counts the tests of test runners in an output.
-#[derive(Default)]
-pub enum Counter<'a> {
-    /// They are not wanted, or a fault in the counting, which must not cost the output.
-    #[default]
-    Off,
-    /// There was no output yet.
-    Waiting(&'a str),
-    /// Output is read.
-    Reading(Box<Reader>),
-}
-
-impl<'a> Counter<'a> {
-    fn new(request: &'a Request) -> Self {
-        if request.evidence.is_some() { Self::Waiting(&request.command) } else { Self::Off }
-    }
-
-    fn push(&mut self, stream: reduce::Stream, text: &str) {
-        if let Self::Waiting(command) = self {
-            let begun = catch_unwind(|| Reader::new(Some(&printed(command))));
-            *self = begun.map_or(Self::Off, |reader| Self::Reading(Box::new(reader)));
-        }
-        let Self::Reading(reader) = self else { return };
-        if catch_unwind(AssertUnwindSafe(|| reader.push(stream, text.as_bytes()))).is_err() {
-            *self = Self::Off;
-        }
-    }
-
-    /// Returns the counts of the whole output.
-    pub fn end(self, ended: Ended) -> Vec<TestCounts> {
-        let Self::Reading(reader) = self else { return Vec::new() };
-        catch_unwind(AssertUnwindSafe(|| reader.end(ended))).unwrap_or_default()
+        self.counter.push(stream, text.as_bytes());
     }
 }

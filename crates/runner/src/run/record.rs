@@ -45,6 +45,13 @@ impl Launch {
         self.recording = spawn_blocking(begin).await.ok();
     }
 
+    /// Reads the tree of the command, if its evidence is to say what changed. Called right before the command starts.
+    pub(super) async fn read_tree(&mut self) {
+        if let Some(wanted) = self.request.evidence.clone().filter(|wanted| wanted.tree) {
+            self.before = spawn_blocking(move || wanted.before()).await.ok().flatten();
+        }
+    }
+
     /// Makes the plan again for another attempt. A recorded run gets another id then, because its record may have
     /// begun.
     ///

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::proof::Wanted;
+use crate::proof::{Before, Ended, Wanted};
 use evidence::{End, Evidence};
 use protocol::plan::{Inherited, Plan};
-use reduce::counts::{Ended, TestCounts};
+use reduce::counts::TestCounts;
 use sys::{Trace, Witness};
 
 /// A command whose evidence is wanted.
@@ -22,6 +22,8 @@ pub struct Watched {
     from: usize,
     /// The evidence that is wanted.
     wanted: Arc<Wanted>,
+    /// The tree right before the start. `None` if it is not watched.
+    before: Option<Before>,
 }
 
 impl Watched {
@@ -56,14 +58,20 @@ impl Watched {
         Self { from, ..self }
     }
 
-    /// Records what is wanted.
-    pub fn wants(&mut self, wanted: Arc<Wanted>) {
-        self.wanted = wanted;
+    /// Records what is wanted. `before`: the tree right before the start.
+    pub fn wants(&mut self, wanted: Arc<Wanted>, before: Option<Before>) {
+        (self.wanted, self.before) = (wanted, before);
     }
 
-    /// Reads the evidence of the command, which has ended. See [`Wanted::prove`].
-    pub fn prove(&self, named: (&str, &str), end: End, tests: impl FnOnce(Ended) -> Vec<TestCounts>) -> Evidence {
-        self.wanted.prove(named, self.trace().as_ref(), end, tests)
+    /// Returns whether the tree of the command is watched, so that its evidence has to be read where reads may block.
+    pub fn has_tree(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Reads the evidence of the command, which has ended. `named`: the run, and the command.
+    pub fn prove(self, named: (&str, &str), end: End, tests: Vec<TestCounts>) -> Evidence {
+        let (trace, (run, command)) = (self.trace(), named);
+        self.wanted.prove(Ended { run, command, trace, end, tests, before: self.before })
     }
 
     /// Returns the events of the command so far. `None` if it is not watched.

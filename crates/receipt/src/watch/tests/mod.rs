@@ -1,5 +1,6 @@
 //! Receipts of real commands on real trees, against a comparison of all contents.
 
+mod changed;
 mod commands;
 mod generated;
 mod git;

@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
-use crate::proof::Wanted;
+use crate::proof::{Before, Wanted};
 use crate::supervise::ready::ReadyShell;
 use crate::supervise::watched::Watched;
 use confine::Denials;
@@ -128,10 +128,10 @@ pub struct Child {
 }
 
 impl Child {
-    /// Records which evidence of the command is wanted.
-    pub fn wants(&mut self, wanted: &Arc<Wanted>) {
+    /// Records which evidence of the command is wanted. `before`: the tree right before its start.
+    pub fn wants(&mut self, wanted: &Arc<Wanted>, before: Option<Before>) {
         if let Some(watched) = &mut self.watched {
-            watched.wants(Arc::clone(wanted));
+            watched.wants(Arc::clone(wanted), before);
         }
     }
 

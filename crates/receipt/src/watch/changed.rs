@@ -1,0 +1,81 @@
+//! The changed files of a tree that git does not ignore.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use super::GIT;
+use super::rules::Rules;
+use crate::git::Repository;
+use crate::net::Effect;
+use crate::{Completeness, Kind};
+
+/// The files that changed since a moment. A file that git ignores does not count, whether it is tracked or not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// How complete the paths are.
+    pub state: Completeness,
+    /// Why the state is not `Known`, in a sentence.
+    pub why: Option<String>,
+    /// The absolute paths: of a renamed file both.
+    pub paths: BTreeSet<PathBuf>,
+    /// Whether one of them certainly changed. Others may have been rewritten with the same content.
+    pub is_certain: bool,
+}
+
+impl Changed {
+    /// Returns that nothing is known, for a reason.
+    #[must_use]
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self { state: Completeness::Unknown, why: Some(why.into()), ..Self::default() }
+    }
+
+    /// Lowers the state.
+    pub(super) fn lower(&mut self, state: Completeness, why: String) {
+        if state > self.state {
+            (self.state, self.why) = (state, Some(why));
+        }
+    }
+
+    /// Adds the changes in a tree with this root.
+    pub(super) fn add(&mut self, effect: Effect, root: &Path) {
+        let mut ignored = Ignored { root, known: HashMap::new() };
+        let Effect { created, modified, deleted, renamed, unsure, .. } = effect;
+        let changes = [created, modified, deleted].into_iter().flatten();
+        let changes = changes.map(|change| (change.path, change.kind == Kind::Directory));
+        let moves = renamed.into_iter().flat_map(|rename| [rename.from, rename.to]);
+        let all = changes.chain(moves.map(|path| (path.clone(), path.is_dir())));
+        self.paths.extend(all.filter(|(path, is_directory)| !ignored.has(path, *is_directory)).map(|(path, _)| path));
+        self.is_certain = self.paths.iter().any(|path| !unsure.contains(path));
+    }
+}
+
+/// Which files of a tree git ignores.
+struct Ignored<'r> {
+    root: &'r Path,
+    /// For each directory its rules, and whether it is ignored itself.
+    known: HashMap<PathBuf, (Rules, bool)>,
+}
+
+impl Ignored<'_> {
+    fn has(&mut self, path: &Path, is_directory: bool) -> bool {
+        let Some(directory) = path.parent().filter(|directory| directory.starts_with(self.root)) else { return false };
+        let (rules, is_ignored) = self.directory(directory);
+        is_ignored || rules.ignore(path, is_directory)
+    }
+
+    fn directory(&mut self, directory: &Path) -> (Rules, bool) {
+        if let Some(known) = self.known.get(directory) {
+            return known.clone();
+        }
+        let above = directory.parent().filter(|_| directory != self.root).map(|above| self.directory(above));
+        let (rules, is_ignored) = above.unwrap_or_default();
+        let is_ignored = is_ignored || rules.ignores(directory);
+        let repository = directory.join(GIT).symlink_metadata().ok().and_then(|_| Repository::open(directory));
+        let rules = match repository {
+            Some(repository) => Rules::of_repository(directory, &repository.common),
+            None => rules.inside(directory),
+        };
+        self.known.insert(directory.to_owned(), (rules.clone(), is_ignored));
+        (rules, is_ignored)
+    }
+}

@@ -1,0 +1,75 @@
+use super::Fixture;
+use crate::Completeness;
+
+#[test]
+fn changed_files_are_those_that_git_does_not_ignore() {
+    let fixture = Fixture::new(
+        "git init -q -b main; printf '/out/\n*.log\n!keep.log\n' >.gitignore; mkdir -p out src/deep; echo '*.tmp' \
+         >src/.gitignore; echo 1 >a; echo 1 >b; git add .; git commit -qm one; git init -q inner; echo x >inner/.gitignore",
+    );
+    for (script, changed) in [
+        ("true", ""),
+        ("git status; git commit -q --allow-empty -m two", ""),
+        ("echo 22 >a", "a"),
+        ("rm a; echo 2 >src/new", "a src/new"),
+        ("mv b c", "b c"),
+        ("echo 1 >test.log; echo 1 >src/deep/test.log; echo 1 >keep.log", "keep.log"),
+        ("mkdir -p out/deep; echo 1 >out/deep/file; echo 1 >src/a.tmp; echo 1 >a.tmp", "a.tmp"),
+        ("rm -r out", ""),
+        ("echo 1 >inner/x; echo 1 >inner/y.log", "inner/y.log"),
+        ("echo '*.md' >>.gitignore; echo 1 >read.md", ".gitignore"),
+    ] {
+        let mark = fixture.watch.mark(&fixture.root());
+        assert_eq!(mark.root, fixture.root());
+        fixture.run(script);
+        let seen = mark.changed();
+        let names: Vec<_> = seen
+            .paths
+            .iter()
+            .map(|path| path.strip_prefix(fixture.root()).expect("below").display().to_string())
+            .collect();
+        assert_eq!((seen.state, names.join(" ").as_str()), (Completeness::Known, changed), "{script}: {:?}", seen.why);
+    }
+}
+
+#[test]
+fn a_file_that_was_rewritten_with_the_same_size_is_not_certain() {
+    let fixture = Fixture::new("echo 1 >a; echo 1 >b");
+    for (script, state, is_certain) in [
+        ("true", Completeness::Known, false),
+        ("echo 2 >a", Completeness::Partial, false),
+        ("echo 2 >a; echo 22 >b", Completeness::Partial, true),
+        ("echo 333 >b", Completeness::Known, true),
+    ] {
+        let mark = fixture.watch.mark(&fixture.root());
+        fixture.run(script);
+        let changed = mark.changed();
+        assert_eq!((changed.state, changed.is_certain), (state, is_certain), "{script}");
+    }
+}
+
+#[test]
+fn a_mark_sees_all_changes_since() {
+    let fixture = Fixture::new("echo 1 >a");
+    let first = fixture.watch.mark(&fixture.root());
+    fixture.run("echo 22 >a");
+    let second = fixture.watch.mark(&fixture.root());
+    fixture.run("echo 1 >b");
+    let count = |mark: &crate::watch::Mark| mark.changed().paths.len();
+    assert_eq!((count(&first), count(&second), count(&first)), (2, 1, 2));
+    drop(first);
+    assert_eq!(count(&second), 1);
+    fixture.run("echo 333 >a");
+    assert_eq!(count(&second), 2);
+}
+
+#[test]
+fn a_tree_that_is_not_watched_is_unknown() {
+    let fixture = Fixture::new("true");
+    let mark = fixture.watch.mark(&fixture.root().join("none"));
+    let changed = mark.changed();
+    assert!(changed.state == Completeness::Unknown && changed.why.is_some() && changed.paths.is_empty());
+    let mark = fixture.watch.mark(&fixture.root());
+    fixture.run("cd ..; mv tree gone; mkdir tree");
+    assert_eq!(mark.changed().state, Completeness::Unknown);
+}

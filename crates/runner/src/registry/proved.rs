@@ -1,0 +1,69 @@
+//! Evidence of tasks: it is read at their end, and each later check reports it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::evidence::{EvidenceState, end_of};
+use super::registry::{Inner, Registry};
+use crate::proof::count_log;
+use crate::supervise::Watched;
+use evidence::Evidence;
+use protocol::task::{Store, Task};
+use reduce::counts::Ended;
+
+impl Registry {
+    /// Reads the evidence of a task that has ended, once.
+    pub(super) fn end_evidence(&self, inner: &mut Inner, id: &str) {
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        let watched = match std::mem::take(&mut entry.evidence) {
+            EvidenceState::Going(watched) => watched,
+            other => {
+                entry.evidence = other;
+                return;
+            }
+        };
+        entry.evidence = EvidenceState::Ending;
+        let (this, task, store) = (self.this.clone(), entry.task.clone(), self.store.clone());
+        self.runtime().spawn_blocking(move || {
+            // A fault in the reading must not keep the end of the task back.
+            let evidence = catch_unwind(AssertUnwindSafe(|| prove(watched, &task, &store))).ok();
+            if let Some(registry) = this.upgrade() {
+                registry.set_evidence(&task.id, evidence);
+            }
+        });
+    }
+
+    /// Gives the evidence to the waiting calls and the watcher.
+    fn set_evidence(&self, id: &str, evidence: Option<Evidence>) {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        entry.evidence = evidence.map_or(EvidenceState::Off, |evidence| EvidenceState::Done(Arc::new(evidence)));
+        entry.progress.send_modify(|progress| progress.news += 1);
+        if std::mem::take(&mut entry.exit_waits) {
+            inner.emit_exit(id);
+        }
+    }
+
+    /// Returns the evidence of a task that has ended, once it is read. `None`: it is not known.
+    pub(super) async fn evidence_of(&self, id: &str) -> Option<Arc<Evidence>> {
+        loop {
+            let mut progress = {
+                let inner = self.inner();
+                let entry = inner.entries.get(id)?;
+                if !entry.evidence.is_pending() {
+                    return entry.evidence.known();
+                }
+                entry.progress.subscribe()
+            };
+            progress.changed().await.ok()?;
+        }
+    }
+}
+
+fn prove(watched: Watched, task: &Task, store: &Store) -> Evidence {
+    let end = end_of(task);
+    let log = store.readable(&task.id).ok().flatten();
+    let ended = Ended::with(end.code.map(i64::from));
+    let tests = log.map(|(_, mut log, length)| count_log(&task.command, &mut log, length, ended)).unwrap_or_default();
+    watched.prove((&task.mark, &task.command), end, tests)
+}
