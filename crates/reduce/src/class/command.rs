@@ -24,6 +24,8 @@ pub struct Printed {
     pub shows: bool,
     /// Whether a program prints contents of files or a difference, perhaps beside others that say something themselves.
     pub contents: bool,
+    /// Whether a program reads the output of another one, and may have left lines of it out.
+    pub filtered: bool,
     /// The programs whose output is a part of this output, with their first words. Rules match their hints against
     /// these.
     pub programs: Vec<String>,
@@ -38,7 +40,8 @@ pub fn printed(command: &str) -> Printed {
     reader.script(command, 0);
     let rows = reader.rows && !reader.other;
     let shows = reader.shows && !reader.speaks;
-    Printed { exact: reader.exact, rows, shows, contents: reader.contents, programs: reader.programs }
+    let Reader { exact, contents, filtered, programs, .. } = reader;
+    Printed { exact, rows, shows, contents, filtered, programs }
 }
 
 #[derive(Default)]
@@ -50,6 +53,7 @@ struct Reader {
     shows: bool,
     speaks: bool,
     contents: bool,
+    filtered: bool,
     programs: Vec<String>,
     /// The functions of the script.
     functions: HashMap<String, Rc<Node>>,
@@ -95,6 +99,7 @@ impl Reader {
         let last = pipeline.commands.len().saturating_sub(1);
         for (at, node) in pipeline.commands.iter().enumerate() {
             let said = self.node(node, at > 0, depth);
+            self.filtered |= at > 0 && !passes_all_on(node);
             flows = if said == Prints::Input { flows } else { said };
             if at < last && matches!(flows, Prints::Nothing) {
                 flows = Prints::Text;
@@ -146,6 +151,7 @@ impl Reader {
         self.shows |= inner.shows;
         self.speaks |= inner.speaks;
         self.contents |= inner.contents;
+        self.filtered |= inner.filtered;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: true, .. } => Prints::Text,
@@ -202,6 +208,7 @@ impl Reader {
         self.shows |= inner.shows;
         self.speaks |= inner.speaks;
         self.contents |= inner.contents;
+        self.filtered |= inner.filtered;
         match inner {
             Self { exact: true, .. } => Prints::Exact,
             Self { other: false, rows: true, .. } => Prints::Rows,
@@ -258,6 +265,13 @@ fn to_file(redirects: &[Redirection]) -> bool {
 
 fn is_terminal(target: &Word) -> bool {
     matches!(target.bare(), Some("/dev/stdout" | "/dev/stderr" | "/dev/tty"))
+}
+
+/// Returns whether a command passes its whole input on.
+fn passes_all_on(node: &Node) -> bool {
+    let Kind::Simple(command) = &node.kind else { return false };
+    let name = command.words.first().and_then(known);
+    name.is_some_and(|name| matches!(name.as_str(), "cat" | "tee" | "less" | "more"))
 }
 
 fn reads_file(redirects: &[Redirection]) -> bool {

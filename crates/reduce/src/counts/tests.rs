@@ -215,6 +215,26 @@ fn a_cut_output_is_never_complete_without_the_failures() {
     assert!(faults.is_empty(), "{faults}");
 }
 
+#[test]
+fn what_a_filter_left_is_never_complete() {
+    for (runner, cases) in runners() {
+        for (name, case) in &cases {
+            let text = text(&runner, name);
+            let is_complete = |filter: &str| {
+                let command = format!("{} {filter}", case.command);
+                let counts = read_tests(&text, Some(&command), Ended::with(Some(case.exit)));
+                counts.iter().any(|counts| counts.complete)
+            };
+            let filters = ["2>&1 | tail -n 5", "| grep -E 'pass|fail'", "| ./filter", "| while read line; do :; done"];
+            assert!(!filters.into_iter().any(is_complete), "{runner}/{name}");
+            assert_eq!(is_complete("2>&1 | tee log"), is_complete(""), "{runner}/{name}");
+        }
+    }
+    // Node prints its summary in several lines, of which `tail` leaves the last ones.
+    let rest = "ℹ skipped 1\nℹ todo 0\nℹ duration_ms 50.1\n";
+    assert!(!read_tests(rest, Some("node --test | tail -3"), Ended::ByItself).iter().any(|counts| counts.complete));
+}
+
 /// Returns whether a text ends behind the summary of one of several packages, modules or binaries. Nothing tells that
 /// more will follow.
 fn ends_a_group(text: &[u8]) -> bool {

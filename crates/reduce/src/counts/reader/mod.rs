@@ -78,6 +78,8 @@ struct Lines {
     /// The command shows contents of files, or only searches: they may be the output of an earlier run.
     is_silent: bool,
     is_commanded: bool,
+    /// A filter may have left lines out.
+    is_filtered: bool,
     is_fenced: bool,
     is_last: bool,
     number: u64,
@@ -107,6 +109,7 @@ impl Lines {
         Self {
             is_silent: printed.is_some_and(|printed| printed.shows || printed.contents),
             is_commanded: printed.is_some(),
+            is_filtered: printed.is_some_and(|printed| printed.filtered),
             is_fenced: false,
             is_last: false,
             number: 0,
