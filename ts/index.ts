@@ -59,6 +59,7 @@ export type {
   Evidence,
   ListChecksOptions,
   Masked,
+  NotKnown,
   Part,
   ReadTestsOptions,
   Since,

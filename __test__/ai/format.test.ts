@@ -1,4 +1,14 @@
-import type { BackgroundCheck, BackgroundTask, Confinement, Evidence, Masked, Truncation, View } from 'agent-bash';
+import type {
+  BackgroundCheck,
+  BackgroundTask,
+  Check,
+  Confinement,
+  Evidence,
+  Masked,
+  TestCounts,
+  Truncation,
+  View,
+} from 'agent-bash';
 import { type BashToolOptions, type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
 import { type BashResult, CHECK, RESULT } from './fixtures/call.ts';
@@ -70,9 +80,46 @@ const hiding = (...failures: Failure[]): Evidence => ({
     by,
     behind,
   })),
+  notKnown: null,
   tests: [],
   checks: [],
   tap: null,
+});
+
+/** Evidence of a shell that was not watched. */
+const unwatched = (by: Masked['by'], behind: string | null, command = 'npm test 2>&1'): Evidence => ({
+  ...hiding(),
+  state: 'unknown',
+  notKnown: { command, span: null, by, behind },
+});
+
+/** The counts of a runner: passed, failed and skipped tests. */
+const counts = (runner: string, passed: number | null, failed: number, skipped: number | null): TestCounts => ({
+  runner,
+  passed,
+  failed,
+  skipped,
+  total: null,
+  failures: [],
+  failuresTotal: 0,
+  complete: true,
+});
+
+/** Evidence with these counts, and the names of the tests of each check against its last run. */
+const tested = (tests: TestCounts[], ...again: Check['again'][]): Evidence => ({
+  ...hiding(),
+  tests,
+  checks: again.map((again) => ({
+    id: 'id',
+    command: 'npm test',
+    cwd: '/w',
+    kind: 'test',
+    verdict: 'failed',
+    last: null,
+    lastPassed: null,
+    since: null,
+    again,
+  })),
 });
 
 /** A view with this text. */
@@ -122,6 +169,53 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
     'as many hidden failures as evidence lists',
     { evidence: hiding(...Array.from({ length: 20 }, (): Failure => ['a', 1, 'background', null])) },
     `(no output)\n\nexit code: 0\n\n${'[hidden failure: «a» exit code 1, behind &]\n'.repeat(3)}[at least 17 more hidden failures]`,
+  ],
+  [
+    'a program behind a pipe whose exit code is not known',
+    { evidence: unwatched('pipe', 'tail -5') },
+    '(no output)\n\nexit code: 0\n\n[not known: the exit code of «npm test 2>&1», behind | tail -5]',
+  ],
+  [
+    'a long program whose exit code is not known, in the background',
+    { evidence: unwatched('background', null, 'x'.repeat(200)) },
+    `(no output)\n\nexit code: 0\n\n[not known: the exit code of «${'x'.repeat(59)}…», behind &]`,
+  ],
+  [
+    'a runner that ran no test',
+    { evidence: tested([counts('vitest', 0, 0, 3)]) },
+    '(no output)\n\nexit code: 0\n\n[tests: none ran]',
+  ],
+  [
+    'a runner that ran no test, beside one that did',
+    { evidence: tested([counts('vitest', 4, 0, 0), counts('pytest', 0, 0, 0)]) },
+    '(no output)\n\nexit code: 0\n\n[tests: none ran by pytest]',
+  ],
+  [
+    'runners that may have run tests',
+    { evidence: tested([counts('go-test', null, 0, null), { ...counts('jest', 0, 0, 0), complete: false }]) },
+    '(no output)\n\nexit code: 0',
+  ],
+  [
+    'tests that ended differently than before',
+    { evidence: tested([counts('vitest', 42, 3, 1)], { same: ['a', 'b'], appeared: ['c'], fixed: ['d'] }) },
+    '(no output)\n\nexit code: 0\n\n[tests: 3 failed, 42 passed, 1 skipped; 2 as before, 1 new, 1 fixed]',
+  ],
+  [
+    'tests that do not fail any more, of two checks and a runner that does not print all',
+    {
+      evidence: tested(
+        [counts('vitest', 42, 0, 0), counts('go-test', null, 0, null)],
+        { same: [], appeared: [], fixed: ['d'] },
+        null,
+        { same: [], appeared: [], fixed: ['e'] },
+      ),
+    },
+    '(no output)\n\nexit code: 0\n\n[tests: 2 fixed]',
+  ],
+  [
+    'tests that passed before, too, or were not compared',
+    { evidence: tested([counts('vitest', 42, 0, 0)], { same: [], appeared: [], fixed: [] }, null) },
+    '(no output)\n\nexit code: 0',
   ],
   [
     'a signal',

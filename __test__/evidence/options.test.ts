@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
-import { type BashRunner, createBashTool } from 'agent-bash/ai';
+import { type BashRunner, createBashTool, formatResult } from 'agent-bash/ai';
 import { anthropicBash } from 'agent-bash/anthropic';
 import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -86,6 +86,8 @@ describe('evidence is not null', () => {
     const long = await bash(`false | true;${blanks}`, { evidence: 'status' });
     expect(long.exitCode).toBe(0);
     expect(long.evidence).toMatchObject({ verdict: 'unproven', state: 'unknown', parts: [], masked: [] });
+    expect(long.evidence?.notKnown).toEqual({ command: 'false', span: [0, 5], by: 'pipe', behind: 'true' });
+    expect(formatResult(long)).toContain('[not known: the exit code of «false», behind | true]');
     const plain = await bash(`/bin/true${blanks}`, { evidence: 'status' });
     expect(plain.evidence).toMatchObject({ verdict: 'passed', partsTotal: 1 });
   });

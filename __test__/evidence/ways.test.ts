@@ -58,6 +58,7 @@ describe.each(WAYS)('a command that runs %s', (_, run) => {
       why: null,
       state: 'known',
       masked: [],
+      notKnown: null,
     });
   });
 

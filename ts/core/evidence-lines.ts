@@ -1,4 +1,4 @@
-import type { Evidence, Masked } from 'agent-bash';
+import type { Check, Evidence, Masked, NotKnown, TestCounts } from 'agent-bash';
 import { oneLine } from './lines.ts';
 
 /** Characters of a command in a line. */
@@ -8,8 +8,23 @@ const LISTED = 3;
 /** The most hidden failures that evidence lists. */
 const MOST = 20;
 
-/** Returns the lines about failures that the exit code does not show. */
-export function evidenceLines({ masked }: Pick<Evidence, 'masked'>): string[] {
+/** What the lines tell of. */
+type Told = Pick<Evidence, 'masked' | 'notKnown' | 'tests' | 'checks'>;
+
+/**
+ * Returns the lines about failures that the exit code does not show, what it could hide besides, and tests that did not
+ * run or end differently than before: at most 200 characters each.
+ */
+export function evidenceLines({ masked, notKnown, tests, checks }: Told): string[] {
+  return [
+    ...hiddenLines(masked),
+    ...(notKnown ? [`not known: the exit code of «${short(notKnown.command)}», ${place(notKnown)}`] : []),
+    ...idleLines(tests),
+    ...againLines(tests, checks),
+  ];
+}
+
+function hiddenLines(masked: readonly Masked[]): string[] {
   const more = masked.length - LISTED;
   const least = masked.length >= MOST ? 'at least ' : '';
   const rest = more > 0 ? [`${least}${more} more hidden failure${more === 1 ? '' : 's'}`] : [];
@@ -22,7 +37,7 @@ function hiddenLine(failure: Masked): string {
   return `hidden failure: «${short(command)}» ${end}, ${place(failure)}`;
 }
 
-function place({ by, behind }: Masked): string {
+function place({ by, behind }: Pick<NotKnown, 'by' | 'behind'>): string {
   const what = behind === null ? '' : ` ${short(behind)}`;
   switch (by) {
     case 'pipe':
@@ -41,4 +56,36 @@ function place({ by, behind }: Masked): string {
 function short(command: string): string {
   const line = oneLine(command);
   return line.length > COMMAND_LENGTH ? `${line.slice(0, COMMAND_LENGTH - 1)}…` : line;
+}
+
+/** Returns a line if a runner ran no test. Beside runners that ran some it is named. */
+function idleLines(tests: readonly TestCounts[]): string[] {
+  const idle = tests.filter(ranNone).map(({ runner }) => runner);
+  if (idle.length === 0) return [];
+  return [`tests: none ran${idle.length === tests.length ? '' : ` by ${idle.slice(0, LISTED).join(', ')}`}`];
+}
+
+/** Returns whether a runner is known to have run no test. One that does not print how many passed may have run some. */
+function ranNone({ complete, failed, passed, total }: TestCounts): boolean {
+  return complete && failed === 0 && (passed === 0 || total === 0);
+}
+
+/** Returns the counts of tests, compared with the last run of their checks, if a test failed in one of the two. */
+function againLines(tests: readonly TestCounts[], checks: readonly Check[]): string[] {
+  const known = checks.flatMap(({ again }) => (again === null ? [] : [again]));
+  const number = (which: 'same' | 'appeared' | 'fixed') => known.reduce((sum, again) => sum + again[which].length, 0);
+  const compared = counted([number('same'), 'as before'], [number('appeared'), 'new'], [number('fixed'), 'fixed']);
+  if (compared === '') return [];
+  const sum = (which: 'failed' | 'passed' | 'skipped') =>
+    tests.reduce<number | null>((all, { [which]: count }) => (all === null || count === null ? null : all + count), 0);
+  const now = counted([sum('failed'), 'failed'], [sum('passed'), 'passed'], [sum('skipped'), 'skipped']);
+  return [`tests: ${now === '' ? '' : `${now}; `}${compared}`];
+}
+
+/** Returns the counts that are known and not 0. */
+function counted(...counts: [count: number | null, word: string][]): string {
+  return counts
+    .filter(([count]) => count)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
 }

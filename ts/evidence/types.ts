@@ -22,6 +22,11 @@ export interface Evidence {
   partsTotal: number;
   /** Failures that the exit code of the command does not show, at most 20. */
   masked: Masked[];
+  /**
+   * The first command whose exit code is not known and whose failure the text can hide, if `state` is not `'known'` and
+   * the command ended by itself. One in front of a pipe is preferred. Otherwise `null`.
+   */
+  notKnown: NotKnown | null;
   /** The counts of tests, one for each runner whose output was recognised. */
   tests: TestCounts[];
   /** The parts that check something, at most 8: tests, lints, types, builds. */
@@ -56,6 +61,9 @@ export interface Masked extends Part {
   /** The source of what ran in its place or after it; `null` with `'background'` and `'substitution'`. */
   behind: string | null;
 }
+
+/** A command whose exit code is not known, by the text. */
+export interface NotKnown extends Pick<Masked, 'command' | 'span' | 'by' | 'behind'> {}
 
 /** A part of a command that checks something. */
 export interface Check {

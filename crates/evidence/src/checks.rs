@@ -9,7 +9,7 @@ use twox_hash::XxHash3_128;
 
 use crate::counted::prove;
 use crate::programs::Program;
-use crate::types::{Check, Kind, Verdict};
+use crate::types::{Check, Kind, Verdict, cut};
 
 /// Most entries of `checks`.
 const CHECKS: usize = 8;
@@ -48,7 +48,7 @@ fn found(program: &Program, rules: &Commands) -> Option<Found> {
     };
     let check = Check {
         id: id(&program.directory, &words),
-        command: program.source.chars().take(crate::verdict::SOURCE).collect(),
+        command: cut(&program.source),
         cwd: program.directory.clone(),
         kind,
         verdict,

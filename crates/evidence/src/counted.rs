@@ -68,8 +68,17 @@ mod tests {
             let first = (before != Passed).then(|| "before".to_owned());
             let (parts, masked, own, checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             let state = State::Known;
-            let before =
-                Evidence { verdict: before, why: first, state, parts, parts_total: 0, masked, tests: own, checks };
+            let before = Evidence {
+                verdict: before,
+                why: first,
+                state,
+                parts,
+                parts_total: 0,
+                masked,
+                tests: own,
+                checks,
+                not_known: None,
+            };
             let after = judge(before.clone(), tests.clone());
             assert_eq!((after.verdict, after.why.as_deref()), (verdict, why), "{before:?} {tests:?}");
             assert_eq!(after.tests, tests);

@@ -12,7 +12,7 @@
 //! | `parts`, `answers` | the parts, and which of them failed |
 //! | `course` | where the code of a failed part ends |
 //! | `verdict` | what all of that proves |
-//! | `unwatched` | what the text alone proves |
+//! | `unwatched`, `hiding` | what the text alone proves, and what it can hide |
 //! | `counted` | what the counts of tests prove |
 //! | `programs`, `checks` | the parts that are checks, and what each of them proves |
 //! | `types` | the result |
@@ -28,6 +28,7 @@ mod checks;
 mod counted;
 mod course;
 mod frames;
+mod hiding;
 mod key;
 mod parts;
 mod places;
@@ -41,7 +42,7 @@ mod unwatched;
 mod verdict;
 mod walk;
 
-pub use types::{Again, By, Check, CheckRun, End, Evidence, Kind, Masked, Part, Ran, Since, State, Verdict};
+pub use types::{Again, By, Check, CheckRun, End, Evidence, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict};
 
 use safety::Utf16;
 use sys::Trace;

@@ -37,6 +37,11 @@ impl Found {
     pub fn failed(&self) -> bool {
         self.course.is_some()
     }
+
+    /// Returns whether a unit is the place of the part.
+    pub fn is_at(&self, unit: Id) -> bool {
+        self.place.as_ref().is_some_and(|place| place.unit == unit)
+    }
 }
 
 /// Lists the parts in the order of their start.

@@ -25,6 +25,14 @@ pub struct Ran<'a> {
     pub rules: &'a Commands,
 }
 
+/// Most characters of a part's source.
+const SOURCE: usize = 200;
+
+/// Returns the source of a part, as the result has it.
+pub fn cut(text: &str) -> String {
+    text.chars().take(SOURCE).collect()
+}
+
 /// How the command itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
@@ -34,6 +42,13 @@ pub struct End {
     pub signal: Option<i32>,
     /// Whether it ended by itself: no limit, no abort.
     pub by_itself: bool,
+}
+
+impl End {
+    /// Returns whether the command ended by itself, with an exit code.
+    pub fn is_exit(self) -> bool {
+        self.by_itself && self.code.is_some()
+    }
 }
 
 /// What a command proved.
@@ -56,6 +71,8 @@ pub struct Evidence {
     pub tests: Vec<TestCounts>,
     /// The parts that check something: at most 8.
     pub checks: Vec<Check>,
+    /// The first command whose end is not known, and whose failure the text can hide.
+    pub not_known: Option<NotKnown>,
 }
 
 /// What a command proved as a whole.
@@ -108,6 +125,20 @@ pub struct Masked {
     /// What hides it.
     pub by: By,
     /// The source of what ran in its place.
+    pub behind: Option<String>,
+}
+
+/// A command whose end is not known, and whose failure the text can hide.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotKnown {
+    /// The source, at most 200 characters.
+    pub command: String,
+    /// The place in the command, in UTF-16 units.
+    pub span: Option<(usize, usize)>,
+    /// What can hide its failure.
+    pub by: By,
+    /// The source of what runs in its place or after it.
     pub behind: Option<String>,
 }
 

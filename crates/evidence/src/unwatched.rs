@@ -5,6 +5,7 @@ use std::path::Path;
 use safety::parse::Join;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
+use crate::hiding;
 use crate::programs::Program;
 use crate::types::{End, Evidence, State, Verdict};
 use crate::units::{Id, Role, Shape, Units};
@@ -24,8 +25,10 @@ pub fn evidence(command: &str, units: &Units, end: End, cwd: &Path) -> (Evidence
     let state = if programs.is_some() { State::Known } else { State::Unknown };
     let ids = programs.unwrap_or_default();
     let parts: Vec<_> = ids.iter().map(|id| verdict::passed(units, *id, &utf16)).collect();
+    let open = state == State::Unknown && end.is_exit();
+    let not_known = open.then(|| hiding::not_known(units, |_| false, &utf16)).flatten();
     let (masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new());
-    let evidence = Evidence { verdict, why, state, parts_total: parts.len(), parts, masked, tests, checks };
+    let evidence = Evidence { verdict, why, state, parts_total: parts.len(), parts, masked, tests, checks, not_known };
     (evidence, ids.into_iter().filter_map(|id| passed(units, id, cwd)).collect())
 }
 

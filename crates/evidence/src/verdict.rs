@@ -3,16 +3,15 @@
 use safety::Utf16;
 
 use crate::course::{Command, Course};
+use crate::hiding;
 use crate::parts::{Found, joined};
-use crate::types::{By, End, Evidence, Masked, Part, State, Verdict};
+use crate::types::{By, End, Evidence, Masked, Part, State, Verdict, cut};
 use crate::units::{Id, Units};
 
 /// Most entries of `parts`.
 const PARTS: usize = 50;
 /// Most entries of `masked`.
 const MASKED: usize = 20;
-/// Most characters of a part's source.
-pub const SOURCE: usize = 200;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
 pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16) -> Evidence {
@@ -37,16 +36,11 @@ pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End
     let parts_total = entries.len();
     keep(&mut entries);
     let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
-    Evidence {
-        verdict,
-        why,
-        state,
-        parts,
-        parts_total,
-        masked: masked.into_iter().take(MASKED).collect(),
-        tests: Vec::new(),
-        checks: Vec::new(),
-    }
+    let ended = |id| found.iter().any(|part| part.code.is_some() && is_certain(part) && part.is_at(id));
+    let open = state == State::Partial && end.is_exit();
+    let not_known = open.then(|| hiding::not_known(command.units, ended, utf16)).flatten();
+    let masked = masked.into_iter().take(MASKED).collect();
+    Evidence { verdict, why, state, parts, parts_total, masked, tests: Vec::new(), checks: Vec::new(), not_known }
 }
 
 /// Returns whether the place of a part is known beyond doubt.
@@ -84,10 +78,6 @@ pub fn passed(units: &Units, id: Id, utf16: &Utf16) -> Part {
     let unit = &units[id];
     let span = unit.span.as_ref().map(|span| utf16.span(span));
     Part { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(SOURCE).collect()
 }
 
 /// Returns the verdict of a command whose own end is a failure.

@@ -251,6 +251,76 @@ fn a_shell_that_was_not_watched_leaves_the_text() {
 }
 
 #[test]
+fn the_text_tells_what_can_be_hidden_where_no_end_is_known() {
+    let end = End { code: Some(0), signal: None, by_itself: true };
+    let told = |script: &str, end| {
+        let by =
+            |found: crate::NotKnown| format!("{} {:?} {}", found.command, found.by, found.behind.unwrap_or_default());
+        read(script, None, end).not_known.map(|found| by(found).trim_end().to_owned()).unwrap_or_default()
+    };
+    for (script, wanted) in [
+        ("npm test 2>&1 | tail -5", "npm test 2>&1 Pipe tail -5"),
+        ("cd app && npm test | tee log | tail -5", "npm test Pipe tail -5"),
+        ("(cd app && npm test) | tail", "(cd app && npm test) Pipe tail"),
+        ("mkdir x; npm test | tail", "npm test Pipe tail"),
+        ("for i in 1 2; do npm test | tail; done", "npm test Pipe tail"),
+        ("npm test || true", "npm test Or true"),
+        ("npm ci && npm test || echo bad", "npm ci Or echo bad"),
+        ("npm test || { echo bad; exit 0; }", "npm test Or { echo bad; exit 0; }"),
+        ("npm ci; npm test", "npm ci Sequence npm test"),
+        ("npm ci && npm test\necho done", "npm ci && npm test Sequence echo done"),
+        ("for i in a b; do npm test $i; done", "npm test $i Sequence npm test $i"),
+        ("while read x; do npm test; done", "npm test Sequence npm test"),
+        ("if true; then npm test; echo; fi", "npm test Sequence echo"),
+        ("npm start &", "npm start Background"),
+        ("echo $(npm test)", "npm test Substitution"),
+        ("cat <(npm test)", "npm test Substitution"),
+        ("x=$(npm test); echo $x", "x=$(npm test) Sequence echo $x"),
+        ("eval 'npm test'; echo", "eval 'npm test' Sequence echo"),
+        ("f() { npm test; }; f; echo", "f Sequence echo"),
+        ("$RUN test; echo", "$RUN test Sequence echo"),
+        ("false | cat", "false Pipe cat"),
+        // The exit code of these is that of each program that failed, or the text prints it.
+        ("npm test", ""),
+        ("npm test $(true)", ""),
+        ("npm ci && npm test > log", ""),
+        ("cd app; npm test", ""),
+        ("echo a | cat", ""),
+        ("if npm test; then echo; fi", ""),
+        ("! npm test", ""),
+        ("x=$(npm test)", ""),
+        ("f() { npm test; echo; }", ""),
+        ("eval 'npm test | tail'", ""),
+        ("set -e; npm ci; npm test", ""),
+        ("set -euo pipefail\nnpm test | tail\necho", ""),
+        ("npm test; code=$?; rm log; exit $code", "rm log Sequence exit $code"),
+        ("npm test; echo \"exit code $?\"", ""),
+        ("npm test | tail; exit ${PIPESTATUS[0]}", "npm test | tail Sequence exit ${PIPESTATUS[0]}"),
+        ("npm test || exit 1", ""),
+        ("npm test || { echo bad; exit 1; }", ""),
+        ("npm test || false", ""),
+        ("for i in a; do npm test $i; done", ""),
+    ] {
+        assert_eq!(told(script, end), wanted, "{script}");
+    }
+    let limit = End { code: None, signal: Some(15), by_itself: false };
+    assert_eq!(told("npm test | tail", limit), "", "it has no exit code that could hide another one");
+    assert_eq!(told("npm test | grep -c FAIL", End { code: Some(1), ..end }), "npm test Pipe grep -c FAIL");
+}
+
+#[test]
+fn a_part_with_a_known_end_is_not_among_what_is_not_known() {
+    let told = |script: &str| {
+        let (trace, end) = watch::run(script);
+        let evidence = read(script, trace.as_ref(), end);
+        assert_eq!(evidence.state, State::Partial, "{script}");
+        evidence.not_known.map(|found| found.command).unwrap_or_default()
+    };
+    assert_eq!(told("/bin/true | cat; eval '/bin/false; :'; echo"), "eval '/bin/false; :'");
+    assert_eq!(told("/bin/true | cat; eval '/bin/false; :'"), "");
+}
+
+#[test]
 fn places_are_utf16_offsets() {
     let script = "echo 😀; /bin/false; x=`/bin/true`";
     let (trace, end) = watch::run(script);
