@@ -28,6 +28,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
       'the same, with one host that it can reach',
     ],
     ["agent-bash run --undo -- 'git clean -fdx'", 'with a line of what it changed, and a way back'],
+    ["agent-bash run --strict 'npm test | tail -5'", 'with the exit code of the tests, which the pipe hides'],
     ["agent-bash run --reduce salient 'npm test'", 'with the lines that a model needs, and the whole in a file'],
   ],
   log: [

@@ -13,7 +13,7 @@ import { log } from './log.ts';
 import { logs } from './logs.ts';
 import type { McpOptions } from './mcp.ts';
 import { ps } from './ps.ts';
-import { addEvidenceFlag, addMcpEvidenceFlag, addRecordFlags, withRecordWords } from './record.ts';
+import { addEvidenceFlags, addMcpEvidenceFlag, addRecordFlags, withRecordWords } from './record.ts';
 import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
 import type { UiOptions } from './ui.ts';
@@ -77,7 +77,7 @@ function addTaskCommands(made: Command): void {
     .action(logs);
   command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
   const runs = command('run', 'run a command in bash; its exit code is the exit code');
-  addReduceFlags(addEvidenceFlag(addRecordFlags(addConfineFlags(runs))), 'off')
+  addReduceFlags(addEvidenceFlags(addRecordFlags(addConfineFlags(runs))), 'off')
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)

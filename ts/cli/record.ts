@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { BashOptions, BashResult } from 'agent-bash';
 import { type Command, InvalidArgumentError } from 'commander';
 import { receiptLine } from '../core/receipt-line.ts';
@@ -20,18 +21,47 @@ export interface EvidenceFlags {
   evidence?: Evidence;
 }
 
+/** The options of `run` about evidence. */
+export interface StrictFlags extends EvidenceFlags {
+  strict?: boolean;
+}
+
 /** The words of `run`, which watches nothing without the option. */
 const EVIDENCE_OF_RUN: readonly string[] = ['status', 'tree'] satisfies Evidence[];
 /** The words of `mcp`, which watches the parts without it. */
 const EVIDENCE_OF_MCP: readonly string[] = [...EVIDENCE_OF_RUN, 'off' satisfies Evidence];
 
-/** Adds the option to `run`. */
-export function addEvidenceFlag(command: Command): Command {
-  return command.option(
-    '--evidence [how]',
-    'say which failures its exit code hides: status (default), or tree, for now the same as status',
-    oneOf(EVIDENCE_OF_RUN),
-  );
+/** Adds the options to `run`. */
+export function addEvidenceFlags(command: Command): Command {
+  return command
+    .option(
+      '--evidence [how]',
+      'say which failures its exit code hides: status (default), or tree, for now the same as status',
+      oneOf(EVIDENCE_OF_RUN),
+    )
+    .option('--strict', 'exit with the code of the first failure that its exit code 0 hides, and with 1 if unproven');
+}
+
+/** Returns the option of `bash()`. */
+export function evidenceOf({ evidence, strict }: StrictFlags): Evidence | undefined {
+  return evidence ?? (strict ? 'status' : undefined);
+}
+
+/**
+ * Returns the exit code with `--strict`: that of the first hidden failure if the command's own is 0, 128 + n after
+ * signal n, and 1 if something is not proved to have ended well.
+ */
+export function strictCode({ exitCode, evidence }: Pick<BashResult, 'exitCode' | 'evidence'>): number | null {
+  if (exitCode !== 0 || !evidence) return exitCode;
+  const [first] = evidence.masked;
+  if (first) return first.exitCode ?? codeAfter(first.signal);
+  return evidence.verdict === 'passed' ? 0 : 1;
+}
+
+/** Returns the exit code after a signal. One without a name has its number in it: `SIG35`. */
+function codeAfter(signal: string | null): number {
+  const known: Readonly<Record<string, number>> = constants.signals;
+  return 128 + (known[signal ?? ''] ?? Number(/\d+$/.exec(signal ?? '')?.[0] ?? 0));
 }
 
 /** Adds the option to `mcp`. */

@@ -7,11 +7,11 @@ import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
-import { type EvidenceFlags, type RecordFlags, recordLines, recordOf } from './record.ts';
+import { evidenceOf, type RecordFlags, recordLines, recordOf, type StrictFlags, strictCode } from './record.ts';
 import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
 
-interface RunOptions extends CommonOptions, ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags {
+interface RunOptions extends CommonOptions, ConfineFlags, RecordFlags, StrictFlags, ReduceFlags {
   background?: boolean;
   timeout?: number;
   idleTimeout?: number;
@@ -25,8 +25,9 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   if (options.background && reduce !== 'off') {
     throw new Failure('ERR_BASH_INVALID_ARG', '--reduce is for a command in the foreground', EXIT.usage);
   }
-  if (options.background && options.evidence) {
-    throw new Failure('ERR_BASH_INVALID_ARG', '--evidence is for a command in the foreground', EXIT.usage);
+  if (options.background && evidenceOf(options)) {
+    const flag = options.evidence ? '--evidence' : '--strict';
+    throw new Failure('ERR_BASH_INVALID_ARG', `${flag} is for a command in the foreground`, EXIT.usage);
   }
   if (command.trim() === '-') {
     const text = "- is not a command: did you mean --stdin, as in agent-bash run --stdin 'bash -s'?";
@@ -72,7 +73,7 @@ async function foreground(
   reduce: BashOptions['reduce'],
   stdin: BashOptions['stdin'],
 ): Promise<void> {
-  const { timeout, idleTimeout, cwd, json, evidence } = options;
+  const { timeout, idleTimeout, cwd, json, strict = false } = options;
   const reduces = reduce !== 'off';
   const { signal, interruption } = interruptible();
   const result = await bash(command, {
@@ -81,7 +82,7 @@ async function foreground(
     idleTimeoutMs: idleTimeout,
     confine: confineOf(options),
     ...recordOf(options),
-    evidence,
+    evidence: evidenceOf(options),
     stdin,
     ledger: ledger(),
     signal,
@@ -91,9 +92,10 @@ async function foreground(
   if (json) await printJson(result);
   else {
     if (reduces) await printReduced(result);
-    await explain(result, resolve(cwd ?? '.'));
+    await explain(result, resolve(cwd ?? '.'), strict);
   }
-  process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : (interruption() ?? result.exitCode ?? EXIT.failed);
+  const exitCode = (strict ? strictCode(result) : result.exitCode) ?? EXIT.failed;
+  process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : (interruption() ?? exitCode);
 }
 
 /** All output is printed as it comes, so nothing is kept, and unfinished lines are shown. */
@@ -115,11 +117,12 @@ async function printReduced({ view, stdout, stderr }: BashResult): Promise<void>
 }
 
 /** Reports the facts that the output does not show. */
-async function explain(result: BashResult, cwd: string): Promise<void> {
+async function explain(result: BashResult, cwd: string, strict: boolean): Promise<void> {
   const { status, signal, timeoutMs, survivors, evidence, confinement, notes } = result;
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
   for (const line of evidence ? evidenceLines(evidence) : []) await remark(line);
+  if (strict && evidence?.verdict === 'unproven') await remark(`unproven: ${evidence.why}`);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
   for (const line of recordLines(result, cwd)) await remark(line);
   for (const line of confinement ? denials(confinement) : []) await remark(line);
