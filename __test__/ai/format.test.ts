@@ -316,6 +316,17 @@ describe('formatCheck', () => {
   });
 });
 
+describe('formatCheck of a task that has ended', () => {
+  it('has the failures that its exit code hides, behind the path of the log', () => {
+    const check = { ...CHECK, task: { ...TASK, state: 'exited', exitCode: 0 }, output: 'a\n', newLines: 1 } as const;
+    expect(formatCheck({ ...check, evidence: hiding(['npm test', 1, 'pipe', 'tail -5']) })).toBe(
+      '[Process 12345 exited with code 0.\n\nNew output since last check (1 lines):\na\n\nFull output: /logs/t0123456789ab.log]\n\n[hidden failure: «npm test» exit code 1, behind | tail -5]',
+    );
+    expect(formatCheck({ ...check, evidence: tested([counts('jest', 0, 0, 0)]) })).toContain('\n\n[tests: none ran]');
+    expect(formatCheck({ ...check, evidence: null })).not.toContain('hidden');
+  });
+});
+
 describe('formatCheck of a confined task', () => {
   const denied: Confinement['denied'] = [
     { kind: 'write', target: '/etc/hosts', program: 'tee', count: 2, grant: { write: ['/etc'] } },

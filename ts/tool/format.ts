@@ -81,8 +81,9 @@ export interface Reading {
 
 /**
  * Returns the text that the model reads of a check or a kill: the state of the process, its new output, the path of the
- * log, the changes of an ended process, and all denials of its confinement so far. The output already contains its
- * truncation notice. Changed paths are shown relative to the directory of the task.
+ * log, the failures that its exit code hides and the changes once it has ended, and all denials of its confinement so
+ * far. The output already contains its truncation notice. Changed paths are shown relative to the directory of the
+ * task.
  */
 export function formatCheck(check: BackgroundCheck): string {
   return checkText(check, {});
@@ -90,13 +91,14 @@ export function formatCheck(check: BackgroundCheck): string {
 
 /** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
-  const { task, output, newLines, confinement, view, waited } = check;
+  const { task, output, newLines, confinement, evidence, view, waited } = check;
   return joinParts([
     `[Process ${task.pid} ${stateOf(task)}${waited ? endOfWait(waited) : ''}.${strangerIn(check)}`,
     output === ''
       ? 'No new output since last check.'
       : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
     `Full output: ${task.logPath}]`,
+    evidencePart(evidence),
     changedPart(check, task.cwd, undoes),
     denialPart(confinement, asks),
   ]);
