@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BackgroundRegistry, bash } from 'agent-bash';
+import { BackgroundRegistry, bash, type Evidence } from 'agent-bash';
 import { renderText } from 'agent-bash/render';
 import { expect, onTestFinished, test } from 'vitest';
-import { folder } from '../support/index.ts';
+import { folder, isLinux } from '../support/index.ts';
 import { ended, rows, shown } from './support.ts';
 
 const last = (text: string[]) => text.at(-1)?.replace(/\d+(?:\.\d)? m?s/g, 'T');
@@ -80,6 +80,73 @@ test('the background task and the notes', async () => {
   expect(text.slice(2, -1)).toEqual([`still running: ${pid} sleep 300`, 'note: a fact', 'note: another one']);
   const adopted = ended({ survivors: [{ pid: 9, command: 'serve', taskId: 'abc' }] });
   expect(rows({ result: adopted })[2]).toBe('still running: 9 serve (task abc)');
+});
+
+const EVIDENCE: Evidence = {
+  ...{ verdict: 'failed', why: 'hidden', state: 'known', parts: [], partsTotal: 5, notKnown: null, tap: null },
+  masked: ['a', 'b', 'c', 'd\u202e\u001b[2J'].map((command) => ({
+    ...{ command, span: null, exitCode: 1, signal: null, times: 1, by: 'pipe', behind: 'tail -5' },
+  })),
+  tests: [
+    {
+      runner: 'vitest',
+      passed: 2,
+      failed: 3,
+      skipped: 1,
+      total: 6,
+      failures: ['t1'],
+      failuresTotal: 3,
+      complete: true,
+    },
+    ...['jest', 'go-test'].map((runner, go) => ({
+      ...{ runner, passed: go ? null : 0, failed: 0, skipped: go ? null : 0, total: null },
+      ...{ failures: [], failuresTotal: 0, complete: true },
+    })),
+  ],
+  checks: [
+    {
+      ...{ id: 'id', command: 'npm test', cwd: '/w', kind: 'test', verdict: 'failed' },
+      ...{ last: null, lastPassed: null, since: null },
+      again: { fixed: ['t9'], same: ['t1'], appeared: [] },
+    },
+  ],
+};
+
+test('the counts of tests, and the failures that the exit code hides', () => {
+  const failure = (command: string) => `hidden failure: «${command}» exit code 1, behind | tail -5`;
+  const result = ended({ evidence: EVIDENCE });
+  expect(rows({ result }).slice(2, -1)).toEqual([
+    'tests of vitest: 3 failed, 2 passed, 1 skipped',
+    'tests of jest: none ran',
+    'tests of go-test: none failed',
+    'against the last run: 1 as before, 1 fixed',
+    ...['a', 'b', 'c'].map(failure),
+    '1 more hidden failure',
+  ]);
+  expect(rows({ result }, { expanded: true }).slice(2, -1)).toEqual([
+    'tests of vitest: 3 failed, 2 passed, 1 skipped',
+    '  failed t1',
+    '  failed 2 more',
+    'tests of jest: none ran',
+    'tests of go-test: none failed',
+    'against the last run: 1 as before, 1 fixed',
+    ...['a', 'b', 'c', 'd\\u202e\\u001b[2J'].map(failure),
+  ]);
+  const [cut] = EVIDENCE.tests.slice(0, 1).map((counts) => ({ ...counts, complete: false }));
+  const notKnown = { command: 'make', span: null, by: 'background', behind: null } as const;
+  const open = { ...EVIDENCE, masked: [], tests: cut ? [cut] : [], checks: [], notKnown };
+  expect(rows({ result: ended({ evidence: open }) }).slice(2, -1)).toEqual([
+    'tests of vitest: 3 failed, 2 passed, 1 skipped, without a summary',
+    'not known: the exit code of «make», behind &',
+  ]);
+});
+
+test.runIf(isLinux)('a hidden failure of a real command', async () => {
+  const result = await bash('sh -c "exit 3" | cat', { evidence: 'status' });
+  const text = rows({ result }, { columns: Number.POSITIVE_INFINITY });
+  expect(text.slice(2, -1)).toEqual(['hidden failure: «sh -c "exit 3"» exit code 3, behind | cat']);
+  const wrong = { ...result, evidence: { ...result.evidence, masked: [null] } as never };
+  expect(() => rows({ result: wrong })).toThrow('result.evidence: object is not Evidence, or null');
 });
 
 test('the log of a background task', async () => {

@@ -8,27 +8,25 @@ const LISTED = 3;
 /** The most hidden failures that evidence lists. */
 const MOST = 20;
 
-/** What the lines tell of. */
-type Told = Pick<Evidence, 'masked' | 'notKnown' | 'tests' | 'checks'>;
-
 /**
- * Returns the lines about failures that the exit code does not show, what it could hide besides, and tests that did not
- * run or end differently than before: at most 200 characters each.
+ * Returns the lines that models read: failures that the exit code does not show or could hide, and tests that did not
+ * run or end differently than before. Each has at most 200 characters.
  */
-export function evidenceLines({ masked, notKnown, tests, checks }: Told): string[] {
-  return [
-    ...hiddenLines(masked),
-    ...(notKnown ? [`not known: the exit code of «${short(notKnown.command)}», ${place(notKnown)}`] : []),
-    ...idleLines(tests),
-    ...againLines(tests, checks),
-  ];
+export function evidenceLines(evidence: Pick<Evidence, 'masked' | 'notKnown' | 'tests' | 'checks'>): string[] {
+  const { tests, checks } = evidence;
+  return [...hiddenLines(evidence, LISTED), ...idleLines(tests), ...againLines(tests, checks)];
 }
 
-function hiddenLines(masked: readonly Masked[]): string[] {
-  const more = masked.length - LISTED;
+/** Returns the lines about failures that the exit code does not show, and one about what it could hide. */
+export function hiddenLines({ masked, notKnown }: Pick<Evidence, 'masked' | 'notKnown'>, most: number): string[] {
+  const more = masked.length - most;
   const least = masked.length >= MOST ? 'at least ' : '';
-  const rest = more > 0 ? [`${least}${more} more hidden failure${more === 1 ? '' : 's'}`] : [];
-  return [...masked.slice(0, LISTED).map(hiddenLine), ...rest];
+  return [
+    ...masked.slice(0, most).map(hiddenLine),
+    ...(more > 0 ? [`${least}${more} more hidden failure${more === 1 ? '' : 's'}`] : []),
+    // Evidence of another version may lack the field.
+    ...(notKnown ? [`not known: the exit code of «${short(notKnown.command)}», ${place(notKnown)}`] : []),
+  ];
 }
 
 function hiddenLine(failure: Masked): string {
@@ -66,23 +64,31 @@ function idleLines(tests: readonly TestCounts[]): string[] {
 }
 
 /** Returns whether a runner is known to have run no test. One that does not print how many passed may have run some. */
-function ranNone({ complete, failed, passed, total }: TestCounts): boolean {
+export function ranNone({ complete, failed, passed, total }: TestCounts): boolean {
   return complete && failed === 0 && (passed === 0 || total === 0);
 }
 
-/** Returns the counts of tests, compared with the last run of their checks, if a test failed in one of the two. */
 function againLines(tests: readonly TestCounts[], checks: readonly Check[]): string[] {
-  const known = checks.flatMap(({ again }) => (again === null ? [] : [again]));
-  const number = (which: 'same' | 'appeared' | 'fixed') => known.reduce((sum, again) => sum + again[which].length, 0);
-  const compared = counted([number('same'), 'as before'], [number('appeared'), 'new'], [number('fixed'), 'fixed']);
+  const compared = comparedInWords(checks);
   if (compared === '') return [];
   const sum = (which: 'failed' | 'passed' | 'skipped') =>
     tests.reduce<number | null>((all, { [which]: count }) => (all === null || count === null ? null : all + count), 0);
-  const now = counted([sum('failed'), 'failed'], [sum('passed'), 'passed'], [sum('skipped'), 'skipped']);
+  const now = countsInWords({ failed: sum('failed'), passed: sum('passed'), skipped: sum('skipped') });
   return [`tests: ${now === '' ? '' : `${now}; `}${compared}`];
 }
 
-/** Returns the counts that are known and not 0. */
+/** Returns how failed tests differ from those of the last run of their checks: `2 as before, 1 new, 1 fixed`. */
+export function comparedInWords(checks: readonly Check[]): string {
+  const known = checks.flatMap(({ again }) => (again === null ? [] : [again]));
+  const number = (which: 'same' | 'appeared' | 'fixed') => known.reduce((sum, again) => sum + again[which].length, 0);
+  return counted([number('same'), 'as before'], [number('appeared'), 'new'], [number('fixed'), 'fixed']);
+}
+
+/** Returns the counts that are known and not 0: `3 failed, 42 passed, 1 skipped`. */
+export function countsInWords(counts: Record<'failed' | 'passed' | 'skipped', number | null>): string {
+  return counted([counts.failed, 'failed'], [counts.passed, 'passed'], [counts.skipped, 'skipped']);
+}
+
 function counted(...counts: [count: number | null, word: string][]): string {
   return counts
     .filter(([count]) => count)

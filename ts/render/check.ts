@@ -81,6 +81,13 @@ const isView: Test = (value) => {
   return isObject(tokens) && Array.isArray(elided) && elided.every(isObject);
 };
 
+/** The parts of evidence that are shown. */
+const isEvidence: Test = (value) => {
+  if (!isObject(value)) return false;
+  const { masked, tests, checks } = value as Record<string, unknown>;
+  return [masked, tests, checks].every((list) => Array.isArray(list) && list.every(isObject));
+};
+
 /** Fields that a result of an older version lacks. */
 const LATER: Record<string, [Test, string]> = {
   confinement: [
@@ -93,6 +100,7 @@ const LATER: Record<string, [Test, string]> = {
     (value) => value === null || (isObject(value) && Array.isArray((value as { notCovered?: unknown }).notCovered)),
     'an UndoCoverage, or null',
   ],
+  evidence: [(value) => value === null || isEvidence(value), 'Evidence, or null'],
   view: [(value) => value === null || isView(value), 'a View, or null'],
 };
 

@@ -20,11 +20,11 @@ export function renderStyles(): string {
     ['-bad', `border-color:${hexOf(1)}`],
     ['-open', `border-color:${hexOf(3)}`],
     ['-command', 'font-weight:bold'],
-    ...['cwd', 'more', 'label', 'cut', 'elided', 'log', 'changed'].map((kind): [string, string] => [
+    ...['cwd', 'more', 'label', 'cut', 'elided', 'log', 'changed', 'tests'].map((kind): [string, string] => [
       `-${kind}`,
       'opacity:.65',
     ]),
-    ...['survivor', 'denied', 'note'].map((kind): [string, string] => [`-${kind}`, `color:${hexOf(3)}`]),
+    ...['survivor', 'denied', 'note', 'hidden'].map((kind): [string, string] => [`-${kind}`, `color:${hexOf(3)}`]),
     [`-good>.${CLASS}-status`, `color:${hexOf(2)}`],
     [`-bad>.${CLASS}-status`, `color:${hexOf(9)}`],
     [`-open>.${CLASS}-status`, `color:${hexOf(3)}`],

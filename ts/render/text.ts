@@ -39,6 +39,8 @@ const LOOKS: Partial<Record<Kind, Style>> = {
   changed: DIM,
   denied: YELLOW,
   note: YELLOW,
+  tests: DIM,
+  hidden: YELLOW,
 };
 
 const MOODS: Record<Mood, Style> = {

@@ -1,9 +1,11 @@
+import type { Evidence } from 'agent-bash';
 import { visible } from '../core/visible.ts';
 import { changes, undoLines } from './changes.ts';
 import type { Settings } from './check.ts';
 import { shownOf, wholes } from './cuts.ts';
 import { denials } from './denials.ts';
 import { elided } from './elided.ts';
+import { hidden, tests } from './evidence.ts';
 import { cleanLine, cleanPieces, countLines, lastLines } from './output.ts';
 import { clipped } from './plain-line.ts';
 import type { Status } from './status.ts';
@@ -29,6 +31,8 @@ export type Kind =
   | 'changed'
   | 'denied'
   | 'note'
+  | 'tests'
+  | 'hidden'
   | 'status';
 
 /** One logical line. */
@@ -50,7 +54,7 @@ const COMMAND_LINES = 10;
 
 /**
  * Converts a run to its lines, from top to bottom: command, directory, output, truncation, lines that a model does not
- * read, background task, survivors, changes, denials, notes, status.
+ * read, background task, survivors, changes, denials, notes, tests, hidden failures, status.
  */
 export function viewOf(run: RenderInput, settings: Settings): Rendering {
   const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;
@@ -77,9 +81,15 @@ export function viewOf(run: RenderInput, settings: Settings): Rendering {
   if (result?.undo) lines.push(...undoLines(result.undo, result.runId).map((text) => line('changed', text)));
   if (result?.confinement) lines.push(...denials(result.confinement).map((text) => line('denied', text)));
   for (const note of result?.notes ?? []) lines.push(line('note', `note: ${note}`));
+  if (result?.evidence) lines.push(...ofEvidence(result.evidence, settings.expanded, line));
   // An error message may have several lines.
   lines.push(...status.text.split('\n').map((text) => line('status', text)));
   return { status, lines };
+}
+
+function ofEvidence(evidence: Evidence, expanded: boolean, line: MakeLine): Line[] {
+  const counts = tests(evidence, expanded).map((text) => line('tests', text));
+  return [...counts, ...hidden(evidence, expanded).map((text) => line('hidden', text))];
 }
 
 type MakeLine = (kind: Kind, text: string) => Line;
