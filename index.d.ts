@@ -911,6 +911,15 @@ interface ReadLedgerOptions {
   signal?: AbortSignal | undefined;
 }
 //#endregion
+//#region ts/core/stale.d.ts
+/** A file that the model has read, and that a run has changed since. */
+interface StaleFile {
+  /** The path, as `knownFiles` has it. */
+  path: string;
+  /** `'modified'`: it has other contents. `'deleted'`: it is gone. `'renamed'`: it has another path. */
+  change: 'modified' | 'deleted' | 'renamed';
+}
+//#endregion
 //#region ts/reduce/types.d.ts
 /** How far a reduction goes. See docs/tokens.md. */
 interface ReduceOptions {
@@ -1002,84 +1011,6 @@ interface View {
   /** The file with the whole, or `null`. */
   path: string | null;
 }
-//#endregion
-//#region ts/result.d.ts
-/** The fields that every result has. */
-interface BashRun {
-  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
-  stdout: string;
-  /** Standard error, likewise; `''` with `merge`. */
-  stderr: string;
-  /**
-   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
-   * too. `null` if the shell ended with an exit code.
-   */
-  signal: string | null;
-  /** Process id of the shell, also its process group id; 0 if nothing was started. */
-  pid: number;
-  /** From the start of the shell to its end, in ms. */
-  durationMs: number;
-  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
-  timeoutMs: number | null;
-  /** How each stream was cut. */
-  truncation: BashTruncation;
-  /**
-   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
-   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
-   * nowhere.
-   */
-  survivors: Survivor[];
-  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
-  usage: BashUsage;
-  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
-  confinement: Confinement | null;
-  /**
-   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
-   * argument of `undo`.
-   */
-  runId: string;
-  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
-  receipt: Receipt | null;
-  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
-  undo: UndoCoverage | null;
-  /**
-   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
-   * background, and if it ran in a sandbox.
-   */
-  evidence: Evidence | null;
-  /**
-   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
-   * in the background. `stdout` and `stderr` are the same in any case.
-   */
-  view: View | null;
-  /** Facts for the caller or the model, one per line. */
-  notes: string[];
-}
-/** The result of a command that has ended. */
-interface BashEnded extends BashRun {
-  /**
-   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
-   */
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
-  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
-  exitCode: number;
-  /** `null`: the command is not a task. */
-  background: null;
-}
-/** The result of a command that goes on as a task, with its output so far. */
-interface BashBackgrounded extends BashRun {
-  /** The command started in the background, or moved there at its limit. */
-  status: 'backgrounded';
-  /** `null`: the command has not ended. */
-  exitCode: null;
-  /** The task that the command is from now on. */
-  background: BackgroundTask;
-}
-/**
- * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
- * round trip keep it whole.
- */
-type BashResult = BashEnded | BashBackgrounded;
 //#endregion
 //#region ts/confine/types.d.ts
 /**
@@ -1536,6 +1467,11 @@ interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
    * the process that started the task is gone or is another one.
    */
   evidence: Evidence | null;
+  /**
+   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
+   * runs. `[]` without the option or without a receipt, and if another process started the task.
+   */
+  stale: StaleFile[] | null;
 }
 /** Options of `BackgroundRegistry.check`. */
 interface BackgroundCheckOptions {
@@ -2114,6 +2050,17 @@ interface BashOptions {
    */
   evidence?: 'off' | 'status' | 'tree' | undefined;
   /**
+   * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
+   * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
+   * called after each run whose receipt has changes. If it throws, that is a note.
+   *
+   * The option asks for no receipt by itself: without `receipt` or `undo` the list is empty.
+   *
+   * @default none
+   * @example await bash('npx biome check --write', { receipt: 'watch', knownFiles: filesThatWereRead });
+   */
+  knownFiles?: Iterable<string> | (() => Iterable<string>) | undefined;
+  /**
    * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
    * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
    * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
@@ -2188,6 +2135,89 @@ interface BashLimits {
    */
   fileBytes?: number | undefined;
 }
+//#endregion
+//#region ts/result.d.ts
+/** The fields that every result has. */
+interface BashRun {
+  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
+  stdout: string;
+  /** Standard error, likewise; `''` with `merge`. */
+  stderr: string;
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
+   * too. `null` if the shell ended with an exit code.
+   */
+  signal: string | null;
+  /** Process id of the shell, also its process group id; 0 if nothing was started. */
+  pid: number;
+  /** From the start of the shell to its end, in ms. */
+  durationMs: number;
+  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
+  timeoutMs: number | null;
+  /** How each stream was cut. */
+  truncation: BashTruncation;
+  /**
+   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
+   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
+   * nowhere.
+   */
+  survivors: Survivor[];
+  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
+  usage: BashUsage;
+  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
+  confinement: Confinement | null;
+  /**
+   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
+   * argument of `undo`.
+   */
+  runId: string;
+  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
+  receipt: Receipt | null;
+  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
+  undo: UndoCoverage | null;
+  /**
+   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
+   * background, and if it ran in a sandbox.
+   */
+  evidence: Evidence | null;
+  /**
+   * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
+   * or without a receipt.
+   */
+  stale: StaleFile[];
+  /**
+   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
+   * in the background. `stdout` and `stderr` are the same in any case.
+   */
+  view: View | null;
+  /** Facts for the caller or the model, one per line. */
+  notes: string[];
+}
+/** The result of a command that has ended. */
+interface BashEnded extends BashRun {
+  /**
+   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
+   */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
+  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
+  exitCode: number;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+/** The result of a command that goes on as a task, with its output so far. */
+interface BashBackgrounded extends BashRun {
+  /** The command started in the background, or moved there at its limit. */
+  status: 'backgrounded';
+  /** `null`: the command has not ended. */
+  exitCode: null;
+  /** The task that the command is from now on. */
+  background: BackgroundTask;
+}
+/**
+ * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
+ * round trip keep it whole.
+ */
+type BashResult = BashEnded | BashBackgrounded;
 //#endregion
 //#region ts/core/signals.d.ts
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
@@ -2687,4 +2717,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

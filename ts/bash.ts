@@ -37,7 +37,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
     ? settled({ ...call, answer: (event) => event }).then((event) =>
         finished(event, prefixed(command, given.prefix), given),
       )
-    : settled({ ...call, answer: resultOf });
+    : settled({ ...call, answer: (event) => resultOf(event, given) });
   return observer ? observer.follow(ran, tasks) : ran;
 }
 

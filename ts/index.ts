@@ -8,6 +8,7 @@ import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { askPage, listen } from './core/page.ts';
+import { staleOf } from './core/stale.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
@@ -51,6 +52,7 @@ export type {
 } from '../native.cjs';
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
+export type { StaleFile } from './core/stale.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
 export { listChecks, readTests } from './evidence/index.ts';
 export type {
@@ -203,6 +205,7 @@ const inner: Inner = {
   defaults,
   reachOf,
   undoForecast,
+  staleOf,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
   listen,

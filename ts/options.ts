@@ -125,6 +125,11 @@ const BASH: Checks<BashOptions> = {
   undo: UNDO,
   evidence: oneOf('off', 'status', 'tree'),
   checks: strings,
+  knownFiles: (value, name) => {
+    const isList = typeof value === 'object' && value !== null && Symbol.iterator in value;
+    if (!isList && typeof value !== 'function')
+      throw invalid(name, value, 'an iterable of absolute paths or a function');
+  },
   reduce: REDUCE,
   ledger: type('boolean'),
   actor: ACTOR,

@@ -44,6 +44,7 @@ const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
   'confine',
   'cwd',
   'env',
+  'knownFiles',
   'ledger',
   'onOutput',
   'onPrompt',

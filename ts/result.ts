@@ -8,8 +8,10 @@ import type {
   UndoCoverage,
 } from '../native.cjs';
 import type { EventOf } from './core/calls.ts';
+import { keepKnown, type StaleFile, staleOf } from './core/stale.ts';
 import type { Evidence } from './evidence/types.ts';
 import type { View } from './reduce/types.ts';
+import type { BashOptions } from './types.ts';
 
 /** The fields that every result has. */
 export interface BashRun {
@@ -55,6 +57,11 @@ export interface BashRun {
    */
   evidence: Evidence | null;
   /**
+   * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
+   * or without a receipt.
+   */
+  stale: StaleFile[];
+  /**
    * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
    * in the background. `stdout` and `stderr` are the same in any case.
    */
@@ -91,7 +98,13 @@ export interface BashBackgrounded extends BashRun {
  */
 export type BashResult = BashEnded | BashBackgrounded;
 
-/** The result that an event has as JSON. Its view is still a draft. */
-export function resultOf({ stdout, stderr, rest }: EventOf<'result'>): BashResult {
-  return { stdout, stderr, ...(JSON.parse(rest) as Omit<BashResult, 'stdout' | 'stderr'>) } as BashResult;
+/** The result that an event has as JSON, with the known files that the run changed. Its view is still a draft. */
+export function resultOf(
+  { stdout, stderr, rest }: EventOf<'result'>,
+  { knownFiles, registry }: Pick<BashOptions, 'knownFiles' | 'registry'>,
+): BashResult {
+  const told = JSON.parse(rest) as Omit<BashResult, 'stdout' | 'stderr' | 'stale'>;
+  const { stale, notes } = staleOf(told.receipt, knownFiles);
+  if (told.background && registry) keepKnown(registry, told.background, knownFiles);
+  return { stdout, stderr, ...told, stale, notes: [...told.notes, ...notes] } as BashResult;
 }

@@ -128,7 +128,7 @@ export class BashSession {
       ? settled({ ...call, answer: (event) => event }).then(async (event) =>
           inDirectory(await finished(event, text, all), event.cwd),
         )
-      : settled({ ...call, answer: (event) => inDirectory(resultOf(event), event.cwd) });
+      : settled({ ...call, answer: (event) => inDirectory(resultOf(event, all), event.cwd) });
     const run = observer ? observer.follow(ran, tasks) : ran;
     this.#running.set(id, { run, observer });
     try {

@@ -289,6 +289,17 @@ export interface BashOptions {
    */
   checks?: string[] | undefined;
   /**
+   * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
+   * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
+   * called after each run whose receipt has changes. If it throws, that is a note.
+   *
+   * The option asks for no receipt by itself: without `receipt` or `undo` the list is empty.
+   *
+   * @default none
+   * @example await bash('npx biome check --write', { receipt: 'watch', knownFiles: filesThatWereRead });
+   */
+  knownFiles?: Iterable<string> | (() => Iterable<string>) | undefined;
+  /**
    * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
    * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
    * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets

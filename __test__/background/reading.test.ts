@@ -74,6 +74,7 @@ describe('check gives new output, once and in order', () => {
       receipt: null,
       undo: null,
       evidence: null,
+      stale: null,
     });
     expect(JSON.parse(JSON.stringify(check))).toStrictEqual(check);
   });

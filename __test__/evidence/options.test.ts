@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { type BashRunner, createBashTool, formatResult } from 'agent-bash/ai';
 import { anthropicBash } from 'agent-bash/anthropic';
+import { agentsShell } from 'agent-bash/openai';
 import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { callTool, runTool } from '../ai/fixtures/call.ts';
@@ -103,6 +104,14 @@ describe('evidence is not null', () => {
     const task = await registry.start('echo ready; false | sleep 300', { evidence: 'status' });
     expect(await registry.wait(task, { pattern: 'ready' })).toMatchObject({ evidence: null });
     expect((await registry.kill(task)).evidence).toMatchObject({ ...some, verdict: 'failed' });
+  });
+
+  test('by default for the shell of OpenAI, whose model reads of a hidden failure', async () => {
+    const { output } = await agentsShell({ cwd: folder() }).run({ commands: ['sh -c "exit 3" | cat; echo out'] });
+    const line = isLinux
+      ? '[hidden failure: «sh -c "exit 3"» exit code 3, behind | cat]'
+      : '[not known: the exit code of';
+    expect(output[0]).toMatchObject({ stdout: 'out\n', stderr: expect.stringContaining(line) });
   });
 
   test('by default for the tools for models', async () => {

@@ -14,6 +14,7 @@ describe('the shape of a result', () => {
     'receipt',
     'runId',
     'signal',
+    'stale',
     'status',
     'stderr',
     'stdout',

@@ -9,13 +9,14 @@ if (typeof process.getBuiltinModule !== 'function') {
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { homedir, tmpdir } = process.getBuiltinModule('node:os');
-const { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } = process.getBuiltinModule('node:fs');
+const { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } = process.getBuiltinModule('node:fs');
 const { link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
-const { dirname, isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
+const { basename, dirname, isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
 const { types } = process.getBuiltinModule('node:util');
 const { isMainThread, threadId } = process.getBuiltinModule('node:worker_threads');
 
 export {
+  basename,
   channel,
   chmodSync,
   createRequire,
@@ -30,6 +31,7 @@ export {
   mkdtempSync,
   open,
   readFile,
+  realpathSync,
   resolve,
   rm,
   rmSync,

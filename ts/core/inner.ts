@@ -5,6 +5,7 @@ import type {
   NativeText,
   noticeOfCut,
   offers,
+  Receipt,
   signalOf,
 } from '../../native.cjs';
 import type { Facts } from './facts.ts';
@@ -92,6 +93,11 @@ export interface Inner {
    * `bash`.
    */
   undoForecast(command: string, options: object, undo: object | string): UndoForecast;
+  /** Returns the known files that a run changed, by its receipt, and a note if they cannot be read. */
+  staleOf(
+    receipt: Receipt | null,
+    known: Iterable<string> | (() => Iterable<string>) | undefined,
+  ): { stale: { path: string; change: 'modified' | 'deleted' | 'renamed' }[]; notes: string[] };
   /** Reads the ledger as text. With `colours`, true or false, the text is for people, and otherwise JSON. */
   readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
   /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */

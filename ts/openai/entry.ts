@@ -1,6 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/format.ts';
-import { changedPart, denialPart } from '../tool/parts.ts';
+import { changedPart, denialPart, evidencePart, stalePart } from '../tool/parts.ts';
 import { LONGEST_LIMIT_MS } from '../tool/schema.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';
 import type { ShellEntry } from './types.ts';
@@ -55,14 +55,17 @@ function said(result: BashResult, cwd: string): string[] {
   const { status, background, timeoutMs, truncation } = result;
   // A task that was started in the background has reached no limit.
   const moved = truncation.stdout !== null || truncation.stderr !== null;
+  const place = 'cwd' in result ? String(result.cwd) : cwd;
   const limit = timeoutMs === null || !moved ? '' : ` after ${timeoutMs / 1000}s`;
   return [
     status === 'exited' ? '' : headline(result),
+    background ? '' : evidencePart(result.evidence),
     nextStep(result, ADVICE),
     background
       ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background, result.confinement)}]`
       : '',
-    changedPart(result, 'cwd' in result ? String(result.cwd) : cwd, false),
+    changedPart(result, place, false),
+    stalePart(result.stale, place),
     denialPart(result.confinement, false),
     noteLines(result, ADVICE),
   ].filter((line) => line !== '');

@@ -95,7 +95,7 @@ export class PtySession {
           return this.#command;
         },
         kind: 'result',
-        answer: resultOf,
+        answer: (event) => resultOf(event, this.#options),
         onEvent: (way, id, event) => {
           onRunEvent(way, id, event, this.#options, observer);
           if (event.kind === 'started') {

@@ -28,7 +28,7 @@ export function isReduced({ reduce, mode }: BashOptions): boolean {
  * @param command the text that the shell got.
  */
 export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
-  const result = resultOf(event);
+  const result = resultOf(event, options);
   const draft = result.view as NativeView | null;
   return draft === null ? result : { ...result, view: await viewOfResult(result, draft, command, options) };
 }

@@ -3,6 +3,7 @@ import { newOwner } from '../confine/owner.ts';
 import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
 import { type EventOf, settled, theBridge } from '../core/calls.ts';
 import { loadNative } from '../core/native.ts';
+import { keepKnown, knownOf, staleOf } from '../core/stale.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { evidenceOf } from '../evidence/json.ts';
@@ -74,7 +75,10 @@ export class BackgroundRegistry {
     const started = settled({
       begin: () => native.start(...toNative(command, this.#confined(observer?.withVariables(rest) ?? rest))),
       kind: 'task',
-      answer: (event) => event.task,
+      answer: ({ task }) => {
+        keepKnown(this, task, options.knownFiles);
+        return task;
+      },
       signal: options.signal,
       abort: (_, id) => native.abort(id),
     });
@@ -98,7 +102,11 @@ export class BackgroundRegistry {
     const name = nameOf(task);
     checkCheckOptions(options);
     const { cursor } = options;
-    return settled({ begin: () => native.check(name, cursor), kind: 'check', answer: checkOf });
+    return settled({
+      begin: () => native.check(name, cursor),
+      kind: 'check',
+      answer: (event) => checkOf(event, this),
+    });
   }
 
   /**
@@ -114,7 +122,7 @@ export class BackgroundRegistry {
     return settled({
       begin: () => native.wait(name, wanted),
       kind: 'check',
-      answer: checkOf,
+      answer: (event) => checkOf(event, this),
       signal: options.signal,
       abort: (_, id) => native.abort(id),
     });
@@ -129,7 +137,7 @@ export class BackgroundRegistry {
     const { native } = this.#open();
     const name = nameOf(task);
     this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
-    return settled({ begin: () => native.kill(name), kind: 'check', answer: checkOf });
+    return settled({ begin: () => native.kill(name), kind: 'check', answer: (event) => checkOf(event, this) });
   }
 
   /**
@@ -228,8 +236,11 @@ export class BackgroundRegistry {
   }
 }
 
-function checkOf({ check }: EventOf<'check'>): BackgroundCheck {
-  return { ...check, evidence: evidenceOf(check.evidence) };
+function checkOf({ check }: EventOf<'check'>, registry: BackgroundRegistry): BackgroundCheck {
+  const { stale, notes } = staleOf(check.receipt, knownOf(registry, check.task));
+  // A check has no notes.
+  for (const note of notes) process.emitWarning(note, { code: 'AGENT_BASH_LISTENER' });
+  return { ...check, evidence: evidenceOf(check.evidence), stale: check.task.state === 'running' ? null : stale };
 }
 
 /** Returns the tasks of a registry. None after it was closed. */

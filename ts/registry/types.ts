@@ -1,4 +1,5 @@
 import type { BackgroundTask, NativeCheck } from '../../native.cjs';
+import type { StaleFile } from '../core/stale.ts';
 import type { Evidence } from '../evidence/types.ts';
 import type { BashOptions } from '../types.ts';
 
@@ -55,6 +56,11 @@ export interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
    * the process that started the task is gone or is another one.
    */
   evidence: Evidence | null;
+  /**
+   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
+   * runs. `[]` without the option or without a receipt, and if another process started the task.
+   */
+  stale: StaleFile[] | null;
 }
 
 /** Options of `BackgroundRegistry.check`. */

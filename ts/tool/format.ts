@@ -7,6 +7,7 @@ import {
   evidencePart,
   formatUndone,
   joinParts,
+  stalePart,
   withoutLastNewline,
   withSuggestion,
 } from './parts.ts';
@@ -100,6 +101,7 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
     `Full output: ${task.logPath}]`,
     evidencePart(evidence),
     changedPart(check, task.cwd, undoes),
+    stalePart(check.stale, task.cwd),
     denialPart(confinement, asks),
   ]);
 }
@@ -164,8 +166,9 @@ function resultText(result: BashResult, reading: Reading): string {
   const { advice = BY_INPUT, asks = false, undoes = false, bare = false } = reading;
   const { background } = result;
   const parts = background ? inBackground(result, background, advice) : ended(result, advice, bare);
-  const changed = changedPart(result, directoryOf(result, reading), undoes);
-  return joinParts([...parts, changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
+  const cwd = directoryOf(result, reading);
+  const changed = [changedPart(result, cwd, undoes), stalePart(result.stale, cwd)];
+  return joinParts([...parts, ...changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
 }
 
 /** A session's result names the directory in which its next command starts. */

@@ -43,6 +43,23 @@ export function changedPart({ receipt, undo, runId }: Recorded, cwd: string, und
   return `[changed: ${line}]${back}`;
 }
 
+/** Returns the line about known files that a command changed: `[changed since you read it: src/a.ts]`, or `''`. */
+export function stalePart(stale: BashResult['stale'] | null | undefined, cwd: string): string {
+  // A hook or a replacement of `bash` may give a result of another version.
+  if (!stale || stale.length === 0) return '';
+  const places = placesOf(cwd);
+  const names = stale.map(
+    ({ path, change }) => shownPath(path, places) + (change === 'modified' ? '' : ` (${change})`),
+  );
+  const line = (shown: number) => {
+    const more = names.length - shown;
+    return `[changed since you read it: ${names.slice(0, shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}]`;
+  };
+  let shown = names.length;
+  while (shown > 1 && line(shown).length > LINE_LENGTH) shown--;
+  return line(shown);
+}
+
 function backLine(runId: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
   if (covers === 'all' && notCovered.length === 0) return `[undo_run ${JSON.stringify(runId)} takes this back]`;
   const but = notCovered.length === 0 ? '' : `, but not: ${notCovered.join('; ')}`;

@@ -54,6 +54,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
     const { cause } = ending;
     const [exitCode, exitNotes] =
       cause === null ? exitOf(exit.exitCode) : cause === 'aborted' ? [130, []] : [124, [NO_BACKGROUND]];
+    const [record, recordNotes] = recorded(exit.record, given);
     const result: BashResult = {
       ...streams,
       exitCode,
@@ -66,7 +67,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       survivors: [],
       usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
       confinement: confinementIn(exit.confinement),
-      ...recordIn(exit.record),
+      ...record,
       evidence: null,
       view: null,
       notes: [
@@ -74,10 +75,18 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
         ...exitNotes,
         ...(ending.silentMs === null ? [] : [innerOf(bash).NativeText.noteOfSilence(ending.silentMs)]),
         ...notes,
+        ...recordNotes,
       ],
     };
     return result;
   };
+}
+
+/** Returns a sandbox's record of the changes of a command, with the known files among them, and notes. */
+function recorded(given: unknown, { knownFiles }: BashOptions) {
+  const record = recordIn(given);
+  const { stale, notes } = innerOf(bash).staleOf(record.receipt, knownFiles);
+  return [{ ...record, stale }, notes] as const;
 }
 
 const NO_BACKGROUND = 'mode "background" does not work in this sandbox';

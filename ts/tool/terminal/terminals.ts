@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { BashError, type BashOptions, type BashResult, type Confinement, PtySession } from 'agent-bash';
+import { BashError, type BashOptions, type Confinement, PtySession } from 'agent-bash';
 import { messageOf } from '../../core/listener.ts';
 import type { Modes } from './keys.ts';
 import type { TerminalEnd, TerminalReason, TerminalState, TerminalView } from './types.ts';
@@ -123,6 +123,9 @@ export function waitFor(
 /** Time typing may take, in ms. A program that does not read takes no more than its terminal's buffer holds. */
 const WRITE_MS = 5_000;
 
+/** The record of a program that runs. */
+const NOTHING = { runId: null, receipt: null, undo: null, stale: null };
+
 type Screen = ReturnType<PtySession['screen']>;
 
 /** How to start a terminal. */
@@ -148,7 +151,7 @@ export class Terminal implements Watched {
   #end: TerminalEnd | null = null;
   #endNotes: string[] = [];
   #confinement: Confinement | null = null;
-  #record: Pick<BashResult, 'receipt' | 'undo'> & { runId: string | null } = { runId: null, receipt: null, undo: null };
+  #record: Pick<TerminalView, 'runId' | 'receipt' | 'undo' | 'stale'> = NOTHING;
   #ended: Promise<void> = Promise.resolve();
   #seen: string[] | null = null;
   #outputs = 0;
@@ -185,12 +188,12 @@ export class Terminal implements Watched {
       signal?.removeEventListener('abort', onAbort);
     }
     this.#ended = pty.result().then(
-      ({ status, exitCode, signal, confinement, notes, runId, receipt, undo }) => {
+      ({ status, exitCode, signal, confinement, notes, runId, receipt, undo, stale }) => {
         // A terminal never moves to the background.
         this.#end = { status: status === 'backgrounded' ? 'aborted' : status, exitCode: exitCode ?? 130, signal };
         this.#endNotes = notes;
         this.#confinement = confinement;
-        this.#record = { runId, receipt, undo };
+        this.#record = { runId, receipt, undo, stale };
         this.#screen = pty.screen();
         this.#pty = null;
         this.#notify();

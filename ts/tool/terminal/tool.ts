@@ -8,7 +8,7 @@ import { intercept, interceptRules } from '../intercept.ts';
 import { rememberSignal } from '../interruption.ts';
 import { approvedNotes, judge, nothingRan, withAccess } from '../judge.ts';
 import { checkToolOptions } from '../options.ts';
-import { changedPart, denialPart, joinParts, withSuggestion } from '../parts.ts';
+import { changedPart, denialPart, joinParts, stalePart, withSuggestion } from '../parts.ts';
 import { withSession } from '../place.ts';
 import { contextSchema } from '../schema.ts';
 import type { BashToolExecutionOptions, BashToolModelOutput, BashToolOptions } from '../types.ts';
@@ -83,6 +83,7 @@ function view(seen: TerminalView, asks: boolean, cwd: string): string {
     seen.changed ? changes(seen.changed) : whole(seen.lines),
     seen.end ? '' : `[${place(seen)}]`,
     changedPart(seen, cwd, false),
+    stalePart(seen.stale, cwd),
     denialPart(seen.confinement, asks),
     seen.notes.map((note) => `[${note}]`).join('\n'),
   ]);

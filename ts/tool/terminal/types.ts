@@ -1,4 +1,4 @@
-import type { Confinement, Receipt, UndoCoverage } from 'agent-bash';
+import type { Confinement, Receipt, StaleFile, UndoCoverage } from 'agent-bash';
 import type {
   BashContextSchema,
   BashInputIssue,
@@ -110,6 +110,8 @@ export interface TerminalView extends TerminalState {
   receipt: Receipt | null;
   /** How much `undo(runId)` takes back; `null` while it runs, and if it cannot be undone. */
   undo: UndoCoverage | null;
+  /** The files of the option `knownFiles` that an ended program changed; `null` while it runs. */
+  stale: StaleFile[] | null;
   /** Facts that the model should know, one per line. */
   notes: string[];
 }
