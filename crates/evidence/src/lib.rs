@@ -42,6 +42,7 @@ mod unwatched;
 mod verdict;
 mod walk;
 
+pub use builtins::is_builtin;
 pub use types::{Again, By, Check, CheckRun, End, Evidence, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict};
 
 use safety::Utf16;

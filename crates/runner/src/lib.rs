@@ -6,6 +6,7 @@
 pub mod error;
 pub mod live;
 mod noting;
+mod own_paths;
 pub mod pattern;
 pub mod proof;
 pub mod pty;

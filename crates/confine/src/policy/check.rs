@@ -25,6 +25,21 @@ impl Policy {
         roots.chain(shared).any(|root| within(path, root))
     }
 
+    /// Returns whether commands can read a file at this resolved path.
+    pub fn shows(&self, path: &Path) -> bool {
+        let lies_in = |places: &[PathBuf]| places.iter().any(|place| within(path, place));
+        if lies_in(&self.hide) {
+            return false;
+        }
+        match &self.read {
+            Read::All => lies_in(&self.write) || within(path, &self.root) || !self.covers(path),
+            Read::Only(read) => {
+                let is_system = SYSTEM.iter().any(|place| within(path, Path::new(place)));
+                lies_in(&self.write) || lies_in(read) || is_system && !self.covers(path)
+            }
+        }
+    }
+
     /// Returns whether this path lies in a place that a private directory for temporary files covers.
     pub fn covers(&self, path: &Path) -> bool {
         self.tmp == Tmp::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
@@ -203,4 +218,30 @@ fn is_not_protected(one: &Writable<'_>, policy: &Policy, host: &impl Surrounding
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_shows_what_its_commands_can_read() {
+        let all = Policy { hide: vec!["/home/ann/.ssh".into()], ..Policy::sample(Path::new("/tmp/app")) };
+        let only = Policy { read: Read::Only(vec!["/opt".into()]), ..all.clone() };
+        // Each row: the path, and whether it is shown if all files may be read, or only some.
+        for (path, of_all, of_some) in [
+            ("/usr/bin/ls", true, true),
+            ("/home/ann/.local/bin/x", true, false),
+            ("/home/ann/.ssh/x", false, false),
+            ("/tmp/app/bin/x", true, true),
+            ("/tmp/other/x", false, false),
+            ("/opt/x", true, true),
+            ("/optional/x", true, false),
+        ] {
+            let shown = [&all, &only].map(|policy| policy.shows(Path::new(path)));
+            assert_eq!(shown, [of_all, of_some], "{path}");
+        }
+        let shared = Policy { tmp: Tmp::Shared, ..all };
+        assert!(shared.shows(Path::new("/tmp/other/x")));
+    }
 }

@@ -13,6 +13,7 @@ mod base;
 mod blocked;
 mod completion;
 mod drive;
+mod elsewhere;
 mod entered;
 mod entry;
 mod facts;
@@ -385,6 +386,7 @@ impl Launch {
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         outcome.evidence = evidence;
+        outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_changes_of(task));
         if let Some(world) = self.order.plan.world {

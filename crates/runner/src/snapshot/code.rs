@@ -64,6 +64,13 @@ impl Code {
         &self.whole
     }
 
+    /// Returns the user's own PATH.
+    pub fn path(&self) -> Option<String> {
+        let statement = self.whole.strip_suffix(&self.body[..])?;
+        let value = statement.strip_prefix(b"builtin declare -x PATH='")?.strip_suffix(b"'\n")?;
+        String::from_utf8(unquoted(value)).ok()
+    }
+
     /// Returns the code for a command. `own_path`: whether the caller gave its PATH.
     pub fn boot(&self, own_path: bool) -> Arc<[u8]> {
         Arc::clone(if own_path { &self.body } else { &self.whole })
@@ -162,7 +169,11 @@ mod tests {
         for code in [Code::from_bytes(code.bytes()), code.plain(), code] {
             assert_eq!(&*code.boot(false), b"builtin declare -x PATH='/b'\nbuiltin alias -- 'PATH=x'\n");
             assert_eq!(&*code.boot(true), b"builtin alias -- 'PATH=x'\n");
+            assert_eq!(code.path().as_deref(), Some("/b"));
         }
+        let quoted = Code::of(b"", Some("/it's:/c"), &secrets).unwrap();
+        assert_eq!(quoted.path().as_deref(), Some("/it's:/c"));
+        assert_eq!(Code::of(b"x=1\n", None, &secrets).unwrap().path(), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::code::Code;
 use super::error::SnapshotError;
 use super::wanted::Wanted;
 use super::{cache, read, trial};
+use crate::own_paths;
 use crate::request::Request;
 
 /// The most snapshots that are kept. The snapshot that was wanted last comes last.
@@ -81,6 +82,7 @@ async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
     .await
     .map_err(SnapshotError::SearchFault)?;
     if let Some(code) = found {
+        own_paths::keep(code.path());
         return Ok(Arc::new(code));
     }
     let code = read::read(&wanted).await?;
@@ -92,6 +94,7 @@ async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
             Arc::new(code)
         }
     };
+    own_paths::keep(code.path());
     let keep = Arc::clone(&code);
     tokio::task::spawn_blocking(move || cache::store(&wanted, &keep));
     Ok(code)

@@ -40,7 +40,7 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
 }
 
 /// Calls `call` with the context of a command.
-fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
+pub(super) fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
