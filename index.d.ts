@@ -820,7 +820,7 @@ interface LedgerEntry {
   receipt: (ChangeCounts & {
     state: Receipt['state'];
   }) | null;
-  /** The verdict of its evidence; `null` without evidence, and for a task. */
+  /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
   evidence: Evidence['verdict'] | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;

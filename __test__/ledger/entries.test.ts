@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, linuxTest, rejection, until } from '../support/index.ts';
+import { folder, linuxTest, packageRoot, rejection, until } from '../support/index.ts';
 import { Ledger } from './support.ts';
 
 describe('an entry of the ledger', () => {
@@ -46,6 +49,52 @@ describe('an entry of the ledger', () => {
     await until(async () => (await ledger.of(result)).evidence !== null, 'the verdict');
     expect((await ledger.of(result)).evidence).toBe(result.evidence?.verdict);
     expect(result.evidence?.verdict).toBe('failed');
+  });
+
+  test('has the verdict of a task, from its end on', async () => {
+    const ledger = new Ledger();
+    const registry = new BackgroundRegistry();
+    onTestFinished(() => registry.close());
+    const options = { ledger: true, evidence: 'status', registry } as const;
+    const waits = 'read -r line < go; exit 3';
+    const start = async (command: string, how: object) => {
+      const cwd = folder();
+      execFileSync('mkfifo', [join(cwd, 'go')]);
+      const result = await bash(command, { ...options, cwd, ...how });
+      if (!result.background) throw new Error('it was to be a task');
+      expect((await ledger.of(result)).evidence).toBeNull();
+      writeFileSync(join(cwd, 'go'), '\n');
+      return { result, check: await registry.wait(result.background) };
+    };
+    for (const how of [{ mode: 'background' }, { timeoutMs: 200, onTimeout: 'background' }]) {
+      const { result, check } = await start(waits, how);
+      expect(check.evidence?.verdict).toBe('failed');
+      await until(async () => (await ledger.of(result)).evidence === 'failed', 'the verdict');
+    }
+    const { result } = await start('read -r line < go; echo 1 > made', { mode: 'background', receipt: 'watch' });
+    const both = async () => {
+      const { evidence, receipt } = await ledger.of(result);
+      return evidence !== null && receipt !== null;
+    };
+    await until(both, 'the verdict and the changes');
+    const { background } = await bash('exit 4', { ledger: true, registry, mode: 'background' });
+    await registry.wait(background ?? '');
+    expect((await ledger.last()).evidence).toBeNull();
+  });
+
+  test.each(['process.exit()', ''])('has the verdict though the host ends at once after the run: %j', async (end) => {
+    const ledger = new Ledger();
+    const code = `const { bash, BackgroundRegistry } = require('agent-bash');
+      const options = { ledger: true, evidence: 'status' };
+      (async () => {
+        const registry = new BackgroundRegistry();
+        await registry.wait(await registry.start('exit 3', options));
+        await bash('exit 3', options);
+        ${end}
+      })();`;
+    execFileSync(process.execPath, ['-e', code], { cwd: packageRoot, env: { ...process.env, ...ledger.env } });
+    const entries = await ledger.read();
+    expect(entries.map(({ evidence }) => evidence)).toEqual(['failed', 'failed']);
   });
 
   test.each([

@@ -100,7 +100,7 @@ export interface LedgerEntry {
   } | null;
   /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */
   receipt: (ChangeCounts & { state: Receipt['state'] }) | null;
-  /** The verdict of its evidence; `null` without evidence, and for a task. */
+  /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
   evidence: Evidence['verdict'] | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;

@@ -38,6 +38,7 @@ impl Registry {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.evidence = evidence.map_or(EvidenceState::Off, |evidence| EvidenceState::Done(Arc::new(evidence)));
+        self.note_verdict(entry);
         entry.progress.send_modify(|progress| progress.news += 1);
         if std::mem::take(&mut entry.exit_waits) {
             inner.emit_exit(id);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::RecordState;
-use super::registry::{Inner, Registry};
+use super::registry::{Entry, Inner, Registry};
 use crate::live::{TaskChanges, runs};
-use crate::noting::{append, changes};
+use crate::noting::{append, changes, verdict};
 use ledger::Note;
 use protocol::plan::Recorded;
 use protocol::task::{TaskRecord, now_ms};
@@ -55,6 +55,22 @@ impl Registry {
         };
         drop(inner);
         self.note_changes(ledger.to_owned(), &run, &record);
+    }
+
+    /// Has the verdict of a task noted in a ledger once it is known.
+    pub fn note_verdict_in(&self, id: &str, ledger: &Path) {
+        if let Some(entry) = self.inner().entries.get_mut(id) {
+            entry.verdict_in = Some(ledger.to_owned());
+            self.note_verdict(entry);
+        }
+    }
+
+    /// Notes the verdict of a task, if it is known and wanted. Once.
+    pub(super) fn note_verdict(&self, entry: &mut Entry) {
+        let Some(evidence) = entry.evidence.known() else { return };
+        let Some(ledger) = entry.verdict_in.take() else { return };
+        let note = Note { evidence: Some(verdict(evidence.verdict).into()), ..Note::default() };
+        drop(append(self.helpers, ledger, now_ms(), ledger::note(&entry.task.mark, &note)));
     }
 
     fn note_changes(&self, ledger: PathBuf, run: &str, record: &RunRecord) {

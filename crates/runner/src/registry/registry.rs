@@ -111,6 +111,8 @@ pub(super) struct Entry {
     pub evidence: EvidenceState,
     /// The ledger in which the task's changes are noted once they are known.
     pub ledger: Option<PathBuf>,
+    /// The ledger in which the task's verdict is noted once it is known.
+    pub verdict_in: Option<PathBuf>,
 }
 
 /// A link with its listener, which stops when this value is dropped.

@@ -116,6 +116,7 @@ impl Registry {
             record: RecordState::Off,
             evidence: EvidenceState::Off,
             ledger: None,
+            verdict_in: None,
         });
         entry.stamp = stamp.or(entry.stamp);
         runs().on_change();

@@ -27,12 +27,16 @@ impl Launch {
         }
     }
 
-    /// Has the changes of a task noted once they are known.
-    pub(super) fn note_changes_of(&self, task: &Task) {
+    /// Has the changes and the verdict of a task noted once they are known.
+    pub(super) fn note_facts_of(&self, task: &Task) {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
-        if let Some(registry) = self.request.registry.as_ref().filter(|_| has_receipt(&self.request)) {
+        let Some(registry) = &self.request.registry else { return };
+        if has_receipt(&self.request) {
             registry.note_changes_in(&task.id, &opening.directory);
+        }
+        if self.request.evidence.is_some() {
+            registry.note_verdict_in(&task.id, &opening.directory);
         }
     }
 

@@ -388,7 +388,7 @@ impl Launch {
         outcome.evidence = evidence;
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
-        outcome.background.iter().for_each(|(task, _)| self.note_changes_of(task));
+        outcome.background.iter().for_each(|(task, _)| self.note_facts_of(task));
         if let Some(world) = self.order.plan.world {
             self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;
@@ -402,7 +402,7 @@ impl Launch {
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
                 registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
-                self.note_changes_of(&task);
+                self.note_facts_of(&task);
                 self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
