@@ -39,11 +39,16 @@ describe('a program that is not on PATH', () => {
     expect((await bash('cd src && zz-checker', options)).notes).toEqual([hint(checker)]);
     expect((await bash('timeout 5 zz-checker', { ...options, cwd: join(app, 'src') })).notes).toEqual([hint(checker)]);
     expect((await bash('zz-checker', { ...options, cwd: '/' })).notes).toEqual([]);
+    expect((await bash('echo 1 | xargs zz-checker', options)).notes).toEqual([hint(checker)]);
   });
 
   test('is found in the directories of the home', async () => {
-    const { options, tool } = site();
+    const { options, home, tool } = site();
     expect((await bash('zz-tool', { ...options, cwd: '/' })).notes).toEqual([hint(tool)]);
+    const npx = program(join(home, '.nvm/versions/node/v22.1.0/bin/npx'));
+    program(join(home, '.nvm/versions/node/v9.11.2/bin/npx'));
+    const without = { ...options, env: { ...options.env, PATH: '/nosuch' } };
+    expect((await bash('npx zz-checker --run', without)).notes).toEqual([hint(npx)]);
   });
 
   test('is found in the PATH of a snapshot that this process has read', async () => {

@@ -59,7 +59,7 @@ function said(result: BashResult, cwd: string): string[] {
   const limit = timeoutMs === null || !moved ? '' : ` after ${timeoutMs / 1000}s`;
   return [
     status === 'exited' ? '' : headline(result),
-    background ? '' : evidencePart(result.evidence),
+    evidencePart(result.evidence),
     nextStep(result, ADVICE),
     background
       ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background, result.confinement)}]`

@@ -98,18 +98,32 @@ fn wanted(request: &Request, outcome: &Outcome) -> Vec<Program> {
     let variable = |name| variable(request, name);
     let path = variable("PATH").unwrap_or_default();
     let units = in_context(request, |context| safety::analyze(&request.command, context, &safety::Policy::default()));
-    let lies_in = |(from, to): (usize, usize)| failed.iter().any(|(start, end)| *start <= from && to <= *end);
+    // The places of programs that were not found.
+    let mut gone = Vec::new();
     let mut programs = Vec::new();
-    for unit in units.commands.into_iter().filter(|unit| failed.is_empty() || lies_in(unit.span)) {
-        let Some(name) = unit.path.filter(|name| unit.name.as_ref() == Some(name) && is_name(name)) else { continue };
+    for unit in units.commands.into_iter().filter(|unit| failed.is_empty() || lies_in(&failed, unit.span)) {
+        // A wrapper that is not there starts nothing: `npx vitest`.
+        if !unit.via.is_empty() && lies_in(&gone, unit.span) {
+            continue;
+        }
+        let own = unit.path.filter(|name| unit.name.as_ref() == Some(name));
+        let names = unit.prefix.into_iter().take(1).chain(own);
+        let missing = |name: &String| is_name(name) && !is_builtin(name) && !is_on(path, name, &request.cwd);
+        let Some(name) = names.into_iter().find(missing) else { continue };
+        gone.push(unit.span);
         let program = Program { name, cwd: unit.cwd.map(PathBuf::from) };
-        if !is_builtin(&program.name) && !is_on(path, &program.name, &request.cwd) && !programs.contains(&program) {
+        if !programs.contains(&program) {
             programs.push(program);
         }
     }
     // Which of several programs was not found is not known without evidence.
     let several = programs.iter().any(|program| program.name != programs[0].name);
     if failed.is_empty() && several { Vec::new() } else { programs }
+}
+
+/// Returns whether a place lies in one of these.
+fn lies_in(places: &[(usize, usize)], (from, to): (usize, usize)) -> bool {
+    places.iter().any(|(start, end)| *start <= from && to <= *end)
 }
 
 /// Returns whether a word is the name of a program, and not of a file or a reserved word.
