@@ -475,7 +475,7 @@ interface Masked extends Part {
 interface NotKnown extends Pick<Masked, 'command' | 'span' | 'by' | 'behind'> {}
 /** A part of a command that checks something. */
 interface Check {
-  /** The same for the same words in the same directory of a repository. */
+  /** The same for the same words in the same directory, whatever is around them: `timeout 60`, `| tail`. */
   id: string;
   /** Its source, at most 200 characters. */
   command: string;
@@ -485,11 +485,14 @@ interface Check {
   kind: 'test' | 'lint' | 'types' | 'build';
   /** The verdict of this part, whatever hides it. */
   verdict: Evidence['verdict'];
-  /** The run of this check before this one, in this process; `null` if it is the first. */
+  /** The run of this check before this one, in this process; `null` if it is the first of those remembered. */
   last: CheckRun | null;
   /** The last run before this one that passed; `null` if none did. */
   lastPassed: CheckRun | null;
-  /** What changed since `lastPassed`; `null` without one. */
+  /**
+   * What changed from the end of `lastPassed` to the start of this run; `null` without one. `'unknown'` without the
+   * option `evidence: 'tree'` for both.
+   */
   since: Since | null;
   /**
    * The names of failed tests, compared with `last`: `fixed` failed then, `same` failed then and now, `appeared` fail
@@ -509,10 +512,10 @@ interface CheckRun {
   at: number;
   /** Its verdict. */
   verdict: Evidence['verdict'];
-  /** Its exit code; `null` if it is not known. */
+  /** Its exit code; `null` after a signal, and if it is not known. */
   exitCode: number | null;
 }
-/** The files that changed since a run. */
+/** The files that changed since a run. Files that git ignores do not count. */
 interface Since {
   /** How complete the list is. */
   state: 'known' | 'partial' | 'unknown';
@@ -560,6 +563,23 @@ interface TestCounts {
   failuresTotal: number;
   /** Whether the runner's summary was there. Without one, single lines were counted. */
   complete: boolean;
+}
+/** A check that ran in this process, as it stands now. Plain data. */
+interface Standing extends Pick<Check, 'id' | 'command' | 'cwd' | 'kind' | 'lastPassed' | 'since'> {
+  /** Its last run. */
+  run: CheckRun;
+  /** Whether a file changed since the end of `run`. `null` if that is not known. */
+  stale: boolean | null;
+}
+/** Options of `listChecks`. */
+interface ListChecksOptions {
+  /**
+   * Only checks that ran in this directory or below.
+   *
+   * @default none: all checks of the process
+   * @example await listChecks({ cwd: '/work/app' });
+   */
+  cwd?: string | undefined;
 }
 /** Options of `readTests`. */
 interface ReadTestsOptions {
@@ -2041,7 +2061,8 @@ interface BashOptions {
   /**
    * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
    * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
-   * shell. `'tree'` is for now the same as `'status'`.
+   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a check
+   * passed.
    *
    * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
    *
@@ -2049,6 +2070,16 @@ interface BashOptions {
    * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
    */
   evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
+   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
+   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
+   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default []
+   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
+   */
+  checks?: string[] | undefined;
   /**
    * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
    * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
@@ -2241,6 +2272,18 @@ declare class BashError extends Error {
 }
 //#endregion
 //#region ts/evidence/index.d.ts
+/**
+ * Lists the checks that ran in this process with `evidence`, the newest first: the last run of each, the last one that
+ * passed, and what changed since. At most 64 are remembered. The list serves a host that lets nobody say «done» while a
+ * check is missing, has failed or is stale.
+ *
+ * Files are compared where the last runs had `evidence: 'tree'`; otherwise `stale` is `null`.
+ *
+ * @example const open = (await listChecks()).filter(({ run, stale }) => run.verdict !== 'passed' || stale !== false);
+ * @param options see `ListChecksOptions`; all may be left out.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option.
+ */
+declare function listChecks(options?: ListChecksOptions): Promise<Standing[]>;
 /**
  * Counts the tests in the output of test runners: one entry for each runner that the output proves, in the order in
  * which they began. An output without one gives an empty array. The function is pure, and reads colours, too.
@@ -2717,4 +2760,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -7,7 +7,7 @@ use super::GIT;
 use super::rules::Rules;
 use crate::git::Repository;
 use crate::net::Effect;
-use crate::{Completeness, Kind};
+use crate::{Completeness, Kind, Rename};
 
 /// The files that changed since a moment. A file that git ignores does not count, whether it is tracked or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,17 +36,28 @@ impl Changed {
         }
     }
 
-    /// Adds the changes in a tree with this root.
-    pub(super) fn add(&mut self, effect: Effect, root: &Path) {
-        let mut ignored = Ignored { root, known: HashMap::new() };
+    /// Adds changes.
+    pub(super) fn add(&mut self, effect: Effect) {
         let Effect { created, modified, deleted, renamed, unsure, .. } = effect;
-        let changes = [created, modified, deleted].into_iter().flatten();
-        let changes = changes.map(|change| (change.path, change.kind == Kind::Directory));
         let moves = renamed.into_iter().flat_map(|rename| [rename.from, rename.to]);
-        let all = changes.chain(moves.map(|path| (path.clone(), path.is_dir())));
-        self.paths.extend(all.filter(|(path, is_directory)| !ignored.has(path, *is_directory)).map(|(path, _)| path));
+        self.paths.extend([created, modified, deleted].into_iter().flatten().map(|change| change.path).chain(moves));
         self.is_certain = self.paths.iter().any(|path| !unsure.contains(path));
     }
+}
+
+/// Returns the changes in a tree with this root without those of files that git ignores.
+pub(super) fn without_ignored(mut effect: Effect, root: &Path) -> Effect {
+    let mut ignored = Ignored { root, known: HashMap::new() };
+    for changes in [&mut effect.created, &mut effect.modified, &mut effect.deleted] {
+        changes.retain(|change| !ignored.has(&change.path, change.kind == Kind::Directory));
+    }
+    effect.unsure.retain(|path| !ignored.has(path, false));
+    // A file that was moved out of an ignored directory is new.
+    effect.renamed.retain(|Rename { from, to }| {
+        let is_directory = to.is_dir();
+        !(ignored.has(from, is_directory) && ignored.has(to, is_directory))
+    });
+    effect
 }
 
 /// Which files of a tree git ignores.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::catalog::{Catalog, ROOT};
-use super::changed::Changed;
+use super::changed::{Changed, without_ignored};
 use super::entry::{DirectoryId, Entry, Inode, Key};
 use super::failure::Failure;
 use super::limits::{Budget, COMPARE, FILES};
@@ -237,8 +237,10 @@ impl Tree {
         self.check_root()?;
         let mut changed = Changed::default();
         if let Some(window) = self.windows.get(window) {
-            let (effect, reasons) = self.effect(window);
-            changed.add(effect, self.root());
+            let (effect, mut reasons) = self.effect(window);
+            let effect = without_ignored(effect, self.root());
+            self.doubt(&effect, &mut reasons);
+            changed.add(effect);
             reasons.into_iter().for_each(|(state, why)| changed.lower(state, why));
         }
         Ok(changed)
@@ -246,6 +248,7 @@ impl Tree {
 
     fn fill(&self, receipt: &mut Receipt, window: &Window) {
         let (effect, mut reasons) = self.effect(window);
+        self.doubt(&effect, &mut reasons);
         effect.fill(receipt);
         let (changes, unread) = self.git.compare(&window.git);
         receipt.git = changes;
@@ -266,6 +269,11 @@ impl Tree {
         effect.directories.extend(changed.cloned());
         effect.directories.sort();
         effect.directories.dedup();
+        (effect, reasons)
+    }
+
+    /// Adds why changes of files may be listed that are none, or missing.
+    fn doubt(&self, effect: &Effect, reasons: &mut Vec<(Completeness, String)>) {
         reasons.extend(effect.doubt().map(|why| (Completeness::Partial, why)));
         let other_names = effect.modified.iter().filter(|change| change.kind == Kind::File);
         if let Some(path) = other_names.map(|change| &change.path).find(|path| self.has_other_names(path)) {
@@ -273,7 +281,6 @@ impl Tree {
             reasons
                 .push((Completeness::Partial, format!("{path} has other names, which are not watched below {root}")));
         }
-        (effect, reasons)
     }
 
     fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> Listing {

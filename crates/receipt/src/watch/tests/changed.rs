@@ -34,12 +34,16 @@ fn changed_files_are_those_that_git_does_not_ignore() {
 
 #[test]
 fn a_file_that_was_rewritten_with_the_same_size_is_not_certain() {
-    let fixture = Fixture::new("echo 1 >a; echo 1 >b");
+    let fixture = Fixture::new(
+        "git init -q; echo cache >.gitignore; mkdir cache; echo 1 >a; echo 1 >b; echo 1 >cache/a; echo 1 >cache/b",
+    );
     for (script, state, is_certain) in [
         ("true", Completeness::Known, false),
         ("echo 2 >a", Completeness::Partial, false),
         ("echo 2 >a; echo 22 >b", Completeness::Partial, true),
         ("echo 333 >b", Completeness::Known, true),
+        ("echo 2 >cache/a; mv cache/b cache/c", Completeness::Known, false),
+        ("mv cache/c d", Completeness::Known, true),
     ] {
         let mark = fixture.watch.mark(&fixture.root());
         fixture.run(script);
