@@ -2061,8 +2061,8 @@ interface BashOptions {
   /**
    * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
    * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
-   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a check
-   * passed.
+   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a
+   * check passed.
    *
    * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
    *

@@ -6,6 +6,7 @@
 mod access;
 mod bridge;
 mod calls;
+mod checks;
 mod confinement;
 mod counts;
 mod emitter;

@@ -1,7 +1,6 @@
 //! Undoes runs, and lists the undo points.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use napi_derive::napi;
 

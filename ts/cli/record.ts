@@ -36,7 +36,7 @@ export function addEvidenceFlags(command: Command): Command {
   return command
     .option(
       '--evidence [how]',
-      'say which failures its exit code hides: status (default), or tree, for now the same as status',
+      'say which failures its exit code hides: status (default), or tree, which also says what changed',
       oneOf(EVIDENCE_OF_RUN),
     )
     .option('--strict', 'exit with the code of the first failure that its exit code 0 hides, and with 1 if unproven');
@@ -68,7 +68,7 @@ function codeAfter(signal: string | null): number {
 export function addMcpEvidenceFlag(command: Command): Command {
   return command.option(
     '--evidence [how]',
-    'what each part of a command returned: status (default), tree, for now the same as status, or off',
+    'what each part of a command returned: status (default), tree, which also says what changed, or off',
     oneOf(EVIDENCE_OF_MCP),
   );
 }

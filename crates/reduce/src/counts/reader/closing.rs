@@ -78,7 +78,7 @@ impl Lines {
             add(&mut runs, inner);
         }
         for run in &mut runs {
-            run.complete &= !self.is_filtered;
+            run.complete &= !self.origin.is_filtered;
             run.complete &= !(ended == Ended::Killed && self.rules[run.rule].1.several);
         }
         let name = |run: &Run| self.rules[run.rule].0.name.clone();

@@ -32,7 +32,7 @@ impl Reader {
 
     /// Takes the next bytes of a stream. The lines of both streams count in the order in which they ended.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
-        if !self.lines.is_silent {
+        if !self.lines.origin.is_silent {
             self.splitters[stream.index()].push(bytes, |line| self.lines.next(line));
         }
     }
@@ -73,13 +73,30 @@ struct Progress {
     text: Vec<u8>,
 }
 
+/// What is known of the origin of an output.
 #[derive(Clone, Debug)]
-struct Lines {
+struct Origin {
     /// The command shows contents of files, or only searches: they may be the output of an earlier run.
     is_silent: bool,
+    /// The command is known.
     is_commanded: bool,
     /// A filter may have left lines out.
     is_filtered: bool,
+}
+
+impl Origin {
+    fn of(printed: Option<&Printed>) -> Self {
+        Self {
+            is_silent: printed.is_some_and(|printed| printed.shows || printed.contents),
+            is_commanded: printed.is_some(),
+            is_filtered: printed.is_some_and(|printed| printed.filtered),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Lines {
+    origin: Origin,
     is_fenced: bool,
     is_last: bool,
     number: u64,
@@ -107,9 +124,7 @@ impl Lines {
             }
         }
         Self {
-            is_silent: printed.is_some_and(|printed| printed.shows || printed.contents),
-            is_commanded: printed.is_some(),
-            is_filtered: printed.is_some_and(|printed| printed.filtered),
+            origin: Origin::of(printed),
             is_fenced: false,
             is_last: false,
             number: 0,
@@ -126,7 +141,7 @@ impl Lines {
     fn next(&mut self, line: &[u8]) {
         self.number += 1;
         // Without a command the text may be a page that quotes an output.
-        if !self.is_commanded && line.starts_with(b"```") {
+        if !self.origin.is_commanded && line.starts_with(b"```") {
             self.is_fenced = !self.is_fenced;
         }
         if self.is_fenced {
