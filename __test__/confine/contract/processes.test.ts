@@ -27,7 +27,7 @@ const SIGNALLED: [what: string, script: string, output: string][] = [
   ['itself', 'trap "echo got" USR1; kill -USR1 $$; sleep 0', 'got\n'],
   ['its group', 'trap "echo got" USR1; kill -USR1 0; sleep 0', 'got\n'],
   ['whoever runs too long', 'timeout 0.1 sleep 60; echo $?', '124\n'],
-  ['those of a name', 'sleep 61 & pkill -x sleep; wait $!; echo $?', '143\n'],
+  ['those of a name', 'sleep 61 & until pgrep -x sleep >p; do :; done; pkill -x sleep; wait $!; echo $?', '143\n'],
   ['nobody', 'kill -0 $((2 ** 22 + 1)) 2>&1 | grep -o "No such process"', 'No such process\n'],
   [
     'a thread',
