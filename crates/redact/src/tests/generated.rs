@@ -148,7 +148,8 @@ proptest! {
     #[test]
     fn every_expansion_stays(
         form in prop::sample::select(FORMS),
-        name in "[A-Za-z_][A-Za-z0-9_]{0,8}",
+        // Bash refuses `$(do)`; no reserved word ends like this.
+        name in "[A-Za-z_][A-Za-z0-9_]{0,7}_",
         kind in prop::sample::select(vec!["$@", "${@}", "$(@)", "$(@ a b)", "`@`", "${@:0:4}", "${@:?}", "$1", "$@$@"]),
     ) {
         let command = filled(form, &kind.replace('@', &name));
