@@ -21,6 +21,7 @@ struct Table {
     types: Vec<String>,
     build: Vec<String>,
     never: Vec<String>,
+    valued: Vec<String>,
 }
 
 static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(include_str!("../checks.toml")).ok());
@@ -34,18 +35,26 @@ pub struct Checking {
     pub check: Option<Check>,
     /// The runners whose output its program prints, by the names of their rules.
     pub runners: Vec<&'static str>,
+    /// Whether its program may run any other one, and so print the output of tests: a script, `make`, `npm run`.
+    pub may_run_any: bool,
+    /// Whether the programs around it always wait for it, and give its exit code.
+    pub gives_code: bool,
 }
 
 impl Checking {
     /// Reads the words of a program.
     pub fn of(words: &[String]) -> Self {
-        let words = unwrapped(words);
+        let given = words;
+        let words = unwrapped(given);
+        let around = &given[..given.len().saturating_sub(words.len())];
+        let gives_code = !around.iter().any(|word| matches!(word.rsplit('/').next(), Some("setsid" | "xargs")));
         let plain = Plain::of(&words);
         let hinted = || RULES.iter().filter(|rule| rule.has_hint(|hint| plain.begins(hint)));
         let check = plain.check().or_else(|| hinted().find_map(|rule| rule.check));
         let check = check.filter(|_| !plain.is_never());
         let runners = hinted().filter(|rule| rule.counting.is_some()).map(|rule| &*rule.name).collect();
-        Self { words, check, runners }
+        let may_run_any = plain.may_run_any(&words);
+        Self { words, check, runners, may_run_any, gives_code }
     }
 }
 
@@ -57,19 +66,38 @@ struct Plain<'w> {
 
 impl<'w> Plain<'w> {
     fn of(words: &'w [String]) -> Self {
-        let words = words.iter().map(String::as_str);
-        let (options, mut words): (Vec<_>, Vec<_>) = words.partition(|word| word.starts_with(['-', '+']));
-        if let Some(program) = words.first_mut() {
-            *program = program.rsplit('/').next().unwrap_or(program);
+        let program = words.first().map_or("", |program| program.rsplit('/').next().unwrap_or(program));
+        let is_valued = |option: &str| {
+            let valued = TABLE.iter().flat_map(|table| &table.valued).filter_map(|valued| valued.split_once(' '));
+            valued.into_iter().any(|(own, valued)| own == program && valued == option)
+        };
+        let mut plain = Self { words: vec![program], options: Vec::new() };
+        let mut rest = words.iter().map(String::as_str).skip(1);
+        while let Some(word) = rest.next() {
+            if word.starts_with(['-', '+']) {
+                plain.options.push(word);
+                if is_valued(word) {
+                    rest.next();
+                }
+            } else if plain.words.len() < WORDS {
+                plain.words.push(word);
+            }
         }
-        words.truncate(WORDS);
-        Self { words, options }
+        plain
     }
 
     fn check(&self) -> Option<Check> {
         let Table { test, lint, types, build, .. } = TABLE.as_ref()?;
         let lists = [(test, Check::Test), (lint, Check::Lint), (types, Check::Types), (build, Check::Build)];
         lists.into_iter().find(|(list, _)| list.iter().any(|meant| self.begins(meant))).map(|(_, check)| check)
+    }
+
+    fn may_run_any(&self, given: &[String]) -> bool {
+        let is_script = given.first().is_some_and(|program| program.contains('/') && !program.starts_with("/usr/"));
+        let installs = matches!(self.words.get(1), Some(&("install" | "i" | "ci" | "add" | "update")));
+        let [program, ..] = self.words[..] else { return false };
+        let is_shell = matches!(program, "bash" | "sh" | "dash" | "zsh" | "ksh" | "perl" | "ruby" | "php");
+        !installs && (is_script || is_shell || crate::rules::may_run_any(program))
     }
 
     fn is_never(&self) -> bool {
@@ -85,11 +113,16 @@ impl<'w> Plain<'w> {
                 anywhere = true;
                 true
             }
-            option if option.starts_with('-') => self.options.contains(&option),
+            option if option.starts_with('-') => self.options.iter().any(|own| is_option(own, option)),
             word if std::mem::take(&mut anywhere) => own.any(|own| is(own, word)),
             word => own.next().is_some_and(|own| is(own, word)),
         })
     }
+}
+
+/// Returns whether an option is meant by an option of the table: `-DskipTests`, `-DskipTests=true`.
+fn is_option(own: &str, meant: &str) -> bool {
+    own.strip_prefix(meant).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
 /// Returns whether a word is meant by a word of the table: `test`, `test:unit`, `:app:test`.
@@ -150,6 +183,20 @@ mod tests {
             ("echo npm test", None),
             ("bash -c npm", None),
             ("latest", None),
+            ("mvn -q package -DskipTests", None),
+            ("mvn package -DskipTests=true", None),
+            ("gradlew build -x test", None),
+            ("make -n test", None),
+            ("ctest -N", None),
+            ("pytest --fixtures", None),
+            ("go test -list .", None),
+            ("tsc -v", None),
+            ("npm --prefix test install", None),
+            ("npm --prefix app test", Some(Test)),
+            ("yarn --cwd test install", None),
+            ("make -C test clean", None),
+            ("make -C build -j4 check", Some(Test)),
+            ("gradle -p test clean", None),
         ] {
             assert_eq!(checking(command).check, check, "{command}");
         }
@@ -164,6 +211,25 @@ mod tests {
         ] {
             let checking = checking(command);
             assert_eq!((checking.words.join(" ").as_str(), &*checking.runners), (words, runners), "{command}");
+        }
+    }
+
+    #[test]
+    fn programs_that_may_run_others_and_wrappers_that_hide_a_code_are_known() {
+        for (command, may_run_any, gives_code) in [
+            ("bash -c x", true, true),
+            ("./e2e.sh", true, true),
+            ("npm run build", true, true),
+            ("npm ci", false, true),
+            ("true", false, true),
+            ("/usr/bin/git clone x", false, true),
+            ("timeout 9 pytest", false, true),
+            ("setsid -f pytest", false, false),
+            ("nohup setsid --fork pytest", false, false),
+            ("xargs -r eslint", false, false),
+        ] {
+            let checking = checking(command);
+            assert_eq!((checking.may_run_any, checking.gives_code), (may_run_any, gives_code), "{command}");
         }
     }
 }

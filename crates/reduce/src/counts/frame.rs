@@ -163,7 +163,7 @@ impl Frame {
     pub fn adds_up(&self, counting: &Counting) -> bool {
         let sum =
             |at: usize| if counting.numbers[at].is_empty() { self.each[at] } else { self.numbers[at].unwrap_or(0) };
-        self.total().is_some_and(|total| sum(0) + sum(1) + sum(2) >= total)
+        self.total().is_some_and(|total| sum(0).saturating_add(sum(1)).saturating_add(sum(2)) >= total)
     }
 
     /// Returns the counts. `ended`: the runner said that it ended.
@@ -232,7 +232,7 @@ impl Run {
     pub fn add_error(&mut self, name: Option<String>) {
         let Some(name) = name else { return };
         if self.errors.add(name.clone()) {
-            self.failed += 1;
+            self.failed = self.failed.saturating_add(1);
             self.names.add(name);
         }
     }

@@ -196,7 +196,7 @@ impl<'a> Rules<'a> {
 }
 
 /// Returns whether a program runs others that its words do not name: a script, a target of make, `npm run`.
-fn may_run_any(program: &str) -> bool {
+pub(crate) fn may_run_any(program: &str) -> bool {
     let name = program.split(' ').next().unwrap_or(program);
     const RUNNERS: [&str; 22] = [
         "make", "gmake", "just", "task", "npm", "pnpm", "yarn", "bun", "node", "python", "python3", "tox", "nox",
