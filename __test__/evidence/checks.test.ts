@@ -22,7 +22,8 @@ function repository(): string {
 /** Sets the tests that fail from now on. */
 function report(root: string, failed: string[]): void {
   const names = failed.map((name) => `FAILED test_a.py::${name} - assert 1 == 2\n`).join('');
-  const counts = failed.length === 0 ? '3 passed' : `${failed.length} failed, 3 passed`;
+  const passed = 5 - failed.length;
+  const counts = failed.length === 0 ? `${passed} passed` : `${failed.length} failed, ${passed} passed`;
   const head = '============================= test session starts ==============================\n';
   writeFileSync(join(root, 'bin/report'), `${head}${names}========== ${counts} in 0.02s ==========\n`);
   writeFileSync(join(root, 'bin/code'), failed.length === 0 ? '0' : '1');
@@ -120,6 +121,11 @@ describe.runIf(isLinux)('a check', () => {
     report(root, []);
     const third = await check(root);
     expect(third.again).toEqual({ fixed: ['test_a.py::two', 'test_a.py::three'], same: [], appeared: [] });
+    // Fewer tests ran, as behind a stop at the first failure.
+    writeFileSync(join(root, 'bin/report'), '========== 1 failed, 1 passed in 0.02s ==========\n');
+    expect((await check(root)).again).toBeNull();
+    report(root, []);
+    await check(root);
     const fourth = await check(root, 'pytest | tail -n 2');
     expect(fourth).toMatchObject({ id: first.id, verdict: 'passed', lastPassed: fourth.last, again: null });
     expect(fourth.since).toMatchObject({ state: 'unknown', why: expect.any(String), total: 0, paths: [] });
@@ -181,6 +187,23 @@ describe.runIf(isLinux)("with evidence: 'tree'", () => {
     const again = await check(root, `cd ${other} && pytest`, tree);
     expect(again.since).toMatchObject({ state: 'unknown', why: 'The check ran outside of the tree that was watched.' });
     expect(await listChecks({ cwd: other })).toMatchObject([{ stale: null, since: { state: 'unknown' } }]);
+  });
+
+  test('a repository within the tree is another one, also if git ignores it', async () => {
+    const root = repository();
+    writeFileSync(join(root, '.gitignore'), '/bin/\n/wt/\n/out/\n');
+    const inner = join(root, 'wt/inner');
+    mkdirSync(inner, { recursive: true });
+    mkdirSync(join(root, 'out'));
+    execFileSync('git', ['init', '-q'], { cwd: inner });
+    for (const cwd of [inner, join(root, 'out')]) {
+      await check(root, `cd ${cwd} && pytest`, tree);
+      writeFileSync(join(cwd, 'new'), '1');
+      expect(await listChecks({ cwd })).toMatchObject([{ stale: null, since: { state: 'unknown' } }]);
+      expect((await check(root, `cd ${cwd} && pytest`, tree)).since).toMatchObject({ state: 'unknown' });
+    }
+    await check(root, 'pytest', { ...tree, cwd: inner });
+    expect(await listChecks({ cwd: inner })).toMatchObject([{ stale: false, since: { state: 'known' } }]);
   });
 
   test('a task knows it as well', async () => {

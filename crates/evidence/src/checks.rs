@@ -9,7 +9,7 @@ use twox_hash::XxHash3_128;
 
 use crate::counted::prove;
 use crate::programs::Program;
-use crate::types::{Check, Kind, Verdict, cut};
+use crate::types::{Check, Failures, Kind, Verdict, cut};
 
 /// Most entries of `checks`.
 const CHECKS: usize = 8;
@@ -17,14 +17,21 @@ const CHECKS: usize = 8;
 /// A check with what only this run knows of it.
 struct Found {
     check: Check,
-    runners: Vec<&'static str>,
+    printing: Printing,
 }
 
 /// Lists the checks among the programs of a command, each once. `rules` name commands that are checks as well.
 pub fn checks(programs: Vec<Program>, rules: &Commands, tests: &[TestCounts]) -> Vec<Check> {
     let mut all: Vec<Found> = Vec::new();
+    // Programs that are no checks, and may print tests.
+    let mut others: Vec<Printing> = Vec::new();
     for program in programs {
-        let Some(found) = found(&program, rules) else { continue };
+        let checking = Checking::of(&program.words);
+        let printing = Printing { any: checking.may_run_any, runners: checking.runners.clone() };
+        let Some(found) = found(&program, checking, rules) else {
+            others.push(printing);
+            continue;
+        };
         match all.iter_mut().find(|other| other.check.id == found.check.id) {
             // It failed if one of its runs did.
             Some(other) if is_worse(&found.check, &other.check) => *other = found,
@@ -32,17 +39,32 @@ pub fn checks(programs: Vec<Program>, rules: &Commands, tests: &[TestCounts]) ->
             None => all.push(found),
         }
     }
-    let tested: Vec<_> = all.iter().map(|found| tests_of(found, &all, tests)).collect();
-    let judged = all.into_iter().zip(tested).map(|(found, tests)| judged(found.check, &tests));
+    let tested: Vec<_> = all.iter().map(|found| Tested::of(found, &all, &others, tests)).collect();
+    let judged = all.into_iter().zip(tested).map(|(found, tested)| tested.judge(found.check));
     judged.take(CHECKS).collect()
 }
 
-fn found(program: &Program, rules: &Commands) -> Option<Found> {
-    let Checking { words, check, runners } = Checking::of(&program.words);
+/// The tests that a program may print.
+struct Printing {
+    /// It may run any runner.
+    any: bool,
+    runners: Vec<&'static str>,
+}
+
+impl Printing {
+    fn may_print(&self, runner: &str) -> bool {
+        self.any || self.runners.contains(&runner)
+    }
+}
+
+fn found(program: &Program, checking: Checking, rules: &Commands) -> Option<Found> {
+    let Checking { words, check, runners, may_run_any, gives_code } = checking;
     let named = rules.name(&program.words) || rules.name(&words);
     let kind = if named { Kind::Test } else { check? };
     let verdict = match program.code {
         None => Verdict::Unproven,
+        // `setsid -f` and `xargs` end well whatever became of the check.
+        Some(0) if !gives_code => Verdict::Unproven,
         Some(0) => Verdict::Passed,
         Some(_) => Verdict::Failed,
     };
@@ -59,7 +81,8 @@ fn found(program: &Program, rules: &Commands) -> Option<Found> {
         exit_code: program.code.filter(|_| !program.killed),
         failures: None,
     };
-    Some(Found { check, runners })
+    let any = may_run_any || runners.is_empty();
+    Some(Found { check, printing: Printing { any, runners } })
 }
 
 /// Returns the name of a check: the same for the same words in the same directory.
@@ -78,29 +101,55 @@ fn is_worse(check: &Check, other: &Check) -> bool {
     rank(check) > rank(other)
 }
 
-/// Returns the counts that are certainly a check's own: all of them if it is the only one with tests, otherwise those
-/// of runners that no other check can have run.
-fn tests_of<'t>(found: &Found, all: &[Found], tests: &'t [TestCounts]) -> Vec<&'t TestCounts> {
-    let has_tests = |found: &&Found| found.check.kind == Kind::Test;
-    if !has_tests(&found) {
-        return Vec::new();
-    }
-    let others: Vec<_> = all.iter().filter(has_tests).filter(|other| other.check.id != found.check.id).collect();
-    let prints = |found: &Found, runner: &str| found.runners.contains(&runner);
-    // A script may run anything.
-    let may_print = |other: &&&Found, runner: &str| other.runners.is_empty() || prints(other, runner);
-    let own = |counts: &&TestCounts| {
-        others.is_empty()
-            || prints(found, &counts.runner) && !others.iter().any(|other| may_print(&other, &counts.runner))
-    };
-    tests.iter().filter(own).collect()
+/// The tests of a check.
+#[derive(Default)]
+struct Tested<'t> {
+    /// The counts that are certainly its own.
+    own: Vec<&'t TestCounts>,
+    /// Whether others may be its own, and tell of a failure or of no test.
+    may_have_failed: bool,
 }
 
-fn judged(check: Check, tests: &[&TestCounts]) -> Check {
-    let counts: Vec<TestCounts> = tests.iter().copied().cloned().collect();
-    let verdict = if check.verdict == Verdict::Passed { prove(&counts).0 } else { check.verdict };
-    let is_whole = |counts: &&TestCounts| counts.complete && counts.failures.len() as u64 == counts.failed;
-    let whole = !tests.is_empty() && tests.iter().all(is_whole);
-    let failures = whole.then(|| counts.into_iter().flat_map(|counts| counts.failures).collect());
-    Check { verdict, failures, ..check }
+impl<'t> Tested<'t> {
+    /// Sorts the counts of a command. Those that another program may have printed are nobody's.
+    fn of(found: &Found, all: &[Found], others: &[Printing], tests: &'t [TestCounts]) -> Self {
+        let has_tests = |found: &&Found| found.check.kind == Kind::Test;
+        let mut tested = Self::default();
+        if !has_tests(&found) {
+            return tested;
+        }
+        let checks = || all.iter().filter(has_tests).filter(|other| other.check.id != found.check.id);
+        for counts in tests {
+            let runner = counts.runner.as_str();
+            // A check without a known runner may run any.
+            let may_print = |check: &Found| check.printing.runners.is_empty() || check.printing.may_print(runner);
+            let names = found.printing.runners.contains(&runner);
+            let other_check = checks().any(|check| if names { check.printing.any || may_print(check) } else { true });
+            let other_program = others.iter().any(|other| other.may_print(runner));
+            if !may_print(found) {
+                continue;
+            }
+            if other_check || other_program {
+                tested.may_have_failed |= prove(std::slice::from_ref(counts)).0 != Verdict::Passed;
+            } else {
+                tested.own.push(counts);
+            }
+        }
+        tested
+    }
+
+    fn judge(self, check: Check) -> Check {
+        let counts: Vec<TestCounts> = self.own.into_iter().cloned().collect();
+        let verdict = match (check.verdict, prove(&counts).0) {
+            (Verdict::Passed, Verdict::Passed) if self.may_have_failed => Verdict::Unproven,
+            (Verdict::Passed, proved) => proved,
+            (verdict, _) => verdict,
+        };
+        let is_whole = |counts: &TestCounts| counts.complete && counts.failures.len() as u64 == counts.failed;
+        let whole = !counts.is_empty() && counts.iter().all(is_whole);
+        let passed = counts.iter().map(|counts| counts.passed).sum::<Option<u64>>();
+        let names = || counts.iter().flat_map(|counts| counts.failures.iter().cloned()).collect();
+        let failures = passed.filter(|_| whole).map(|passed| Failures { names: names(), passed });
+        Check { verdict, failures, ..check }
+    }
 }

@@ -43,7 +43,9 @@ mod verdict;
 mod walk;
 
 pub use builtins::is_builtin;
-pub use types::{Again, By, Check, CheckRun, End, Evidence, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict};
+pub use types::{
+    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict,
+};
 
 use safety::Utf16;
 use sys::Trace;

@@ -183,9 +183,18 @@ pub struct Check {
     /// The exit code. `None` after a signal, and if it is not known.
     #[serde(skip)]
     pub exit_code: Option<i32>,
-    /// The names of failed tests, if all are known.
+    /// The failed tests, if all are known.
     #[serde(skip)]
-    pub failures: Option<Vec<String>>,
+    pub failures: Option<Failures>,
+}
+
+/// The failed tests of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failures {
+    /// Their names.
+    pub names: Vec<String>,
+    /// The number of passed tests.
+    pub passed: u64,
 }
 
 /// One run of a check.
@@ -227,9 +236,16 @@ pub struct Again {
 }
 
 impl Again {
-    /// Compares the names of failed tests.
+    /// Compares the failed tests of two runs. `None` if tests of the run before may not have run: the runner stopped
+    /// early, or could not load them.
     #[must_use]
-    pub fn of(before: &[String], now: &[String]) -> Self {
+    pub fn of(before: &Failures, now: &Failures) -> Option<Self> {
+        let ran = |run: &Failures| run.passed.saturating_add(run.names.len() as u64);
+        let again = Self::of_names(&before.names, &now.names);
+        (ran(now) >= ran(before) && now.passed >= again.fixed.len() as u64).then_some(again)
+    }
+
+    fn of_names(before: &[String], now: &[String]) -> Self {
         let of = |names: &[String], others: &[String], both: bool| {
             names.iter().filter(|name| others.contains(name) == both).cloned().collect()
         };

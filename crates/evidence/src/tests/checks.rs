@@ -114,12 +114,20 @@ fn counts_belong_to_the_check_that_certainly_printed_them() {
         ("npm test", vec![], &[(Passed, None)]),
         ("npm test; tsc", vec![bad.clone()], &[(Failed, Some(2)), (Passed, None)]),
         ("pytest; cargo test", vec![good.clone(), bad.clone()], &[(Passed, Some(0)), (Failed, Some(2))]),
-        ("npm test; cargo test", vec![good.clone(), bad.clone()], &[(Passed, None), (Passed, None)]),
+        ("npm test; cargo test", vec![good.clone(), bad.clone()], &[(Unproven, None), (Unproven, None)]),
+        ("npm test; cargo test", vec![good.clone()], &[(Passed, None), (Passed, None)]),
+        ("npm test; bash -c 'pytest'", vec![bad.clone()], &[(Unproven, None)]),
+        ("npm test && ./ci.sh --fast", vec![good.clone()], &[(Passed, None)]),
+        ("npm ci; true; npm test", vec![bad.clone()], &[(Failed, Some(2))]),
+        ("setsid -f pytest", vec![], &[(Unproven, None)]),
         ("tsc", vec![bad.clone()], &[(Passed, None)]),
     ] {
         let evidence = run(&at, script, &tests);
-        let seen: Vec<_> =
-            evidence.checks.iter().map(|check| (check.verdict, check.failures.as_ref().map(Vec::len))).collect();
+        let seen: Vec<_> = evidence
+            .checks
+            .iter()
+            .map(|check| (check.verdict, check.failures.as_ref().map(|failures| failures.names.len())))
+            .collect();
         assert_eq!(seen, wanted, "{script} {tests:?}");
     }
     let cut = TestCounts { complete: false, ..bad.clone() };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::changed::Changed;
+use super::changed::{Changed, covers};
 use super::failure::Failure;
 use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
 use super::tree::{Moment, Tree};
@@ -61,6 +61,13 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// Returns whether the changes since tell of a directory: it lies in the tree, is in no other repository, and git
+    /// does not ignore it.
+    #[must_use]
+    pub fn covers(&self, directory: &Path) -> bool {
+        covers(&self.root, directory)
+    }
+
     /// Returns the files that changed since. Blocks while they are read.
     #[must_use]
     pub fn changed(&self) -> Changed {

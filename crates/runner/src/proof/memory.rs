@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evidence::{Again, Check, CheckRun, Kind, Since, Verdict};
+use evidence::{Again, Check, CheckRun, Failures, Kind, Since, Verdict};
 use receipt::watch::Mark;
 use serde::Serialize;
 
@@ -40,8 +40,8 @@ struct Known {
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub run: CheckRun,
-    /// The names of failed tests, if all are known.
-    pub failures: Option<Vec<String>>,
+    /// The failed tests, if all are known.
+    pub failures: Option<Failures>,
     /// Its end in its tree. `None` if the tree was not watched.
     pub mark: Option<Arc<Mark>>,
 }
@@ -79,11 +79,6 @@ impl Known {
     fn last_passed(&self) -> Option<&Run> {
         if self.last.run.verdict == Verdict::Passed { Some(&self.last) } else { self.passed.as_ref() }
     }
-
-    /// Returns the end of a run, if its tree contains the check.
-    fn mark<'r>(&self, run: &'r Run) -> Option<&'r Arc<Mark>> {
-        run.mark.as_ref().filter(|mark| self.cwd.starts_with(&mark.root))
-    }
 }
 
 impl Memory {
@@ -96,39 +91,41 @@ impl Memory {
     }
 
     /// Adds a run of a check, after it has told the check of the runs before. `before`: the tree right before this run,
-    /// if it was watched.
-    pub fn add(&mut self, check: &mut Check, run: Run, before: Option<&Before>) {
+    /// if it was watched. Returns the marks that are no longer needed: their end may have to wait for their trees.
+    pub fn add(&mut self, check: &mut Check, run: Run, before: Option<&Before>) -> Vec<Arc<Mark>> {
         let known = self.0.iter().position(|known| known.id == check.id).map(|at| self.0.remove(at));
         let passed = known.as_ref().and_then(|known| known.last_passed().cloned());
         if let Some(known) = &known {
             check.last = Some(known.last.run.clone());
-            check.again = known.last.failures.as_ref().zip(run.failures.as_ref()).map(|(old, new)| Again::of(old, new));
+            let both = known.last.failures.as_ref().zip(run.failures.as_ref());
+            check.again = both.and_then(|(old, new)| Again::of(old, new));
         }
         if let (Some(known), Some(passed)) = (&known, &passed) {
             check.last_passed = Some(passed.run.clone());
             let seen = || before.and_then(|before| before.since(&passed.run.run_id));
-            check.since = Some(match (&passed.mark, known.mark(passed)) {
-                (Some(_), None) => unknown(ELSEWHERE),
+            check.since = Some(match &passed.mark {
+                Some(mark) if !mark.covers(&known.cwd) => unknown(ELSEWHERE),
                 _ => seen().unwrap_or_else(|| unknown(NOT_MARKED)),
             });
         }
-        if self.0.len() >= CHECKS {
-            self.0.remove(0);
-        }
+        let oldest = if self.0.len() >= CHECKS { Some(self.0.remove(0)) } else { None };
         let Check { id, command, cwd, kind, .. } = check.clone();
         self.0.push(Known { id, command, cwd, kind, last: run, passed });
-        self.spare();
+        let gone = known.into_iter().chain(oldest).flat_map(|known| [Some(known.last), known.passed]);
+        let mut gone: Vec<_> = gone.flatten().filter_map(|run| run.mark).collect();
+        gone.append(&mut self.spare());
+        gone
     }
 
-    /// Drops the marks of the oldest runs.
-    fn spare(&mut self) {
+    /// Takes the marks of the oldest runs.
+    fn spare(&mut self) -> Vec<Arc<Mark>> {
         let runs = || self.0.iter().flat_map(|known| [Some(&known.last), known.passed.as_ref()]).flatten();
         let mut ends: Vec<_> = runs().filter(|run| run.mark.is_some()).map(|run| run.run.at).collect();
         ends.sort_unstable_by(|one, other| other.cmp(one));
         ends.dedup();
-        let Some(oldest) = ends.get(MARKS - 1).copied() else { return };
+        let Some(oldest) = ends.get(MARKS - 1).copied() else { return Vec::new() };
         let runs = self.0.iter_mut().flat_map(|known| [Some(&mut known.last), known.passed.as_mut()]).flatten();
-        runs.filter(|run| run.run.at < oldest).for_each(|run| run.mark = None);
+        runs.filter(|run| run.run.at < oldest).filter_map(|run| run.mark.take()).collect()
     }
 
     /// Lists the checks, the newest first: all of them, or those in a directory and below.
@@ -151,15 +148,15 @@ impl Unread {
             since: None,
             stale: None,
         };
-        let mark = |run: &Run| known.mark(run).cloned();
-        Self { standing, last: mark(&known.last), passed: passed.and_then(mark) }
+        Self { standing, last: known.last.mark.clone(), passed: passed.and_then(|run| run.mark.clone()) }
     }
 
     /// Reads the files of the check. Blocks.
     pub fn read(self) -> Standing {
         let Self { standing, last, passed } = self;
-        let stale = last.and_then(|mark| is_stale(&mark.changed()));
+        let stale = last.filter(|mark| mark.covers(&standing.cwd)).and_then(|mark| is_stale(&mark.changed()));
         let since = standing.last_passed.as_ref().map(|_| match passed {
+            Some(mark) if !mark.covers(&standing.cwd) => unknown(ELSEWHERE),
             Some(mark) => since(&mark.changed()),
             None => unknown(NOT_MARKED),
         });
@@ -188,7 +185,8 @@ mod tests {
     }
 
     fn run(at: u64, verdict: Verdict, failures: Option<&[&str]>) -> Run {
-        let failures = failures.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let failures = failures.map(|failed| Failures { names: names(failed), passed: 9 });
         let run = CheckRun { run_id: format!("r{at}"), at, verdict, exit_code: Some(0) };
         Run { run, failures, mark: None }
     }
@@ -229,6 +227,8 @@ mod tests {
             (3, None, None),
             (4, Some(&[]), None),
             (5, Some(&["c"]), Some((vec![], vec![], vec!["c"]))),
+            // One test less ran, as after a stop at the first failure.
+            (6, Some(&[]), None),
         ] {
             let mut check = check("a");
             memory.add(&mut check, run(at, Verdict::Failed, failures), None);

@@ -18,6 +18,7 @@ use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::Commands;
 use sys::Trace;
+use tokio::runtime::Handle;
 
 pub use counter::{Counter, count_log};
 pub use memory::Standing;
@@ -36,8 +37,7 @@ pub struct Wanted {
 }
 
 /// A command that has ended.
-#[derive(Debug)]
-pub struct Ended<'a> {
+pub struct Ended<'a, C> {
     /// Its run, the value of `AGENT_BASH_ID`.
     pub run: &'a str,
     /// Its text.
@@ -46,8 +46,8 @@ pub struct Ended<'a> {
     pub trace: Option<Trace>,
     /// Its end.
     pub end: End,
-    /// The tests in its output.
-    pub tests: Vec<TestCounts>,
+    /// Counts the tests in its output.
+    pub tests: C,
     /// The tree right before its start. `None` if it was not watched.
     pub before: Option<Before>,
 }
@@ -69,20 +69,29 @@ impl Wanted {
     /// Reads the evidence of the command, which has ended just now, and remembers its checks. Blocks if the tree is
     /// watched.
     #[must_use]
-    pub fn prove(&self, ended: Ended<'_>) -> Evidence {
+    pub fn prove(&self, ended: Ended<'_, impl FnOnce() -> Vec<TestCounts>>) -> Evidence {
+        // A file that changes from here on changed after the run.
+        let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
         let Ended { run, command, trace, end, tests, before } = ended;
+        let tests = tests();
         let ran = Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks };
         let mut evidence = evidence::read(ran);
         if evidence.checks.is_empty() {
             return evidence;
         }
-        let mark = before.as_ref().map(|_| tree::end(&self.cwd));
-        let (at, mut memory) = (now_ms(), memory());
+        let mut gone = Vec::new();
+        let mut memory = memory();
         for check in &mut evidence.checks {
             let (verdict, exit_code) = (check.verdict, check.exit_code);
             let run = CheckRun { run_id: run.to_owned(), at, verdict, exit_code };
             let run = Run { run, failures: check.failures.clone(), mark: mark.clone() };
-            memory.add(check, run, before.as_ref());
+            gone.append(&mut memory.add(check, run, before.as_ref()));
+        }
+        drop(memory);
+        if !gone.is_empty()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn_blocking(move || drop(gone));
         }
         evidence
     }

@@ -133,10 +133,10 @@ impl Completion<'_> {
         let end = end_of(&self.exit);
         let tests = counter.end(counts::Ended::with(end.code.map(i64::from)));
         if !watched.has_tree() {
-            return Some(watched.prove((&request.mark, &request.command), end, tests));
+            return Some(watched.prove((&request.mark, &request.command), end, || tests));
         }
         let (run, command) = (request.mark.clone(), request.command.clone());
-        spawn_blocking(move || watched.prove((&run, &command), end, tests)).await.ok()
+        spawn_blocking(move || watched.prove((&run, &command), end, || tests)).await.ok()
     }
 }
 

@@ -50,6 +50,8 @@ const OF_HOMES: [&str; 27] = [
 const NOT_FOUND: i32 = 127;
 /// The most hints of one command.
 const MOST: usize = 3;
+/// The most programs that are looked for.
+const PROGRAMS: usize = 16;
 /// The longest command that is read for a hint, bytes.
 const MAX_COMMAND: usize = 64 * 1024;
 /// The most directories around that of a command.
@@ -110,6 +112,9 @@ fn wanted(request: &Request, outcome: &Outcome) -> Vec<Program> {
         let names = unit.prefix.into_iter().take(1).chain(own);
         let missing = |name: &String| is_name(name) && !is_builtin(name) && !is_on(path, name, &request.cwd);
         let Some(name) = names.into_iter().find(missing) else { continue };
+        if programs.len() == PROGRAMS {
+            break;
+        }
         gone.push(unit.span);
         let program = Program { name, cwd: unit.cwd.map(PathBuf::from) };
         if !programs.contains(&program) {

@@ -237,7 +237,7 @@ impl Outcome {
 /// Returns the evidence of a command that was not started.
 fn unstarted(request: &Request, wanted: &Wanted) -> Evidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
-    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: Vec::new(), before: None })
+    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: Vec::new, before: None })
 }
 
 /// Returns the confinement of a command, as far as it is known.

@@ -68,8 +68,9 @@ impl Watched {
         self.before.is_some()
     }
 
-    /// Reads the evidence of the command, which has ended. `named`: the run, and the command.
-    pub fn prove(self, named: (&str, &str), end: End, tests: Vec<TestCounts>) -> Evidence {
+    /// Reads the evidence of the command, which has ended. `named`: the run, and the command. `tests` counts the
+    /// tests in its output.
+    pub fn prove(self, named: (&str, &str), end: End, tests: impl FnOnce() -> Vec<TestCounts>) -> Evidence {
         let (trace, (run, command)) = (self.trace(), named);
         self.wanted.prove(Ended { run, command, trace, end, tests, before: self.before })
     }
