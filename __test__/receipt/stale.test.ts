@@ -142,6 +142,18 @@ describe('a file is stale', () => {
     ]);
   });
 
+  linuxTest('or a note says that the receipt lists only a part of the changes', async () => {
+    const { cwd, known } = site();
+    const command = 'for n in {1..150}; do echo new > f$n; done';
+    const { stale, notes } = await bash(command, { cwd, receipt: 'exact', knownFiles: known });
+    expect(stale).toEqual([]);
+    expect(notes).toContain(
+      'knownFiles: the receipt lists 100 of 150 changes; other known files may have changed, too',
+    );
+    const unknown = await bash('for n in {1..150}; do echo more >> f$n; done', { cwd, receipt: 'exact' });
+    expect(unknown.notes.join()).not.toContain('knownFiles');
+  });
+
   linuxTest('if another file took its place, or it was made anew', async () => {
     const { cwd, known } = site();
     const command = 'echo other > x; mv x a; mv b c; mv d e; echo anew > d';

@@ -30,14 +30,15 @@ export function staleOf(
   if (!receipt || known === undefined) return { stale, notes: [] };
   const changes = new Changes(receipt);
   if (changes.isEmpty) return { stale, notes: [] };
-  const notes: string[] = [];
+  const notes = unlistedNote(receipt);
   const seen = new Set<string>();
+  let wrong: string | undefined;
   try {
     for (const path of typeof known === 'function' ? known() : known) {
       if (stale.length === MOST || seen.size === MOST_KNOWN) break;
       if (seen.has(path)) continue;
       seen.add(path);
-      if (typeof path !== 'string' || !isAbsolute(path)) notes[0] ??= `knownFiles: ${String(path)} is no absolute path`;
+      if (typeof path !== 'string' || !isAbsolute(path)) wrong ??= String(path);
       else {
         const change = changes.of(path);
         if (change) stale.push({ path, change });
@@ -46,7 +47,16 @@ export function staleOf(
   } catch (error) {
     notes.push(`knownFiles failed: ${messageOf(error)}`);
   }
+  if (wrong !== undefined) notes.push(`knownFiles: ${wrong} is no absolute path`);
   return { stale, notes };
+}
+
+/** Says that a receipt lists only a part of its changes, so that known files among the others are not found. */
+function unlistedNote({ counts, created, modified, deleted, renamed }: Receipt): string[] {
+  const all = counts.created + counts.modified + counts.deleted + counts.renamed;
+  const listed = created.length + modified.length + deleted.length + renamed.length;
+  if (all <= listed) return [];
+  return [`knownFiles: the receipt lists ${listed} of ${all} changes; other known files may have changed, too`];
 }
 
 /** What a receipt says of each path. */

@@ -46,8 +46,9 @@ pub fn checks(programs: Vec<Program>, rules: &Commands, tests: &[TestCounts]) ->
 
 /// The tests that a program may print.
 struct Printing {
-    /// It may run any runner.
+    /// It may run any runner, as a script does.
     any: bool,
+    /// The runners whose output it prints itself.
     runners: Vec<&'static str>,
 }
 
@@ -106,30 +107,24 @@ fn is_worse(check: &Check, other: &Check) -> bool {
 struct Tested<'t> {
     /// The counts that are certainly its own.
     own: Vec<&'t TestCounts>,
-    /// Whether others may be its own, and tell of a failure or of no test.
+    /// Whether there are counts that another program of the command may have printed as well.
+    is_shared: bool,
+    /// Whether such counts tell of a failure, or of no test.
     may_have_failed: bool,
 }
 
 impl<'t> Tested<'t> {
-    /// Sorts the counts of a command. Those that another program may have printed are nobody's.
+    /// Selects the counts of a command that a check may have printed.
     fn of(found: &Found, all: &[Found], others: &[Printing], tests: &'t [TestCounts]) -> Self {
-        let has_tests = |found: &&Found| found.check.kind == Kind::Test;
         let mut tested = Self::default();
-        if !has_tests(&found) {
+        if found.check.kind != Kind::Test {
             return tested;
         }
-        let checks = || all.iter().filter(has_tests).filter(|other| other.check.id != found.check.id);
-        for counts in tests {
-            let runner = counts.runner.as_str();
-            // A check without a known runner may run any.
-            let may_print = |check: &Found| check.printing.runners.is_empty() || check.printing.may_print(runner);
-            let names = found.printing.runners.contains(&runner);
-            let other_check = checks().any(|check| if names { check.printing.any || may_print(check) } else { true });
-            let other_program = others.iter().any(|other| other.may_print(runner));
-            if !may_print(found) {
-                continue;
-            }
-            if other_check || other_program {
+        let checks = all.iter().filter(|other| other.check.kind == Kind::Test && other.check.id != found.check.id);
+        let others: Vec<_> = checks.map(|other| &other.printing).chain(others).collect();
+        for counts in tests.iter().filter(|counts| found.printing.may_print(&counts.runner)) {
+            if others.iter().any(|other| other.may_print(&counts.runner)) {
+                tested.is_shared = true;
                 tested.may_have_failed |= prove(std::slice::from_ref(counts)).0 != Verdict::Passed;
             } else {
                 tested.own.push(counts);
@@ -139,14 +134,14 @@ impl<'t> Tested<'t> {
     }
 
     fn judge(self, check: Check) -> Check {
-        let counts: Vec<TestCounts> = self.own.into_iter().cloned().collect();
+        let counts: Vec<TestCounts> = self.own.iter().map(|counts| (*counts).clone()).collect();
         let verdict = match (check.verdict, prove(&counts).0) {
             (Verdict::Passed, Verdict::Passed) if self.may_have_failed => Verdict::Unproven,
             (Verdict::Passed, proved) => proved,
             (verdict, _) => verdict,
         };
         let is_whole = |counts: &TestCounts| counts.complete && counts.failures.len() as u64 == counts.failed;
-        let whole = !counts.is_empty() && counts.iter().all(is_whole);
+        let whole = !self.is_shared && !counts.is_empty() && counts.iter().all(is_whole);
         let passed = counts.iter().map(|counts| counts.passed).sum::<Option<u64>>();
         let names = || counts.iter().flat_map(|counts| counts.failures.iter().cloned()).collect();
         let failures = passed.filter(|_| whole).map(|passed| Failures { names: names(), passed });

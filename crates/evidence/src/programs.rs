@@ -1,4 +1,4 @@
-//! The programs that a command ran, with what is known of each.
+//! The programs that a command ran: words, directory and exit code of each.
 
 use std::path::PathBuf;
 

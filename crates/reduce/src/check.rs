@@ -26,12 +26,12 @@ struct Table {
 
 static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(include_str!("../checks.toml")).ok());
 
-/// A command without the programs around it (`timeout 60`, `npx`), and what it checks.
+/// The kind of check that a command is, read without the programs around it (`timeout 60`, `npx`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checking {
     /// Its words.
     pub words: Vec<String>,
-    /// What it checks. `None`: nothing that is known.
+    /// The kind of check. `None`: it is no check.
     pub check: Option<Check>,
     /// The runners whose output its program prints, by the names of their rules.
     pub runners: Vec<&'static str>,

@@ -15,7 +15,7 @@ const PATHS: usize = 20;
 /// The tree of a command right before its start.
 #[derive(Debug)]
 pub struct Before {
-    /// What had changed since each run whose end is marked in this tree.
+    /// For each run that passed and is marked in this tree, the changes since its end.
     since: HashMap<String, Since>,
 }
 
@@ -27,7 +27,7 @@ impl Before {
         Self { since: marks.into_iter().map(|(run, mark)| (run, since(&mark.changed()))).collect() }
     }
 
-    /// Returns what had changed since a run.
+    /// Returns the changes since the end of a run.
     pub(super) fn since(&self, run: &str) -> Option<Since> {
         self.since.get(run).cloned()
     }

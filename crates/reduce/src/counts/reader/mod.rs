@@ -73,7 +73,7 @@ struct Progress {
     text: Vec<u8>,
 }
 
-/// What is known of the origin of an output.
+/// Facts about the command that printed an output.
 #[derive(Clone, Debug)]
 struct Origin {
     /// The command shows contents of files, or only searches: they may be the output of an earlier run.
