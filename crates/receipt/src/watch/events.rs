@@ -7,6 +7,7 @@ use super::catalog::ROOT;
 use super::entry::{Entry, Key};
 use super::failure::Failure;
 use super::marks::Mark;
+use super::repositories::is_lock;
 use super::tree::{Lost, Moving, Tree, Watched};
 use sys::{TreeChange, TreeEvent};
 
@@ -17,6 +18,7 @@ impl Tree {
             self.trouble.lost = Some(Lost::Overflow);
             return Ok(());
         }
+        self.count(&event);
         let directory = match self.watched.get(&event.watch).copied() {
             Some(Watched::Directory(directory)) => directory,
             Some(Watched::File(inode)) => {
@@ -59,6 +61,13 @@ impl Tree {
             return Ok(());
         }
         self.on_change((directory, event.name), event.change)
+    }
+
+    fn count(&mut self, event: &TreeEvent) {
+        let is_of_git = matches!(self.watched.get(&event.watch), Some(Watched::Git));
+        if event.change != TreeChange::Unwatched && !(is_of_git && is_lock(event)) {
+            self.counters.reports += 1;
+        }
     }
 
     fn on_change(&mut self, key: Key, change: TreeChange) -> Result<(), Failure> {

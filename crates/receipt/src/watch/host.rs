@@ -78,6 +78,18 @@ impl Mark {
             Err(why) => Changed::unknown(why.to_string()),
         }
     }
+
+    /// Returns why anything in the tree may have changed since: files, ignored ones, times, or git. `None`: nothing
+    /// did. Below a large ignored directory only its own entries count. Blocks while the changes are read.
+    #[must_use]
+    pub fn touched(&self) -> Option<String> {
+        match &self.token.window {
+            Ok((follower, window)) => {
+                follower.read(|tree| tree.touched(*window)).unwrap_or_else(|failure| Some(failure.to_string()))
+            }
+            Err(why) => Some(why.to_string()),
+        }
+    }
 }
 
 impl Default for Watch {

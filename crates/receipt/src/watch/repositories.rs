@@ -10,6 +10,11 @@ use crate::git::{Snapshot, compare};
 use crate::{Completeness, GitChange};
 use sys::TreeEvent;
 
+/// Returns whether a report on a file below a `.git` is about a lock, which comes and goes.
+pub fn is_lock(event: &TreeEvent) -> bool {
+    event.name.as_encoded_bytes().ends_with(b".lock")
+}
+
 /// All repositories of a tree, by the tops of their work trees.
 #[derive(Debug, Default)]
 pub struct Repositories {
@@ -33,7 +38,7 @@ pub struct Known {
 impl Repositories {
     /// Handles a report on a file below a `.git`.
     pub fn on_event(&mut self, event: &TreeEvent) {
-        self.is_changed |= !event.name.as_encoded_bytes().ends_with(b".lock");
+        self.is_changed |= !is_lock(event);
     }
 
     /// Records that another repository than before may be at a top.

@@ -37,6 +37,9 @@ pub(super) struct Moving {
     pub limbo: PathBuf,
 }
 
+const NO_WINDOW: &str = "its changes are no longer recorded";
+const UNWATCHED_GIT: &str = "its repository cannot be watched as a whole";
+const TOUCHED: &str = "something in it changed";
 const RACE: &str = "directories were renamed while they were read, so they may be listed as deleted and created";
 
 /// A tree of directories.
@@ -60,6 +63,8 @@ pub struct Tree {
 pub(super) struct Counters {
     pub version: u64,
     pub files: usize,
+    /// Reports of anything that may have changed: also of ignored files, times and git, but not of git's locks.
+    pub reports: u64,
 }
 
 /// Problems that make the changes of a tree uncertain.
@@ -191,7 +196,7 @@ impl Tree {
     pub fn begin(&mut self) -> Result<u64, Failure> {
         self.catch_up(Moment::After)?;
         let git = self.git.snapshots();
-        Ok(self.windows.open(git))
+        Ok(self.windows.open(git, self.counters.reports))
     }
 
     /// Closes a window, and returns its changes.
@@ -244,6 +249,23 @@ impl Tree {
             reasons.into_iter().for_each(|(state, why)| changed.lower(state, why));
         }
         Ok(changed)
+    }
+
+    /// Returns why something in the tree may have changed since a window was opened, ignored or not. `None`: nothing did.
+    ///
+    /// # Errors
+    /// If the tree is no longer known.
+    pub fn touched(&mut self, window: u64) -> Result<Option<String>, Failure> {
+        self.catch_up(Moment::After)?;
+        self.check_root()?;
+        let Some(window) = self.windows.get(window) else { return Ok(Some(NO_WINDOW.to_owned())) };
+        let doubt = window.trouble.as_ref().map(|(_, why)| why.clone()).or_else(|| self.trouble.standing.clone());
+        let why = match doubt {
+            Some(why) => Some(why),
+            None if !self.git.is_fresh() => Some(UNWATCHED_GIT.to_owned()),
+            None => (window.reports != self.counters.reports).then(|| TOUCHED.to_owned()),
+        };
+        Ok(why)
     }
 
     fn fill(&self, receipt: &mut Receipt, window: &Window) {

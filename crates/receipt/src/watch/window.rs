@@ -19,6 +19,8 @@ pub struct Window {
     pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
     /// Why the changes are incomplete.
     pub trouble: Option<(Completeness, String)>,
+    /// The number of reports of the tree when the window was opened.
+    pub reports: u64,
 }
 
 /// All windows of a tree, by their numbers.
@@ -30,8 +32,8 @@ pub struct Windows {
 
 impl Windows {
     /// Opens a window.
-    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>) -> u64 {
-        let window = Window { replay: Replay::new(), summed_up: BTreeSet::new(), git, trouble: None };
+    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>, reports: u64) -> u64 {
+        let window = Window { replay: Replay::new(), summed_up: BTreeSet::new(), git, trouble: None, reports };
         self.next += 1;
         self.open.insert(self.next, window);
         self.next

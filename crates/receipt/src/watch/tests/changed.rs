@@ -77,3 +77,40 @@ fn a_tree_that_is_not_watched_is_unknown() {
     fixture.run("cd ..; mv tree gone; mkdir tree");
     assert_eq!(mark.changed().state, Completeness::Unknown);
 }
+
+#[test]
+fn a_tree_is_touched_by_whatever_may_have_changed() {
+    let fixture = Fixture::new(
+        "git init -q -b main; printf '/out/\n/big/\n' >.gitignore; mkdir -p out big/deep; echo 1 >out/a; echo 1 >a; \
+         touch big/{1..1200} big/deep/a; \
+         touch -d 2020-01-01 a .gitignore; git add .; git commit -qm one; echo 1 >b; git branch other",
+    );
+    for (script, touched) in [
+        ("cat a b out/a big/1 >/dev/null; ls -lR", false),
+        ("test -e c || true", false),
+        ("git log", false),
+        ("git diff", false),
+        ("git status", false),
+        ("echo 2 >big/deep/a", false),
+        ("echo 2 >a", true),
+        ("echo 1 >a", true),
+        ("touch a", true),
+        ("touch -d 2001-01-01 a", true),
+        ("chmod u+x a; chmod u-x a", true),
+        ("echo 1 >c; rm c", true),
+        ("echo 2 >out/a", true),
+        ("touch big/new", true),
+        ("git commit -q --allow-empty -m two", true),
+        ("git branch third", true),
+        ("git add b", true),
+        ("git stash -q; git stash pop -q", true),
+        ("git config user.name x", true),
+        ("echo '*.md' >>.git/info/exclude", true),
+    ] {
+        let mark = fixture.watch.mark(&fixture.root());
+        fixture.run(script);
+        assert_eq!(mark.touched().is_some(), touched, "{script}: {:?}", mark.touched());
+    }
+    let gone = fixture.watch.mark(&fixture.root().join("none"));
+    assert!(gone.touched().is_some());
+}
