@@ -526,6 +526,19 @@ interface Since {
   /** Their absolute paths, at most 20. */
   paths: string[];
 }
+/** A run whose result was given again. Its `pid` is 0, its `evidence` that of the run, and its `runId` its own. */
+interface Reused {
+  /** The run that ran. */
+  runId: string;
+  /** The time of its end, Unix time in ms. */
+  at: number;
+  /** Whether its output went through another filter, which did run. */
+  filtered: boolean;
+  /** What was compared, in words. */
+  checked: string[];
+  /** What its result may depend on and was not compared. */
+  notChecked: string[];
+}
 /** The whole output of the first program of a pipeline. */
 interface Tap {
   /** The source of the program. */
@@ -842,6 +855,8 @@ interface LedgerEntry {
   }) | null;
   /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
   evidence: Evidence['verdict'] | null;
+  /** The run whose result was given again in place of this one; `null` if the command ran. */
+  reused: string | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;
   /** The task that the run is, or has become; `null` if it is none. */
@@ -1403,6 +1418,21 @@ interface ObservedBlock {
   message: string;
   /** The findings of the error. */
   findings: Finding[];
+}
+/** `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`. */
+interface ObservedReuse {
+  /** Names the call in this process. */
+  id: string;
+  /** The kind that the run would have had. */
+  kind: ObservedKind;
+  /** The command as it was given, without the prefix. */
+  command: string;
+  /** Names the result. */
+  runId: string;
+  /** As in a `BashResult`. */
+  exitCode: number | null;
+  /** As in a `BashResult`. */
+  reused: Reused;
 }
 /** `agent-bash:undo`: a run was undone. A dry run is not published. */
 interface ObservedUndo {
@@ -2081,6 +2111,25 @@ interface BashOptions {
    */
   checks?: string[] | undefined;
   /**
+   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
+   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
+   * `fresh`. An object sets details. It implies `evidence: 'tree'`.
+   *
+   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
+   * host and writes inside of the tree only. A command of a session, in a terminal or in the background always runs.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
+   */
+  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
+  /**
+   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
+   *
+   * @default false
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
+   */
+  fresh?: boolean | undefined;
+  /**
    * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
    * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
    * called after each run whose receipt has changes. If it throws, that is a note.
@@ -2123,6 +2172,32 @@ interface BashOptions {
 }
 /** Options with which a command cannot go to the background, so that its result has an exit code. */
 type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'> };
+/** Options of the re-use of results. */
+interface ReuseOptions {
+  /**
+   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
+   * it. A command with a redirect into a file is not named by them.
+   *
+   * @default []
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
+   */
+  commands?: string[] | undefined;
+  /**
+   * The highest age of a result, in ms, a whole number of at least 1.
+   *
+   * @default 3600000
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
+   */
+  maxAgeMs?: number | undefined;
+  /**
+   * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
+   * quarter of it is not stored. Most of it lies in files without names, which end with the process.
+   *
+   * @default 268435456
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
+   */
+  storeBytes?: number | undefined;
+}
 /** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 interface BashLimits {
   /**
@@ -2211,6 +2286,8 @@ interface BashRun {
    * background, and if it ran in a sandbox.
    */
   evidence: Evidence | null;
+  /** The run whose result this is, with the option `reuse`; `null` if the command ran. */
+  reused: Reused | null;
   /**
    * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
    * or without a receipt.
@@ -2760,4 +2837,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -13,7 +13,7 @@ use super::result::{
 };
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
-use runner::run::outcome::Outcome;
+use runner::run::outcome::{Outcome, Reused};
 
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
@@ -29,7 +29,7 @@ pub enum NativeEvent {
         stdout: String,
         /// `BashResult.stderr`
         stderr: String,
-        /// All other fields of the `BashResult`, as JSON, and its `evidence`.
+        /// All other fields of the `BashResult`, as JSON, with `evidence` and `reused`.
         rest: String,
         /// The current directory of the session. `None` for a command without a session.
         cwd: Option<String>,
@@ -157,15 +157,16 @@ struct Rest<'a> {
     #[serde(flatten)]
     result: BashResult,
     evidence: Option<EvidenceOfRun<'a>>,
+    reused: Option<Reused>,
 }
 
 impl NativeEvent {
     /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one.
     pub fn result(mut outcome: Outcome, cwd: Option<String>) -> Self {
-        let evidence = outcome.evidence.take();
+        let (evidence, reused) = (outcome.evidence.take(), outcome.reused.take());
         let mut result = BashResult::from(outcome);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
-        let rest = Rest { result, evidence: evidence.as_ref().map(EvidenceOfRun::from) };
+        let rest = Rest { result, evidence: evidence.as_ref().map(EvidenceOfRun::from), reused };
         let rest = serde_json::to_string(&rest).unwrap_or_default();
         Self::Result { stdout, stderr, rest, cwd }
     }

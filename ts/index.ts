@@ -64,6 +64,7 @@ export type {
   NotKnown,
   Part,
   ReadTestsOptions,
+  Reused,
   Since,
   Standing,
   Tap,
@@ -80,6 +81,7 @@ export type {
   ObservedKind,
   ObservedOutput,
   ObservedReturn,
+  ObservedReuse,
   ObservedRule,
   ObservedStart,
   ObservedUndo,
@@ -118,7 +120,7 @@ export { analyze, decide, safetyRules } from './safety/index.ts';
 export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 export { BashSession, type SessionResult } from './session.ts';
 export { warmShells, warmUp } from './shells.ts';
-export type { BashLimits, BashOptions, ForegroundOptions } from './types.ts';
+export type { BashLimits, BashOptions, ForegroundOptions, ReuseOptions } from './types.ts';
 export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 refuseWindows();

@@ -24,7 +24,7 @@ import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
-import type { BashLimits, BashOptions } from './types.ts';
+import type { BashLimits, BashOptions, ReuseOptions } from './types.ts';
 import { RECEIPT, UNDO } from './undo/options.ts';
 
 const LEVELS = wordsByName('off', 'warn', 'ask', 'deny');
@@ -125,6 +125,11 @@ const BASH: Checks<BashOptions> = {
   undo: UNDO,
   evidence: oneOf('off', 'status', 'tree'),
   checks: strings,
+  reuse: wordOr(
+    ['off', 'verified'],
+    fields<ReuseOptions>({ commands: strings, maxAgeMs: type('number'), storeBytes: type('number') }),
+  ),
+  fresh: type('boolean'),
   knownFiles: (value, name) => {
     const isList = typeof value === 'object' && value !== null && Symbol.iterator in value;
     if (!isList && typeof value !== 'function')

@@ -9,7 +9,7 @@ import type {
 } from '../native.cjs';
 import type { EventOf } from './core/calls.ts';
 import { keepKnown, type StaleFile, staleOf } from './core/stale.ts';
-import type { Evidence } from './evidence/types.ts';
+import type { Evidence, Reused } from './evidence/types.ts';
 import type { View } from './reduce/types.ts';
 import type { BashOptions } from './types.ts';
 
@@ -56,6 +56,8 @@ export interface BashRun {
    * background, and if it ran in a sandbox.
    */
   evidence: Evidence | null;
+  /** The run whose result this is, with the option `reuse`; `null` if the command ran. */
+  reused: Reused | null;
   /**
    * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
    * or without a receipt.

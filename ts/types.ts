@@ -289,6 +289,25 @@ export interface BashOptions {
    */
   checks?: string[] | undefined;
   /**
+   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
+   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
+   * `fresh`. An object sets details. It implies `evidence: 'tree'`.
+   *
+   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
+   * host and writes inside of the tree only. A command of a session, in a terminal or in the background always runs.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
+   */
+  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
+  /**
+   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
+   *
+   * @default false
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
+   */
+  fresh?: boolean | undefined;
+  /**
    * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
    * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
    * called after each run whose receipt has changes. If it throws, that is a note.
@@ -334,6 +353,33 @@ export interface BashOptions {
 export type ForegroundOptions = {
   [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'>;
 };
+
+/** Options of the re-use of results. */
+export interface ReuseOptions {
+  /**
+   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
+   * it. A command with a redirect into a file is not named by them.
+   *
+   * @default []
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
+   */
+  commands?: string[] | undefined;
+  /**
+   * The highest age of a result, in ms, a whole number of at least 1.
+   *
+   * @default 3600000
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
+   */
+  maxAgeMs?: number | undefined;
+  /**
+   * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
+   * quarter of it is not stored. Most of it lies in files without names, which end with the process.
+   *
+   * @default 268435456
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
+   */
+  storeBytes?: number | undefined;
+}
 
 /** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 export interface BashLimits {

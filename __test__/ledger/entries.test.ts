@@ -35,6 +35,7 @@ describe('an entry of the ledger', () => {
       silence: null,
       receipt: null,
       evidence: null,
+      reused: null,
       outputPath: null,
       taskId: null,
     });

@@ -13,7 +13,7 @@ import { inContextOfCall } from '../tool/in-context.ts';
 import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept.ts';
 import { rememberSignal } from '../tool/interruption.ts';
-import { checkToolOptions, offersUndo } from '../tool/options.ts';
+import { checkToolOptions, offersFresh, offersUndo } from '../tool/options.ts';
 import { sandboxOf, sessionOf, terminalOf } from '../tool/place.ts';
 import { Readings } from '../tool/readings.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
@@ -45,7 +45,8 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
   interceptRules(options);
   const placed = withPlace(options, setup.folder);
   const { recalls } = setup;
-  const fields: OptionalFields = { asks: options.onAccess !== undefined, undoes: offersUndo(placed), recalls };
+  const [undoes, reuses] = [offersUndo(placed), offersFresh(placed)];
+  const fields: OptionalFields = { asks: options.onAccess !== undefined, undoes, recalls, reuses };
   const readings = new Readings(placed, BY_INPUT, fields, ownLevel(setup));
   const readInput = inputReader(fields);
   async function* run(

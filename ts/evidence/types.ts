@@ -117,6 +117,20 @@ export interface Since {
   paths: string[];
 }
 
+/** A run whose result was given again. Its `pid` is 0, its `evidence` that of the run, and its `runId` its own. */
+export interface Reused {
+  /** The run that ran. */
+  runId: string;
+  /** The time of its end, Unix time in ms. */
+  at: number;
+  /** Whether its output went through another filter, which did run. */
+  filtered: boolean;
+  /** What was compared, in words. */
+  checked: string[];
+  /** What its result may depend on and was not compared. */
+  notChecked: string[];
+}
+
 /** The whole output of the first program of a pipeline. */
 export interface Tap {
   /** The source of the program. */

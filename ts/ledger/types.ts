@@ -102,6 +102,8 @@ export interface LedgerEntry {
   receipt: (ChangeCounts & { state: Receipt['state'] }) | null;
   /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
   evidence: Evidence['verdict'] | null;
+  /** The run whose result was given again in place of this one; `null` if the command ran. */
+  reused: string | null;
   /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
   outputPath: string | null;
   /** The task that the run is, or has become; `null` if it is none. */

@@ -1,6 +1,6 @@
 import type { BashUsage, Confinement, Receipt, Survivor, UndoConflict, UndoCoverage } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
-import type { Evidence } from '../evidence/types.ts';
+import type { Evidence, Reused } from '../evidence/types.ts';
 import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
 import type { BashResult } from '../result.ts';
@@ -137,6 +137,22 @@ export interface ObservedBlock {
   findings: Finding[];
 }
 
+/** `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`. */
+export interface ObservedReuse {
+  /** Names the call in this process. */
+  id: string;
+  /** The kind that the run would have had. */
+  kind: ObservedKind;
+  /** The command as it was given, without the prefix. */
+  command: string;
+  /** Names the result. */
+  runId: string;
+  /** As in a `BashResult`. */
+  exitCode: number | null;
+  /** As in a `BashResult`. */
+  reused: Reused;
+}
+
 /** `agent-bash:undo`: a run was undone. A dry run is not published. */
 export interface ObservedUndo {
   /** The run that was undone. */
@@ -170,11 +186,12 @@ const kill = channel('agent-bash:kill');
 const exit = channel('agent-bash:exit');
 const block = channel('agent-bash:block');
 const returned = channel('agent-bash:return');
+const reuse = channel('agent-bash:reuse');
 const undo = channel('agent-bash:undo');
 const ruleRetired = channel('agent-bash:rule-retired');
 
 /** The channels. Publishers check for subscribers first. */
-export const channels = { call, start, output, kill, exit, block, returned, undo, ruleRetired };
+export const channels = { call, start, output, kill, exit, block, returned, reuse, undo, ruleRetired };
 
 /** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {
@@ -185,6 +202,7 @@ export function isObserved(): boolean {
     output.hasSubscribers ||
     kill.hasSubscribers ||
     exit.hasSubscribers ||
-    block.hasSubscribers
+    block.hasSubscribers ||
+    reuse.hasSubscribers
   );
 }

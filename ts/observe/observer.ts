@@ -13,6 +13,7 @@ import {
   type ObservedKill,
   type ObservedKind,
   type ObservedReturn,
+  type ObservedReuse,
 } from './channels.ts';
 import type { TaskObserver } from './tasks.ts';
 
@@ -110,6 +111,7 @@ export class Observer {
     this.#tasks = tasks;
     try {
       const result = await run;
+      this.#reused(result);
       this.#ended(result);
       tasks?.release(this.#pid);
       if (result.background) tasks?.started(result.background);
@@ -150,6 +152,12 @@ export class Observer {
     if (code !== 'ERR_BASH_BLOCKED' || !channels.block.hasSubscribers) return;
     const run = { id: this.#id, kind: this.#kind, command: this.#command, cwd: this.#cwd() };
     channels.block.publish({ ...run, message, findings: structuredClone(findings) } satisfies ObservedBlock);
+  }
+
+  #reused({ runId, exitCode, reused }: BashResult): void {
+    if (!reused || !channels.reuse.hasSubscribers) return;
+    const call = { id: this.#id, kind: this.#kind, command: this.#command, runId, exitCode };
+    channels.reuse.publish({ ...call, reused: structuredClone(reused) } satisfies ObservedReuse);
   }
 
   // The observer of a registry publishes its tasks, and without a pid nothing was started.

@@ -1,6 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/format.ts';
-import { changedPart, denialPart, evidencePart, stalePart } from '../tool/parts.ts';
+import { changedPart, denialPart, evidencePart, reusedPart, stalePart } from '../tool/parts.ts';
 import { LONGEST_LIMIT_MS } from '../tool/schema.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';
 import type { ShellEntry } from './types.ts';
@@ -58,6 +58,7 @@ function said(result: BashResult, cwd: string): string[] {
   const place = 'cwd' in result ? String(result.cwd) : cwd;
   const limit = timeoutMs === null || !moved ? '' : ` after ${timeoutMs / 1000}s`;
   return [
+    reusedPart(result.reused, ADVICE.anew),
     status === 'exited' ? '' : headline(result),
     evidencePart(result.evidence),
     nextStep(result, ADVICE),

@@ -5,10 +5,20 @@ import { DECIDED, type Decided } from '../core/ledger.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { type LineLimit, lineLimits, trailingLimit, truncateFor } from './lines.ts';
-import { checkToolOptions, levelOf, SHARED_OUTPUTS, type Sharing, undoOption, VIEWS, type Viewed } from './options.ts';
+import {
+  checkToolOptions,
+  levelOf,
+  offersFresh,
+  SHARED_OUTPUTS,
+  type Sharing,
+  undoOption,
+  VIEWS,
+  type Viewed,
+} from './options.ts';
 import { overriddenOptions, sandboxDirectory, sandboxOf, sessionOf, terminalOf, withSession } from './place.ts';
 import {
   ACCESS_FIELD,
+  FRESH_FIELD,
   INPUT_FIELDS,
   ignoredInput,
   LONGEST_LIMIT_MS,
@@ -47,7 +57,9 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
   const trailing = oneStream || background ? null : trailingLimit(command);
   const limits = background ? [] : lineLimits(trailing, input);
   const { timeoutMs, notes } = timeLimit(input.timeout_ms, background ? longestBackgroundMs() : LONGEST_LIMIT_MS);
-  const known = options.onAccess === undefined ? INPUT_FIELDS : [...INPUT_FIELDS, ACCESS_FIELD];
+  const asks = options.onAccess !== undefined;
+  const reuses = offersFresh(options);
+  const known = [...INPUT_FIELDS, ...(asks ? [ACCESS_FIELD] : []), ...(reuses ? [FRESH_FIELD] : [])];
   const useless = background ? [...WAIT_FIELDS, ...LINE_FIELDS] : WAIT_FIELDS;
   const taken = (field: string) => known.includes(field) && !useless.includes(field);
   const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
@@ -67,6 +79,7 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
       cwd: there ? sandboxDirectory(options.cwd, input.cwd) : folderHere(options, input.cwd),
       mode,
       timeoutMs: timeoutMs ?? options.timeoutMs,
+      fresh: (reuses && input.fresh) || options.fresh,
       // Servers are silent.
       ...(background && { idleTimeoutMs: undefined }),
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),

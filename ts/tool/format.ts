@@ -7,6 +7,7 @@ import {
   evidencePart,
   formatUndone,
   joinParts,
+  reusedPart,
   stalePart,
   withoutLastNewline,
   withSuggestion,
@@ -24,6 +25,8 @@ export interface Advice {
   stop: (task: BackgroundTask, confinement: Confinement | null) => string;
   /** Advice for a command that continues in the background. */
   manage: (task: BackgroundTask, confinement: Confinement | null) => string;
+  /** How a command whose result was given again is run all the same, behind a semicolon; or `''`. */
+  readonly anew: string;
   /** Rewords a note for this model. */
   note: (note: string, confinement: Confinement | null) => string;
 }
@@ -42,6 +45,7 @@ export const BY_INPUT: Advice = {
   atSilence: `${SILENT} use mode "background".`,
   stop: ({ pid, pgid }, confinement) => (isRenumbered(confinement) ? `kill_pid ${pid}` : `kill -9 -${pgid}`),
   manage: () => `Use ${MANAGE_BY_INPUT} to manage.`,
+  anew: '; fresh: true runs it',
   note: (note) => note,
 };
 
@@ -53,6 +57,7 @@ export function byCommand(atLimit: string): Advice {
     atLimit,
     atSilence: `${SILENT} start it in the background with its output in a file.`,
     stop,
+    anew: '',
     manage: (task, confinement) => `To stop: ${stop(task, confinement)}`,
     note: (note, confinement) => {
       const ends = isRenumbered(confinement) ? '; kill with the number that ps shows ends it;' : '; kill ends it;';
@@ -148,10 +153,11 @@ function stateOf({ state, exitCode, signal }: BackgroundTask): string {
 
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
- * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code unless the first line has it, the failures that it hides, advice after a time limit, the
- * changes of the command, the denials of a confinement, and the notes. The streams already contain their truncation
- * notices. The text of a command that continues in the background gives its pid, its log, and how to check and stop it.
+ * The parts are a line on the run whose result was given again, one on how the command ended (not for a plain
+ * success), the streams (`(no output)` when both are empty), the exit code unless the first line has it, the failures
+ * that it hides, advice after a time limit, the changes of the command, the denials of a confinement, and the notes.
+ * The streams already contain their truncation notices. The text of a command that continues in the background gives
+ * its pid, its log, and how to check and stop it.
  *
  * A view (option `reduce`) stands for the streams, and `exit code: 0` is left out beside it.
  *
@@ -165,10 +171,11 @@ export function formatResult(result: BashResult, options: { cwd?: string | undef
 function resultText(result: BashResult, reading: Reading): string {
   const { advice = BY_INPUT, asks = false, undoes = false, bare = false } = reading;
   const { background } = result;
+  const again = reusedPart(result.reused, advice.anew);
   const parts = background ? inBackground(result, background, advice) : ended(result, advice, bare);
   const cwd = directoryOf(result, reading);
   const changed = [changedPart(result, cwd, undoes), stalePart(result.stale, cwd)];
-  return joinParts([...parts, ...changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
+  return joinParts([again, ...parts, ...changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
 }
 
 /** A session's result names the directory in which its next command starts. */

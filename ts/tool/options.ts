@@ -114,6 +114,12 @@ export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
   return undo;
 }
 
+/** Returns whether a tool may give stored results again, and its input offers `fresh`. */
+export function offersFresh({ reuse, session, terminal, sandbox }: BashToolOptions): boolean {
+  const places = [session, terminal, sandbox];
+  return reuse !== undefined && reuse !== 'off' && places.every((place) => place === undefined);
+}
+
 /** Returns whether commands of a tool can be undone, and its input offers `undo_run`. */
 export function offersUndo({ undo }: BashToolOptions): boolean {
   return undo !== undefined && undo !== false && undo !== 'off';

@@ -119,6 +119,20 @@ export function evidencePart(evidence: Evidence | null | undefined): string {
     .join('\n');
 }
 
+/** Returns the line about a result that was given again: `[not run again: nothing changed since run …, 3 min ago]`. */
+export function reusedPart(reused: BashResult['reused'] | undefined, anew: string): string {
+  // A hook or a replacement of `bash` may give a result of another version.
+  if (!reused) return '';
+  return `[not run again: nothing changed since run ${reused.runId}, ${ago(Date.now() - reused.at)}${anew}]`;
+}
+
+function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min ago` : `${Math.round(minutes / 60)} h ago`;
+}
+
 type Confinement = NonNullable<BashResult['confinement']>;
 
 /** Denials that the line names, and the length of a name in it. */

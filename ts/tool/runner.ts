@@ -69,6 +69,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       confinement: confinementIn(exit.confinement),
       ...record,
       evidence: null,
+      reused: null,
       view: null,
       notes: [
         ...exit.notes,

@@ -102,6 +102,9 @@ export const UNDO_FIELD = 'undo_run';
 /** The field by which a model gets lines that were left out. The schema has it if lines may be left out. */
 export const RECALL_FIELD = 'recall';
 
+/** The field by which a model has a command run whatever is stored. The schema has it if results may be given again. */
+export const FRESH_FIELD = 'fresh';
+
 /** The fields that the input has with some options only. */
 export interface OptionalFields {
   /** Whether the model may ask for access. */
@@ -110,10 +113,12 @@ export interface OptionalFields {
   undoes: boolean;
   /** Whether the model may recall lines that were left out. */
   recalls: boolean;
+  /** Whether stored results may be given again. */
+  reuses: boolean;
 }
 
 /** The optional fields of a tool that has none. */
-export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false };
+export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false, reuses: false };
 
 /** The schema of `access`. */
 export const ACCESS_SCHEMA = {
@@ -192,7 +197,7 @@ function jsonSchema(fields: OptionalFields): Record<string, unknown> {
   };
 }
 
-function optionalProperties({ asks, undoes, recalls }: OptionalFields): Record<string, unknown> {
+function optionalProperties({ asks, undoes, recalls, reuses }: OptionalFields): Record<string, unknown> {
   return {
     ...(undoes && {
       [UNDO_FIELD]: {
@@ -206,6 +211,12 @@ function optionalProperties({ asks, undoes, recalls }: OptionalFields): Record<s
         type: ['string', 'null'],
         description:
           'In place of a command: lines of an output as they were. "12:40-95" gives lines 40 to 95 of output #12, "12 /pattern/" those that match a regular expression.',
+      },
+    }),
+    ...(reuses && {
+      [FRESH_FIELD]: {
+        type: ['boolean', 'null'],
+        description: 'True runs the command even if nothing has changed since its last run.',
       },
     }),
     ...(asks && { [ACCESS_FIELD]: structuredClone(ACCESS_SCHEMA) }),
@@ -241,7 +252,7 @@ export function inputReader(fields: OptionalFields): (given: unknown) => Read<Ba
 
 function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   if (!isRecord(given)) return { issues: [{ message: 'the input must be an object', path: [] }] };
-  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD, UNDO_FIELD, RECALL_FIELD]);
+  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD, UNDO_FIELD, RECALL_FIELD, FRESH_FIELD]);
   const fields = [...names].map((name) => [name, given[name]] as const);
   const value: Record<string, unknown> = Object.fromEntries(fields.filter(([, field]) => field !== undefined));
   const issues: BashInputIssue[] = [];
@@ -269,10 +280,16 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   );
   if (optional.undoes) check(UNDO_FIELD, isText, 'must be the id of a run');
   if (optional.recalls) check(RECALL_FIELD, isText, 'must be "12:40-95" or "12 /pattern/"');
+  if (optional.reuses) check(FRESH_FIELD, (given) => typeof given === 'boolean', 'must be true or false');
   if (value.access !== undefined) value.access = accessIn(value.access, issues);
   const subjects = subjectsOf(optional);
   if (subjects.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
-    const known = [...INPUT_FIELDS, ...subjects, ...(optional.asks ? [ACCESS_FIELD] : [])];
+    const known = [
+      ...INPUT_FIELDS,
+      ...subjects,
+      ...(optional.asks ? [ACCESS_FIELD] : []),
+      ...(optional.reuses ? [FRESH_FIELD] : []),
+    ];
     const unknown = Object.keys(value).filter((field) => !known.includes(field));
     const named = unknown.map((field) => `; unknown input ${withNearest(field, known)}`);
     issues.push({ message: `exactly one of ${subjectList(optional)} must be given${named.join('')}`, path: [] });

@@ -60,6 +60,8 @@ export interface BashToolInput {
    * with `reduce: 'salient'` or `outputs`.
    */
   recall?: string | null | undefined;
+  /** Whether the command runs even if `reuse` has its result. Only with `reuse`. */
+  fresh?: boolean | null | undefined;
   /** More than the confinement allows, for this command. The host is asked. Only with `onAccess`. */
   access?: BashToolAccess | null | undefined;
 }

@@ -27,6 +27,7 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     receipt: null,
     undo: null,
     evidence: null,
+    reused: null,
     stale: [],
     view: null,
     notes: [],

@@ -130,6 +130,7 @@ mod tests {
             silence: Some(Silence { ms: 5, waited_for: Some("ok?".into()) }),
             task: None,
             evidence: Some("passed".into()),
+            reused: Some("r-0".into()),
         };
         let line = Line::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
         let line = line.with("note", &note).finish();

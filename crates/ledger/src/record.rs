@@ -224,6 +224,9 @@ pub struct Note<'a> {
     /// What the command proved: `passed`, `failed` or `unproven`.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Cow<'a, str>>,
+    /// The run whose result was given again in place of this one.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub reused: Option<Cow<'a, str>>,
 }
 
 /// A file of the ledger that was removed.

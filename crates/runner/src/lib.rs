@@ -12,6 +12,7 @@ pub mod proof;
 pub mod pty;
 pub mod registry;
 pub mod request;
+mod reuse;
 pub mod run;
 pub mod session;
 pub mod shell_state;

@@ -31,13 +31,14 @@ impl<'a> Later<'a> {
     pub fn add(&mut self, end: Option<End<'a>>, note: Option<Box<Note<'a>>>) {
         fill(&mut self.end, end);
         let Some(note) = note else { return };
-        let Note { changes, output, task, end, silence, evidence } = *note;
+        let Note { changes, output, task, end, silence, evidence, reused } = *note;
         fill(&mut self.note.changes, changes);
         fill(&mut self.note.output, output);
         fill(&mut self.note.task, task);
         fill(&mut self.note.end, end);
         fill(&mut self.note.silence, silence);
         fill(&mut self.note.evidence, evidence);
+        fill(&mut self.note.reused, reused);
     }
 
     /// Returns the end. The host knows it better than the shim.
@@ -152,7 +153,7 @@ impl Serialize for Entry<'_> {
         let Start { redacted, host: Host { pid, program }, verdict, rules, decided_by, confinement, .. } = self.start;
         let end = self.later.end();
         let ended_at = end.filter(|end| end.state != State::Lost).map(|end| end.at);
-        let mut map = serializer.serialize_map(Some(22))?;
+        let mut map = serializer.serialize_map(Some(23))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
         map.serialize_entry("endedAt", &ended_at)?;
@@ -173,6 +174,7 @@ impl Serialize for Entry<'_> {
         map.serialize_entry("silence", &self.later.note.silence)?;
         map.serialize_entry("receipt", &self.changes().map(Receipt::from))?;
         map.serialize_entry("evidence", &self.later.note.evidence)?;
+        map.serialize_entry("reused", &self.later.note.reused)?;
         map.serialize_entry("outputPath", &self.output())?;
         map.serialize_entry("taskId", &self.task().map(|task| &*task.id))?;
         map.end()

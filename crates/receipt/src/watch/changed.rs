@@ -20,6 +20,8 @@ pub struct Changed {
     pub paths: BTreeSet<PathBuf>,
     /// Whether one of them certainly changed. Others may have been rewritten with the same content.
     pub is_certain: bool,
+    /// Whether a repository changed: its HEAD, references, index or stash.
+    pub git: bool,
 }
 
 impl Changed {

@@ -246,12 +246,15 @@ impl Tree {
             let effect = without_ignored(effect, self.root());
             self.doubt(&effect, &mut reasons);
             changed.add(effect);
+            let (repositories, unread) = self.git.compare(&window.git);
+            changed.git = !(repositories.is_empty() && unread.is_empty());
             reasons.into_iter().for_each(|(state, why)| changed.lower(state, why));
         }
         Ok(changed)
     }
 
-    /// Returns why something in the tree may have changed since a window was opened, ignored or not. `None`: nothing did.
+    /// Returns why something in the tree may have changed since a window was opened, ignored files and times included.
+    /// `None`: nothing did.
     ///
     /// # Errors
     /// If the tree is no longer known.

@@ -133,7 +133,8 @@ impl LiveRun {
         self.followers.taps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn number(&self) -> u64 {
+    /// Returns its number among all of this process.
+    pub fn number(&self) -> u64 {
         self.number
     }
 
@@ -150,6 +151,11 @@ impl LiveRun {
     /// Returns the pid of the shell. `None` before its start.
     pub fn pid(&self) -> Option<i32> {
         Some(self.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
+    }
+
+    /// Returns the directory that it started in.
+    pub(super) fn cwd(&self) -> &str {
+        &self.facts.cwd
     }
 
     /// Returns its terminal.

@@ -1,6 +1,7 @@
 //! All commands of this process that have not ended, and their watchers.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -92,6 +93,14 @@ impl Runs {
     /// Returns the registries that live.
     pub fn task_sources(&self) -> Vec<Arc<dyn TaskSource>> {
         self.sources().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Returns whether a command or task runs in a directory or below, besides the run with this number.
+    pub fn any_in(&self, directory: &Path, but: Option<u64>) -> bool {
+        let is_in = |cwd: &str| Path::new(cwd).canonicalize().is_ok_and(|cwd| cwd.starts_with(directory));
+        let others = self.lists().running.values().filter(|run| Some(run.number()) != but).cloned().collect::<Vec<_>>();
+        others.iter().any(|run| is_in(run.cwd()))
+            || self.task_sources().iter().any(|source| source.running(false).iter().any(|task| is_in(&task.cwd)))
     }
 
     /// Returns the run with this key.

@@ -81,7 +81,10 @@ pub enum RequestError {
     /// `evidence` has an unknown name.
     #[error("evidence: {0:?} is not one of off, status, tree")]
     UnknownEvidence(String),
-    /// `checks` has a rule that means nothing.
+    /// `reuse` has an unknown name.
+    #[error("reuse: {0:?} is not one of off, verified")]
+    UnknownReuse(String),
+    /// `checks` or `reuse.commands` has a rule that means nothing.
     #[error(transparent)]
     Checks(#[from] safety::decide::BadRule),
     /// `undo` has an unknown name.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::command::{MAX_ARGUMENT, MAX_COMMAND};
 use super::output::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
-use super::record::{UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
+use super::record::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
 use super::time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS};
 
 /// Returns the ranges and defaults. Times are in ms, sizes in bytes.
@@ -20,6 +20,8 @@ pub fn facts() -> Value {
         "defaultGraceMs": GRACE_MS.default,
         "defaultSpillBytes": SPILL_MAX_BYTES.default,
         "spillKeptMs": SPILL_RETENTION_MS.default,
+        "reuseAgeMs": REUSE_AGE_MS.default,
+        "reuseStoreBytes": REUSE_STORE_BYTES.default,
         "undoFileBytes": UNDO_FILE_BYTES.default,
         "undoRunBytes": UNDO_RUN_BYTES.default,
         "undoStoreBytes": UNDO_STORE_BYTES.default,

@@ -23,6 +23,7 @@ use crate::live::{Kind, LiveRun, millis};
 use crate::proof;
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
+use crate::reuse::{self, SharedCopy};
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
 use confine::{Confine, Confinement, Denials, WorldFacts};
@@ -44,7 +45,9 @@ pub use output::{
 };
 pub use time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS, TimeRule};
 
-pub use raw::{RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
+pub use raw::{
+    RawEarlier, RawOptions, RawReduction, RawReuse, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
+};
 pub use record::undo_store;
 pub use reduction::{Reduction, check_reduction};
 pub use safety::{Guard, SafetyError, SafetyOptions};
@@ -129,6 +132,10 @@ pub struct Request {
     pub risk: Option<Box<Risk>>,
     /// The wanted evidence of the command. `None`: its parts are not watched.
     pub evidence: Option<Arc<proof::Wanted>>,
+    /// The wanted re-use of a result. `None`: the command runs.
+    pub reuse: Option<Box<reuse::Wanted>>,
+    /// The copy of the output, if the result may be given again.
+    pub copy: Option<SharedCopy>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
     /// Who asked for the command.
@@ -159,6 +166,7 @@ impl Request {
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
         let evidence = record::check_evidence(&raw)?;
+        let reuse = record::check_reuse(&raw)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
@@ -205,6 +213,8 @@ impl Request {
             record,
             risk: None,
             evidence,
+            reuse,
+            copy: None,
             reduce,
             actor: raw.actor.filter(|actor| *actor != Actor::default()),
             shown_as: shown_as(place),

@@ -118,6 +118,11 @@ pub struct RawOptions {
     pub evidence: Option<String>,
     /// Rules that name commands that are checks.
     pub checks: Vec<String>,
+    /// The re-use of results. `None`: each command runs.
+    #[serde(deserialize_with = "reuse")]
+    pub reuse: Option<RawReuse>,
+    /// Whether the command runs whatever is stored.
+    pub fresh: bool,
     /// The undo of the command. `None`: it cannot be undone.
     #[serde(deserialize_with = "undo")]
     pub undo: Option<RawUndo>,
@@ -202,6 +207,29 @@ impl Default for RawUndo {
     fn default() -> Self {
         let when = "risky".to_owned();
         Self { when, require: false, max_file_bytes: None, max_bytes: None, store_bytes: None, dir: None }
+    }
+}
+
+/// The re-use of results, as given.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct RawReuse {
+    /// `off` or `verified` (default).
+    #[serde(skip_deserializing)]
+    pub how: String,
+    /// Rules that name commands for which the host vouches.
+    pub commands: Vec<String>,
+    /// The highest age of a result, ms.
+    #[serde(deserialize_with = "number")]
+    pub max_age_ms: Option<f64>,
+    /// The most bytes of all outputs.
+    #[serde(deserialize_with = "number")]
+    pub store_bytes: Option<f64>,
+}
+
+impl Default for RawReuse {
+    fn default() -> Self {
+        Self { how: "verified".to_owned(), commands: Vec::new(), max_age_ms: None, store_bytes: None }
     }
 }
 
@@ -332,16 +360,25 @@ fn snapshot<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawSnapshot>, D
     })
 }
 
+/// An option that is a word or an object.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WordOr<T> {
+    Word(String),
+    More(T),
+}
+
 fn undo<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawUndo>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Given {
-        Word(String),
-        Options(RawUndo),
-    }
-    Ok(Some(match Given::deserialize(from)? {
-        Given::Word(when) => RawUndo { when, ..RawUndo::default() },
-        Given::Options(undo) => undo,
+    Ok(Some(match WordOr::deserialize(from)? {
+        WordOr::Word(when) => RawUndo { when, ..RawUndo::default() },
+        WordOr::More(undo) => undo,
+    }))
+}
+
+fn reuse<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawReuse>, D::Error> {
+    Ok(Some(match WordOr::deserialize(from)? {
+        WordOr::Word(how) => RawReuse { how, ..RawReuse::default() },
+        WordOr::More(reuse) => reuse,
     }))
 }
 

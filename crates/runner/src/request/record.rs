@@ -1,13 +1,14 @@
-//! The record of a command: its receipt, its undo, and its evidence.
+//! The record of a command: its receipt, its undo, its evidence, and the re-use of its result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::entry::user_state;
 use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
-use crate::proof;
+use crate::{proof, reuse};
 use receipt::recording::{Detail, Undo, Wanted, When};
 use safety::decide::Commands;
 use undo::Limits;
@@ -18,6 +19,10 @@ pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(L
 pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
 /// The most bytes that are kept of all runs.
 pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
+/// The highest age of a result that is given again, ms.
+pub const REUSE_AGE_MS: NumberOr = Number::from_one("reuse.maxAgeMs").or(3_600_000);
+/// The most bytes of the outputs of results that may be given again.
+pub const REUSE_STORE_BYTES: NumberOr = Number::from_one("reuse.storeBytes").or(256 << 20);
 
 /// Checks `receipt` and `undo`. `None`: nothing is recorded.
 ///
@@ -40,19 +45,39 @@ pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestErro
     Ok(Some(Box::new(Wanted { receipt, undo, store })))
 }
 
-/// Checks `evidence` and `checks`. `None`: the parts of the command are not watched.
+/// Checks `reuse` and `fresh`. `None`: each command runs.
+///
+/// # Errors
+/// A [`RequestError`] that names the option, its value and the valid values.
+pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::Wanted>>, RequestError> {
+    let Some(given) = &raw.reuse else { return Ok(None) };
+    let wanted = reuse::Wanted {
+        commands: Commands::parse("reuse.commands", &given.commands)?,
+        max_age: Duration::from_millis(REUSE_AGE_MS.get(given.max_age_ms)?),
+        store_bytes: REUSE_STORE_BYTES.get(given.store_bytes)?,
+        fresh: raw.fresh,
+    };
+    match given.how.as_str() {
+        "off" => Ok(None),
+        "verified" => Ok(Some(Box::new(wanted))),
+        other => Err(RequestError::UnknownReuse(other.to_owned())),
+    }
+}
+
+/// Checks `evidence` and `checks`. `None`: the parts of the command are not watched. With a re-use the tree is watched.
 ///
 /// # Errors
 /// [`RequestError::UnknownEvidence`], [`RequestError::Checks`]
 pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, RequestError> {
     let checks = Commands::parse("checks", &raw.checks)?;
-    match raw.evidence.as_deref() {
-        None | Some("off") => Ok(None),
-        Some(how @ ("status" | "tree")) => {
-            Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks, tree: how == "tree" })))
-        }
-        Some(other) => Err(RequestError::UnknownEvidence(other.to_owned())),
-    }
+    let is_reused = raw.reuse.as_ref().is_some_and(|reuse| reuse.how != "off");
+    let tree = match raw.evidence.as_deref() {
+        None | Some("off") if !is_reused => return Ok(None),
+        None | Some("off" | "tree") => true,
+        Some("status") => is_reused,
+        Some(other) => return Err(RequestError::UnknownEvidence(other.to_owned())),
+    };
+    Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks, tree })))
 }
 
 fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
@@ -82,6 +107,7 @@ pub fn undo_store(given: Option<&str>, environment: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::RawReuse;
 
     fn wanted(receipt: Option<&str>, undo: Option<RawUndo>) -> Result<Option<Box<Wanted>>, RequestError> {
         let host_env = "HOME=/home/dev\0".to_owned();
@@ -116,6 +142,44 @@ mod tests {
         let dir = Some("/store".to_owned());
         let own = wanted(Some("watch"), Some(RawUndo { dir, ..undo("risky") })).expect("valid").expect("both");
         assert_eq!(own.store.as_deref(), Some(Path::new("/store")));
+    }
+
+    #[test]
+    fn a_reuse_watches_the_tree() {
+        for (reuse, evidence, expected) in [
+            (None, None, None),
+            (Some("off"), None, None),
+            (Some("off"), Some("status"), Some(false)),
+            (Some("verified"), None, Some(true)),
+            (Some("verified"), Some("off"), Some(true)),
+            (Some("verified"), Some("status"), Some(true)),
+            (None, Some("tree"), Some(true)),
+        ] {
+            let reuse = reuse.map(|how: &str| RawReuse { how: how.to_owned(), ..RawReuse::default() });
+            let raw = RawOptions { reuse, evidence: evidence.map(str::to_owned), ..RawOptions::default() };
+            let found = check_evidence(&raw).expect("valid").map(|wanted| wanted.tree);
+            assert_eq!(found, expected, "{:?} {evidence:?}", raw.reuse);
+            assert_eq!(check_reuse(&raw).expect("valid").is_some(), raw.reuse.is_some_and(|reuse| reuse.how != "off"));
+        }
+    }
+
+    #[test]
+    fn a_wrong_reuse_is_named_with_the_valid_values() {
+        let raw = RawReuse::default;
+        for (reuse, message) in [
+            (RawReuse { how: "always".to_owned(), ..raw() }, "reuse: \"always\" is not one of off, verified"),
+            (
+                RawReuse { max_age_ms: Some(0.0), ..raw() },
+                "reuse.maxAgeMs: 0 is not a whole number from 1 to 9007199254740991; leave it out for 3600000",
+            ),
+            (
+                RawReuse { commands: vec!["read-only".to_owned()], ..raw() },
+                "reuse.commands: \"read-only\" names no command",
+            ),
+        ] {
+            let raw = RawOptions { reuse: Some(reuse), ..RawOptions::default() };
+            assert_eq!(check_reuse(&raw).expect_err("invalid").to_string(), message);
+        }
     }
 
     #[test]

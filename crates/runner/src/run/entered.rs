@@ -59,6 +59,7 @@ impl Launch {
             end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
             silence: silent.map(|Silent { most, waited_for }| Silence::of(most, waited_for)),
             evidence: None,
+            reused: None,
         };
         let is_awaited = note != Note::default() || has_receipt(&self.request) && !goes_on;
         let note = Note { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
@@ -69,6 +70,22 @@ impl Launch {
                 let _ = timeout(PATIENCE, written).await;
             }
         }
+    }
+
+    /// Writes the whole entry of a command whose result was given again: it has no shim.
+    pub(super) async fn note_reuse(&self, outcome: &Outcome) {
+        let Some(opening) = &self.order.opening else { return };
+        sweep_when_due(self.helpers, &opening.directory);
+        let note = Note {
+            changes: outcome.receipt.as_ref().map(changes),
+            output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
+            evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
+            reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
+            ..Note::default()
+        };
+        let line = Line::of(&outcome.run).with_json("start", &opening.start);
+        let line = line.with("end", &end_of(outcome)).with("note", &note).finish();
+        let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
     }
 }
 

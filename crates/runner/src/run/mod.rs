@@ -9,6 +9,7 @@
 //! | capture | `run/drive/` | one loop over its pipes, its shim, its caller and the clock |
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
+mod again;
 mod base;
 mod blocked;
 mod completion;
@@ -50,6 +51,7 @@ use crate::error::Error;
 use crate::proof::Before;
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
+use crate::reuse::Candidate;
 use crate::supervise::{Admission, Child, Helpers, Launched, Running, ShimEvent, Slot};
 use base::request;
 use completion::NotStarted;
@@ -153,6 +155,8 @@ pub struct Launch {
     recording: Option<Recording>,
     /// The tree right before the start, if the evidence is to say what changed.
     before: Option<Before>,
+    /// What it takes to store the run, if its result may be given again.
+    candidate: Option<Box<Candidate>>,
     /// Holds a place among the running tasks until the task counts itself.
     _reservation: Option<Reservation>,
 }
@@ -184,6 +188,7 @@ impl Launch {
             prepared: Prepared::default(),
             recording: None,
             before: None,
+            candidate: None,
             _reservation: reservation,
         };
         if let Some(facts) = facts {
@@ -275,6 +280,9 @@ impl Launch {
     ) -> Result<Finished, Error> {
         let mut tries = 0;
         let mut searched_again = false;
+        if let Some(given) = self.give_again(listener, replies).await? {
+            return Ok(given);
+        }
         loop {
             match self.attempt(listener, replies).await {
                 Ok(finished) => return Ok(finished),
@@ -386,6 +394,7 @@ impl Launch {
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         outcome.evidence = evidence;
+        self.keep_run(&outcome).await;
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_facts_of(task));

@@ -20,6 +20,7 @@ use receipt::{Attribution, Receipt};
 use reduce::End;
 use sys::Usage;
 
+pub use crate::reuse::Reused;
 pub use protocol::Status;
 
 /// Number of replaced places from which on they deserve a note.
@@ -82,6 +83,8 @@ pub struct Outcome {
     pub undo: Option<Coverage>,
     /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
     pub evidence: Option<Evidence>,
+    /// The run whose result was given again. `None`: the command ran.
+    pub reused: Option<Reused>,
     /// The text that a model reads. `None`: no view was wanted, or the view is no gain.
     pub view: Option<Draft>,
 }
@@ -129,6 +132,7 @@ impl Outcome {
             receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
             undo: None,
             evidence: request.evidence.as_ref().map(|wanted| unstarted(request, wanted)),
+            reused: None,
             view: None,
         }
     }
@@ -199,6 +203,7 @@ impl Outcome {
             receipt: None,
             undo: None,
             evidence: None,
+            reused: None,
             view,
         }
     }

@@ -23,6 +23,7 @@ fn changed_files_are_those_that_git_does_not_ignore() {
         assert_eq!(mark.root, fixture.root());
         fixture.run(script);
         let seen = mark.changed();
+        assert_eq!(seen.git, script.contains("commit"), "{script}");
         let names: Vec<_> = seen
             .paths
             .iter()

@@ -8,6 +8,7 @@ use nix::unistd::Pid;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 
+use super::output::Output;
 use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError};
 use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit, Silent};
@@ -45,7 +46,7 @@ pub async fn complete<'a, L: Listener>(
     let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 
     let watched = if moved { None } else { drive.shim.take_watched() };
-    let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
+    let Drive { request, shim, mut output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
@@ -71,19 +72,22 @@ pub async fn complete<'a, L: Listener>(
         receipt.ports.rename(&servers);
     }
     // From here on only the shim reads the pipes, if a process still writes to them.
-    let stdout = output.streams.stdout.capture.finish();
-    let stderr = output.streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
-    let Readers { view, counter } = output.readers;
-    let mut notes = output.notes;
-    notes.extend(note.map(str::to_owned));
-    notes.extend(stdout.notes.iter().cloned());
-    notes.extend(stderr.notes.iter().cloned());
+    output.notes.extend(note.map(str::to_owned));
+    let (output, notes) = produced(output);
     let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched };
-    let output = Produced { stdout, stderr, view, counter };
     let seen = Seen::of(process.reported, &exit);
     let completion =
         Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
     Ok((completion, recorded))
+}
+
+/// Ends the output of a command. Returns it with the notes for the caller.
+pub fn produced<L>(output: Output<'_, L>) -> (Produced<'_>, Vec<String>) {
+    let Output { streams, readers: Readers { view, counter }, mut notes, .. } = output;
+    let stdout = streams.stdout.capture.finish();
+    let stderr = streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
+    notes.extend(stdout.notes.iter().chain(&stderr.notes).cloned());
+    (Produced { stdout, stderr, view, counter }, notes)
 }
 
 /// Returns the order for a task that takes over the pipes that the command left open, if there is a registry.

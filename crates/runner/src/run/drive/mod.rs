@@ -7,6 +7,7 @@
 //! | `output.rs` | passes output on to the listener, in batches and as live views |
 //! | `exits.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
 //! | `orders.rs` | carries out the orders of people who watch |
+//! | `replay.rs` | gives the output of a stored run, without a process |
 //! | `complete.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
 
 pub mod complete;
@@ -14,6 +15,7 @@ pub mod exits;
 mod orders;
 pub mod output;
 pub mod pipes;
+pub mod replay;
 #[cfg(test)]
 mod tests;
 

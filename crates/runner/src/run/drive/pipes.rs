@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -12,6 +12,7 @@ use tokio::io::unix::AsyncFd;
 use crate::live::LiveRun;
 use crate::pty::{LineEnds, Terminal, Typing};
 use crate::request::{Request, Spill, SpillPlace};
+use crate::reuse::SharedCopy;
 use crate::run::blocked::LastLines;
 use crate::run::listener::Allocation;
 use capture::{Capture, SpillDir, SpillFile, Stream, sweep};
@@ -147,6 +148,8 @@ pub struct OutputReader {
     pub keeps_bytes: bool,
     /// The command among the runs of this process. `None` in a terminal, which people see as its screen.
     run: Option<Arc<LiveRun>>,
+    /// The copy of the output, if the result may be given again.
+    copy: Option<SharedCopy>,
     /// The terminal that draws the output.
     terminal: Option<Arc<Terminal>>,
     /// Turns line ends of a terminal into line ends of pipes, where the sanitizer does not.
@@ -182,7 +185,8 @@ impl OutputReader {
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
         let run = request.live_run.clone().filter(|_| terminal.is_none());
-        Ok(Self { stream, capture, keeps_bytes, run, terminal, line_ends, pipe, large: false, awaits_path: false })
+        let (copy, large, awaits_path) = (request.copy.clone(), false, false);
+        Ok(Self { stream, capture, keeps_bytes, run, copy, terminal, line_ends, pipe, large, awaits_path })
     }
 
     /// Returns whether a process may still write.
@@ -272,6 +276,9 @@ impl OutputReader {
     fn push(&mut self, bytes: &[u8], reader: &mut impl FnMut(&str)) {
         if let Some(run) = self.run.as_ref().filter(|run| run.takes_output()) {
             run.on_output(self.stream, bytes);
+        }
+        if let Some(copy) = &self.copy {
+            copy.lock().unwrap_or_else(PoisonError::into_inner).push(self.stream, bytes);
         }
         if let Some(terminal) = &self.terminal {
             terminal.wrote(bytes);

@@ -1,0 +1,360 @@
+import { execFileSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { mkdirSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BackgroundRegistry, type BashOptions, type BashResult, bash, type ObservedReuse } from 'agent-bash';
+import { createBashTool, formatResult } from 'agent-bash/ai';
+import { describe, expect, test } from 'vitest';
+import { callTool } from '../ai/fixtures/call.ts';
+import { Ledger } from '../ledger/support.ts';
+import { confined, folder, isLinux, rejection } from '../support/index.ts';
+
+/** A repository, and a program outside of it, `check`, that counts its runs. */
+class Fixture {
+  readonly root = realpathSync(folder());
+  readonly #outside = realpathSync(folder());
+  readonly env = { PATH: `${this.#outside}/bin:${process.env.PATH}` };
+  readonly reuse = { commands: ['check:*'] };
+
+  constructor() {
+    mkdirSync(join(this.#outside, 'bin'));
+    const script = `#!/bin/bash\necho x >>${this.#outside}/runs\ncat a; echo warning >&2\neval "$CHECK"\n`;
+    writeFileSync(join(this.#outside, 'bin/check'), script, { mode: 0o755 });
+    writeFileSync(join(this.#outside, 'runs'), '');
+    mkdirSync(join(this.root, 'src'));
+    mkdirSync(join(this.root, 'cache'));
+    for (const name of ['a', 'b', 'src/a', 'cache/a']) writeFileSync(join(this.root, name), '1\n');
+    writeFileSync(join(this.root, '.gitignore'), '/cache/\n');
+    this.git('init', '-q', '-b', 'main');
+    this.git('add', '.');
+    this.git('commit', '-qm', 'one');
+    this.git('branch', 'other');
+  }
+
+  git(...args: string[]): void {
+    const identity = ['-c', 'user.name=nobody', '-c', 'user.email=nobody@localhost'];
+    execFileSync('git', [...identity, ...args], { cwd: this.root });
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  get runs(): number {
+    return readFileSync(join(this.#outside, 'runs'), 'utf8').split('\n').length - 1;
+  }
+
+  run(command = 'check', options: BashOptions = {}): Promise<BashResult> {
+    return bash(command, { cwd: this.root, env: this.env, reuse: this.reuse, ...options });
+  }
+
+  /** Stores a run. The first one only begins to watch the tree, if that takes long. */
+  async stored(command = 'check', options: BashOptions = {}): Promise<BashResult> {
+    await expect.poll(async () => (await this.run(command, options)).reused, { timeout: 10_000 }).not.toBeNull();
+    return this.run(command, { ...options, fresh: true });
+  }
+}
+
+describe.runIf(isLinux && !confined)('a result is given again', () => {
+  test('as it was: output, exit code and evidence, with a run of its own and no process', async () => {
+    const fixture = new Fixture();
+    const env = { ...fixture.env, CHECK: 'printf "%s" "é no newline"; exit 3' };
+    const first = await fixture.stored('check', { env });
+    const { runs } = fixture;
+    const second = await fixture.run('check', { env });
+    expect(fixture.runs).toBe(runs);
+    const { runId, pid, durationMs, usage, reused, ...rest } = second;
+    expect(pid).toBe(0);
+    expect(runId).not.toBe(first.runId);
+    expect(reused).toMatchObject({ runId: first.runId, filtered: false });
+    expect(Math.abs(Date.now() - Number(reused?.at))).toBeLessThan(60_000);
+    expect(reused?.checked.join('; ')).toContain(fixture.root);
+    expect(reused?.notChecked.join('; ')).toContain(`files outside of ${fixture.root}`);
+    expect({ ...first, ...rest }).toEqual(first);
+    expect(rest).toMatchObject({ stdout: '1\né no newline', stderr: 'warning\n', exitCode: 3, status: 'exited' });
+    expect(rest.evidence).toMatchObject({ verdict: 'failed', parts: [{ command: 'check', exitCode: 3 }] });
+    expect(structuredClone(second)).toEqual(second);
+  });
+
+  test('with the options of its own call for output', async () => {
+    const fixture = new Fixture();
+    const env = { ...fixture.env, CHECK: 'seq 5000; seq 3 >&2' };
+    const text = { stdout: '', stderr: '' };
+    const options: BashOptions = {
+      env,
+      truncate: { keep: 'head', maxLines: 2 },
+      onOutput: async ({ stream, text: piece }) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        text[stream] += piece;
+      },
+    };
+    await fixture.stored('check', { env });
+    const first = await fixture.run('check', { ...options, fresh: true });
+    const heard = { ...text };
+    Object.assign(text, { stdout: '', stderr: '' });
+    const second = await fixture.run('check', options);
+    expect([first.reused, second.reused?.runId]).toEqual([null, first.runId]);
+    expect([second.stdout, second.stderr, text]).toEqual([first.stdout, first.stderr, heard]);
+    expect(second.stdout).toMatch(/^1\n1\n/);
+    const cuts = [first, second].map(({ truncation: { stdout } }) => ({ ...stdout, path: stdout?.path !== null }));
+    expect(cuts[1]).toEqual(cuts[0]);
+    expect(text.stdout.split('\n')).toHaveLength(5002);
+  });
+
+  test('for each command that only reads, without a rule', async () => {
+    const fixture = new Fixture();
+    for (const command of ['cat a src/a', 'grep -rn 1 . | sort | head -3', 'ls; cat none']) {
+      const first = await fixture.stored(command, { reuse: 'verified' });
+      const second = await fixture.run(command, { reuse: 'verified' });
+      expect([second.reused?.runId, second.stdout, second.stderr, second.exitCode]).toEqual([
+        first.runId,
+        first.stdout,
+        first.stderr,
+        first.exitCode,
+      ]);
+    }
+  });
+
+  test('after other commands that read', async () => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    await bash('cat a >/dev/null; git log >/dev/null; ls -R', { cwd: fixture.root });
+    expect((await fixture.run()).reused).not.toBeNull();
+  });
+
+  test('and is told of by its channel, the ledger and the first line for a model', async () => {
+    const fixture = new Fixture();
+    const ledger = new Ledger();
+    const first = await fixture.stored();
+    const seen: ObservedReuse[] = [];
+    const others: unknown[] = [];
+    const onReuse = (event: unknown) => seen.push(event as ObservedReuse);
+    const onOther = (event: unknown) => others.push(event);
+    subscribe('agent-bash:reuse', onReuse);
+    for (const name of ['agent-bash:start', 'agent-bash:exit']) subscribe(name, onOther);
+    const second = await fixture.run('check', { ledger: true });
+    unsubscribe('agent-bash:reuse', onReuse);
+    for (const name of ['agent-bash:start', 'agent-bash:exit']) unsubscribe(name, onOther);
+    const { runId, reused } = second;
+    expect(seen).toEqual([{ id: expect.any(String), kind: 'command', command: 'check', runId, exitCode: 0, reused }]);
+    expect(others).toEqual([]);
+    expect(await ledger.of(second)).toMatchObject({
+      command: 'check',
+      state: 'exited',
+      exitCode: 0,
+      evidence: 'passed',
+      reused: first.runId,
+    });
+    expect(formatResult(second).split('\n')[0]).toBe(
+      `[not run again: nothing changed since run ${first.runId}, 0 s ago; fresh: true runs it]`,
+    );
+  });
+});
+
+describe.runIf(isLinux && !confined)('a command runs', () => {
+  /** Runs a stored command once more, and returns whether it ran. */
+  const ran = async (fixture: Fixture, command = 'check', options: BashOptions = {}) => {
+    const { runs } = fixture;
+    const { reused, pid } = await fixture.run(command, options);
+    expect(reused === null).toBe(pid !== 0);
+    if (command.includes('check')) expect(fixture.runs - runs).toBe(reused === null ? 1 : 0);
+    return reused === null;
+  };
+
+  const CHANGES: [what: string, change: (fixture: Fixture) => void][] = [
+    ['an edit', ({ path }) => writeFileSync(path('a'), '2\n')],
+    ['an edit that keeps the content', ({ path }) => writeFileSync(path('a'), '1\n')],
+    ['a new file', ({ path }) => writeFileSync(path('new'), '')],
+    ['a deletion', ({ path }) => rmSync(path('src/a'))],
+    ['another time', ({ path }) => utimesSync(path('b'), 1, 1)],
+    ['a change of an ignored file', ({ path }) => writeFileSync(path('cache/a'), '2\n')],
+    ['a checkout', (fixture) => fixture.git('checkout', '-q', 'other')],
+    ['a commit', (fixture) => fixture.git('commit', '-q', '--allow-empty', '-m', 'two')],
+    ['a change of the index', (fixture) => fixture.git('rm', '-q', '--cached', 'b')],
+    ['a change of git’s settings', (fixture) => fixture.git('config', 'core.pager', 'cat')],
+  ];
+  test.each(CHANGES)('after %s', async (_, change) => {
+    const fixture = new Fixture();
+    fixture.path = fixture.path.bind(fixture);
+    await fixture.stored();
+    expect(await ran(fixture)).toBe(false);
+    change(fixture);
+    expect(await ran(fixture)).toBe(true);
+    expect(await ran(fixture)).toBe(false);
+  });
+
+  const OPTIONS: [what: string, options: (fixture: Fixture) => BashOptions][] = [
+    ['fresh', () => ({ fresh: true })],
+    ['reuse off', () => ({ reuse: 'off' })],
+    ['another directory', (fixture) => ({ cwd: fixture.path('src') })],
+    ['another environment', ({ env }) => ({ env: { ...env, OTHER: '1' } })],
+    ['standard input', () => ({ stdin: 'x' })],
+    ['arguments', () => ({ args: ['x'] })],
+    ['limits', () => ({ limits: { openFiles: 100 } })],
+    ['a prefix', () => ({ prefix: 'OTHER=1' })],
+    ['both streams in one', () => ({ merge: true })],
+    ['another shell', () => ({ shell: '/bin/sh' })],
+  ];
+  test.each(OPTIONS)('with %s', async (_, options) => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    expect(await ran(fixture)).toBe(false);
+    expect(await ran(fixture, 'check', options(fixture))).toBe(true);
+  });
+
+  test('with another umask', async () => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    const before = process.umask(0o77);
+    const result = fixture.run();
+    process.umask(before);
+    expect((await result).reused).toBeNull();
+  });
+
+  test('without a stored run, and with one that is too old', async () => {
+    const fixture = new Fixture();
+    expect(await ran(fixture)).toBe(true);
+    await fixture.stored();
+    expect(await ran(fixture, 'check', { reuse: { ...fixture.reuse, maxAgeMs: 1 } })).toBe(true);
+  });
+
+  const TEXTS = [
+    'check; date >/dev/null',
+    'check; : $RANDOM',
+    'check; head -c1 /dev/urandom >/dev/null',
+    'check; ps >/dev/null',
+    'check; : curl http://localhost/',
+    'check; :>/dev/null; touch cache/a',
+    'check >cache/log',
+    'check; true & wait',
+  ];
+  test.each(TEXTS)('each time: %s', async (command) => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    expect([await ran(fixture, command), await ran(fixture, command), await ran(fixture, command)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  const STORED: [what: string, script: string, options?: BashOptions][] = [
+    ['changed a file', 'echo 2 >new'],
+    ['changed a file and took it back', 'echo 2 >b; echo 1 >b'],
+    ['committed', 'git -c user.name=x -c user.email=x@x commit -q --allow-empty -m two'],
+    ['left a process', 'sleep 3 >/dev/null 2>&1 &'],
+    ['was ended at its limit', 'sleep 30', { timeoutMs: 300 }],
+    ['was ended by a signal', 'kill -9 $PPID; sleep 1'],
+  ];
+  test.each(STORED)('again if the run before %s', async (_, script, options = {}) => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    const env = { ...fixture.env, CHECK: script };
+    const seen = [];
+    for (let at = 0; at < 3; at++) seen.push((await fixture.run('check', { ...options, env })).reused);
+    expect(seen).toEqual([null, null, null]);
+  });
+
+  test('while another command or task runs in its tree', async () => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    const registry = new BackgroundRegistry();
+    const task = await registry.start('sleep 30', { cwd: fixture.path('src') });
+    expect(await ran(fixture)).toBe(true);
+    await registry.kill(task);
+    expect(await ran(fixture)).toBe(false);
+    const controller = new AbortController();
+    let started = () => {};
+    const running = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const other = bash('echo; sleep 30', { cwd: fixture.root, signal: controller.signal, onOutput: () => started() });
+    await running;
+    expect(await ran(fixture)).toBe(true);
+    controller.abort();
+    await other;
+    expect(await ran(fixture)).toBe(false);
+    await registry.close();
+  });
+
+  test('if its output was too large for the store', async () => {
+    const fixture = new Fixture();
+    const reuse = { ...fixture.reuse, storeBytes: 40_000 };
+    await fixture.stored('check', { reuse });
+    const env = { ...fixture.env, CHECK: 'seq 5000' };
+    await fixture.run('check', { env, reuse });
+    expect((await fixture.run('check', { env, reuse })).reused).toBeNull();
+  });
+
+  test('and an abort of a result that is given again ends like that of a command', async () => {
+    const fixture = new Fixture();
+    const env = { ...fixture.env, CHECK: "printf '%0200d\\n' {1..20000}" };
+    await fixture.stored('check', { env });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const result = await fixture.run('check', {
+      env,
+      signal,
+      onOutput: () => {
+        controller.abort();
+        return new Promise((resolve) => setTimeout(resolve, 50));
+      },
+    });
+    expect(result).toMatchObject({ status: 'aborted', exitCode: 130, pid: 0, reused: null });
+    expect(result.evidence?.verdict).toBe('failed');
+  });
+});
+
+describe.runIf(isLinux && !confined)('a confined command', () => {
+  const confine = { profile: 'workspace', network: 'none' } as const;
+
+  test('is given again without a rule if it reaches no host and writes in the tree alone', async () => {
+    const fixture = new Fixture();
+    const options = { reuse: 'verified', confine } as const;
+    await fixture.stored('make -v; ./none', options);
+    expect((await fixture.run('make -v; ./none', options)).reused).not.toBeNull();
+    expect((await fixture.run('make -v; ./none', { ...options, confine: undefined })).reused).toBeNull();
+    for (const reach of [{ network: 'full' }, { tmp: 'shared' }, { write: [realpathSync(folder())] }]) {
+      const other = { ...options, confine: { ...confine, ...reach } as BashOptions['confine'] };
+      await fixture.run('make -v; ./none', other);
+      expect((await fixture.run('make -v; ./none', other)).reused, JSON.stringify(reach)).toBeNull();
+    }
+  });
+});
+
+describe.runIf(isLinux && !confined)('the tool', () => {
+  test('has the input fresh where results may be given again', async () => {
+    const fixture = new Fixture();
+    const { root: cwd, env, reuse } = fixture;
+    const options = { cwd, env, reuse };
+    await fixture.stored();
+    const call = async (input: object) => (await callTool(options, input as never)).output as BashResult;
+    expect((await call({ command: 'check' })).reused).not.toBeNull();
+    expect((await call({ command: 'check', fresh: false })).reused).not.toBeNull();
+    expect(await call({ command: 'check', fresh: true })).toMatchObject({ reused: null, notes: [] });
+    expect(await call({ command: 'check', fresh: 'yes' })).toMatchObject({
+      code: 'ERR_BASH_INVALID_ARG',
+      error: 'fresh must be true or false',
+    });
+    const fields = (given: object) => {
+      const { jsonSchema } = createBashTool(given).inputSchema['~standard'];
+      return Object.keys((jsonSchema.input({ target: 'draft-07' }) as { properties: object }).properties);
+    };
+    expect(fields(options)).toContain('fresh');
+    expect(fields({ cwd })).not.toContain('fresh');
+    expect(fields({ ...options, reuse: 'off' })).not.toContain('fresh');
+  });
+});
+
+test.each([
+  [{ reuse: 'always' }, 'reuse: "always" is not one of off, verified, or an object'],
+  [{ reuse: { commands: 'npm test' } }, 'reuse.commands: '],
+  [{ reuse: { commands: ['write:src/**'] } }, 'reuse.commands: "write:src/**" names no command'],
+  [{ reuse: { maxAgeMs: 0.5 } }, 'reuse.maxAgeMs: 0.5 is not a whole number from 1'],
+  [{ reuse: { storeBytes: -1 } }, 'reuse.storeBytes: -1 is not a whole number from 1'],
+  [{ reuse: { most: 1 } }, ''],
+  [{ fresh: 'yes' }, 'fresh: "yes" '],
+])('%j is ERR_BASH_INVALID_ARG, and nothing runs', async (options, message) => {
+  const error = await rejection(() => bash('exit 9', options as never));
+  expect(error).toMatchObject({ code: 'ERR_BASH_INVALID_ARG', message: expect.stringContaining(message) });
+});

@@ -1,0 +1,39 @@
+//! Results that are given again: a stored run in place of a new one, while nothing that it depends on is known to have
+//! changed.
+//!
+//! | file | what |
+//! |---|---|
+//! | `candidate.rs` | a run on its way into the store |
+//! | `copy.rs` | the output of a run as it was written |
+//! | `stored.rs` | a run that has ended, and what its result depends on |
+//! | `store.rs` | the runs of this process, by their trees |
+//! | `varying.rs` | commands whose result varies although no file changes |
+
+mod candidate;
+mod copy;
+mod store;
+mod stored;
+mod varying;
+
+use std::time::Duration;
+
+use safety::decide::Commands;
+
+pub use candidate::Candidate;
+pub use copy::SharedCopy;
+pub use store::find;
+pub use stored::{Key, Reused, Stored};
+pub use varying::{is_vouched, varies, writes};
+
+/// The re-use that a caller wants.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Rules that name commands whose results depend on their tree alone: the host vouches for them.
+    pub commands: Commands,
+    /// The highest age of a result.
+    pub max_age: Duration,
+    /// The most bytes of all outputs.
+    pub store_bytes: u64,
+    /// Whether the command runs whatever is stored.
+    pub fresh: bool,
+}

@@ -1,0 +1,192 @@
+//! The runs of this process whose results may be given again, by their trees.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use receipt::watch::Mark;
+
+use super::stored::{Key, Stored};
+
+/// Most trees. Each has one mark, by which its changes are recorded.
+const TREES: usize = 4;
+/// Most runs.
+const RUNS: usize = 256;
+
+/// The trees, the one that was used last at the end.
+static TREES_OF_PROCESS: Mutex<Vec<Tree>> = Mutex::new(Vec::new());
+
+/// The runs in one tree, since whose ends nothing in it has changed.
+#[derive(Debug)]
+struct Tree {
+    root: PathBuf,
+    /// A moment from which on nothing has changed. It is not later than the end of any run.
+    end: Arc<Mark>,
+    /// The oldest first.
+    runs: Vec<(Key, Arc<Stored>)>,
+}
+
+fn trees() -> MutexGuard<'static, Vec<Tree>> {
+    TREES_OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Finds the run with this key in a tree in which nothing has changed since. Blocks.
+pub fn find(root: &Path, key: &Key, max_age: Duration) -> Option<Arc<Stored>> {
+    let end = end_of(root)?;
+    is_untouched(&end).then_some(())?;
+    let mut trees = trees();
+    let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
+    let tree = trees.remove(at);
+    let found = tree.runs.iter().rev().find(|(known, _)| known == key).map(|(_, stored)| Arc::clone(stored));
+    trees.push(tree);
+    found.filter(|stored| stored.ended.elapsed() <= max_age)
+}
+
+/// Stores a run. `end` marks its end in its tree. `most`: the most bytes of all outputs. Blocks.
+pub fn add(root: &Path, end: Mark, key: Key, stored: Stored, most: u64) {
+    // A tree that did not change since the runs before needs one mark for all of them.
+    let known = end_of(root).filter(is_untouched);
+    let mut all = trees();
+    let at = all.iter().position(|tree| known.as_ref().is_some_and(|known| Arc::ptr_eq(&tree.end, known)));
+    let mut gone = Vec::new();
+    let mut tree = match at {
+        Some(at) => all.remove(at),
+        None => {
+            gone.extend(all.extract_if(.., |tree| tree.root == root));
+            Tree { root: root.to_owned(), end: Arc::new(end), runs: Vec::new() }
+        }
+    };
+    tree.runs.retain(|(known, _)| *known != key);
+    tree.runs.push((key, Arc::new(stored)));
+    all.push(tree);
+    gone.append(&mut spare(&mut all, most));
+    drop(all);
+    // The end of a mark may wait for its tree.
+    drop(gone);
+}
+
+/// Returns the mark of a tree.
+fn end_of(root: &Path) -> Option<Arc<Mark>> {
+    trees().iter().find(|tree| tree.root == root).map(|tree| Arc::clone(&tree.end))
+}
+
+/// Returns whether nothing has changed since a mark. If something has, its runs are forgotten.
+fn is_untouched(end: &Arc<Mark>) -> bool {
+    if end.touched().is_none() {
+        return true;
+    }
+    let gone: Vec<_> = trees().extract_if(.., |tree| Arc::ptr_eq(&tree.end, end)).collect();
+    drop(gone);
+    false
+}
+
+/// Takes the trees and runs that are too many. The last run stays.
+fn spare(trees: &mut Vec<Tree>, most: u64) -> Vec<Tree> {
+    let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(TREES)).collect();
+    let bytes = |tree: &Tree| tree.runs.iter().map(|(_, stored)| stored.output.bytes()).sum::<u64>();
+    loop {
+        let count: usize = trees.iter().map(|tree| tree.runs.len()).sum();
+        let is_too_much = count > RUNS || trees.iter().map(bytes).sum::<u64>() > most;
+        if !is_too_much || count <= 1 {
+            return gone;
+        }
+        let Some(oldest) = trees.iter_mut().min_by_key(|tree| tree.runs.first().map(|(_, stored)| stored.ended)) else {
+            return gone;
+        };
+        oldest.runs.remove(0);
+        gone.extend(trees.extract_if(.., |tree| tree.runs.is_empty()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::reuse::copy::shared;
+    use evidence::{End, Ran};
+    use receipt::recording::mark;
+    use safety::decide::Commands;
+
+    fn key(command: &str) -> Key {
+        Key { command: command.to_owned(), directory: (1, 2), surroundings: b"PATH=/bin".to_vec() }
+    }
+
+    fn stored(run: &str, bytes: usize) -> Stored {
+        let copy = shared(1 << 20, &std::env::temp_dir());
+        copy.lock().expect("not poisoned").push(capture::Stream::Stdout, &vec![b'x'; bytes]);
+        let output = copy.lock().expect("not poisoned").finish().expect("whole");
+        let end = End { code: Some(0), signal: None, by_itself: true };
+        let rules = Commands::default();
+        let ran = Ran { command: "x", trace: None, end, tests: Vec::new(), cwd: Path::new("/"), rules: &rules };
+        let evidence = evidence::read(ran);
+        Stored {
+            run: run.to_owned(),
+            at: 0,
+            ended: Instant::now(),
+            code: 0,
+            evidence,
+            output,
+            denials: confine::Denials::default(),
+        }
+    }
+
+    fn watched() -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("a path");
+        fs::write(root.join("a"), "1").expect("written");
+        while mark(&root).touched().is_some() {}
+        (directory, root)
+    }
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    fn run(root: &Path, command: &str) -> Option<String> {
+        find(root, &key(command), HOUR).map(|stored| stored.run.clone())
+    }
+
+    #[test]
+    fn a_run_is_found_until_its_tree_changes() {
+        let (_directory, root) = watched();
+        assert_eq!(run(&root, "make"), None);
+        add(&root, mark(&root), key("make"), stored("r1", 3), 100);
+        add(&root, mark(&root), key("ls"), stored("r2", 3), 100);
+        assert_eq!((run(&root, "make").as_deref(), run(&root, "ls").as_deref()), (Some("r1"), Some("r2")));
+        assert_eq!(run(&root, "make all"), None);
+        assert_eq!(run(root.parent().expect("above"), "make"), None);
+        assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, HOUR).is_none());
+        assert!(find(&root, &Key { surroundings: Vec::new(), ..key("make") }, HOUR).is_none());
+        assert!(find(&root, &key("make"), Duration::ZERO).is_none(), "too old");
+        add(&root, mark(&root), key("make"), stored("r3", 3), 100);
+        assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");
+        fs::write(root.join("a"), "2").expect("written");
+        assert_eq!((run(&root, "make"), run(&root, "ls")), (None, None));
+        add(&root, mark(&root), key("ls"), stored("r4", 3), 100);
+        assert_eq!((run(&root, "make"), run(&root, "ls").as_deref()), (None, Some("r4")));
+    }
+
+    #[test]
+    fn the_oldest_runs_make_room() {
+        let (_one, one) = watched();
+        let (_two, two) = watched();
+        let mut trees = Vec::new();
+        let tree = |root: &Path| Tree { root: root.to_owned(), end: Arc::new(mark(root)), runs: Vec::new() };
+        trees.extend([tree(&one), tree(&two)]);
+        for (at, command) in ["a", "b", "c", "d"].iter().enumerate() {
+            trees[at % 2].runs.push((key(command), Arc::new(stored(command, 40))));
+        }
+        let left = |trees: &[Tree]| -> Vec<String> {
+            trees.iter().flat_map(|tree| &tree.runs).map(|(key, _)| key.command.clone()).collect()
+        };
+        assert!(spare(&mut trees, 160).is_empty());
+        spare(&mut trees, 100);
+        assert_eq!(left(&trees), ["c", "d"]);
+        assert_eq!(spare(&mut trees, 50).len(), 1);
+        assert_eq!(left(&trees), ["d"]);
+        spare(&mut trees, 10);
+        assert_eq!(left(&trees), ["d"], "the last run stays");
+        trees.extend((0..TREES).map(|_| tree(&two)));
+        assert_eq!(spare(&mut trees, 100).len(), 1);
+    }
+}
