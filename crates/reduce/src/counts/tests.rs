@@ -1,5 +1,7 @@
 //! Counts of recorded outputs: `counts/RUNNER.toml` has the command and the counts of each text in `counts/RUNNER/`.
 
+mod speed;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -297,29 +299,6 @@ fn update(runner: &str, cases: &BTreeMap<String, Case>) {
         text.push_str(&toml(&counted, name));
     }
     fs::write(path, text).expect("cases");
-}
-
-/// Prints the time of a line of logs: `cargo test --release -p agent-bash-reduce --lib -- --ignored speed --nocapture`.
-#[test]
-#[ignore = "measures"]
-fn speed() {
-    type Kind = (&'static str, fn(usize) -> String);
-    let kinds: [Kind; 8] = [
-        ("dated", |at| format!("2026-11-26T20:55:{} INFO server handled request {at} in {} ms\n", at % 60, at % 97)),
-        ("words", |at| format!("compiled module {at} of the application into target/debug/deps/libfoo-{at}.rlib\n")),
-        ("indented", |at| format!("    at Object.<anonymous> (/srv/app/src/file{at}.js:{}:12)\n", at % 300)),
-        ("brackets", |at| format!("[INFO] Downloading from central: http://127.0.0.1/org/apache/maven/{at}.pom\n")),
-        ("colours", |at| format!("\u{1b}[32m✓\u{1b}[39m step {at} \u{1b}[90m(12 ms)\u{1b}[39m\n")),
-        ("cargo test", |at| format!("test tests::number_{at} ... ok\n")),
-        ("go failures", |at| format!("--- FAIL: Test{at} (0.00s)\n")),
-        ("blank", |_| "\n".to_owned()),
-    ];
-    for (name, line) in kinds {
-        let text: String = (0..300_000).map(line).collect();
-        let start = std::time::Instant::now();
-        let counts = read_tests(&text, None, Ended::Unknown);
-        println!("{name}: {} ns a line, {} runners", start.elapsed().as_nanos() / 300_000, counts.len());
-    }
 }
 
 /// Returns the counts in short: the runner, passed, failed, and whether the run is complete.
