@@ -12,6 +12,8 @@ mod file;
 
 #[path = "build/counting.rs"]
 mod counting;
+#[path = "build/prefix.rs"]
+mod prefix;
 #[path = "build/which.rs"]
 mod which;
 

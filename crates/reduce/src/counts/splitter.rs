@@ -4,6 +4,9 @@
 pub(super) const LONGEST: usize = 1_000;
 /// Longest line with its escape sequences.
 const RAW: usize = 4 * LONGEST;
+/// Stands for a long line, which is no line of a runner and not empty.
+const LONG: &[u8] = b"\0";
+const ESC: u8 = 0x1b;
 
 /// The line that has begun.
 #[derive(Clone, Debug, Default)]
@@ -15,23 +18,29 @@ pub(super) struct Splitter {
 
 impl Splitter {
     /// Takes the next bytes, and calls `take` with each line that ended.
-    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(&[u8])) {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let line = &bytes[..end];
-            if self.begun.is_empty() && !self.is_long {
-                if line.len() <= RAW {
-                    plain(line, &mut self.plain, &mut take);
-                } else {
-                    take(b"\0");
-                }
+    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8])) {
+        let next_sign = |from: usize| memchr::memchr2(b'\r', ESC, &bytes[from..]).map_or(usize::MAX, |at| from + at);
+        let (mut from, mut sign) = (0, next_sign(0));
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = &bytes[from..end];
+            from = end + 1;
+            let is_whole = self.begun.is_empty() && !self.is_long;
+            if is_whole && sign > end {
+                take(if line.len() > LONGEST { LONG } else { line });
+                continue;
+            }
+            if is_whole && line.len() <= RAW {
+                plain(line, &mut self.plain, &mut take);
             } else {
                 self.begin(line);
                 self.finish(&mut take);
             }
-            bytes = &bytes[end + 1..];
+            if sign < end {
+                sign = next_sign(from);
+            }
         }
-        if !bytes.is_empty() {
-            self.begin(bytes);
+        if from < bytes.len() {
+            self.begin(&bytes[from..]);
         }
     }
 
@@ -51,8 +60,7 @@ impl Splitter {
 
     fn finish(&mut self, take: &mut impl FnMut(&[u8])) {
         if self.is_long {
-            // A long line is no line of a runner, and it is not empty.
-            take(b"\0");
+            take(LONG);
         } else {
             plain(&self.begun, &mut self.plain, take);
         }
@@ -65,19 +73,19 @@ impl Splitter {
 fn plain(line: &[u8], buffer: &mut Vec<u8>, take: &mut impl FnMut(&[u8])) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = memchr::memrchr(b'\r', line).map_or(line, |at| &line[at + 1..]);
-    let Some(first) = memchr::memchr(0x1b, line) else {
-        return take(if line.len() > LONGEST { b"\0" } else { line });
+    let Some(first) = memchr::memchr(ESC, line) else {
+        return take(if line.len() > LONGEST { LONG } else { line });
     };
     buffer.clear();
     buffer.extend_from_slice(&line[..first]);
     let mut rest = &line[first..];
     while let [byte, after @ ..] = rest {
-        rest = if *byte == 0x1b { behind(after) } else { after };
-        if *byte != 0x1b {
+        rest = if *byte == ESC { behind(after) } else { after };
+        if *byte != ESC {
             buffer.push(*byte);
         }
     }
-    take(if buffer.len() > LONGEST { b"\0" } else { buffer });
+    take(if buffer.len() > LONGEST { LONG } else { buffer });
 }
 
 /// Returns what follows an escape sequence. `rest` is behind its first byte.
@@ -89,7 +97,7 @@ fn behind(rest: &[u8]) -> &[u8] {
             end.map_or(&[], |end| &rest[end + 1..])
         }
         // A title or a link ends with BEL or ESC \.
-        [b']', rest @ ..] => match rest.iter().position(|byte| matches!(byte, 0x07 | 0x1b)) {
+        [b']', rest @ ..] => match rest.iter().position(|byte| matches!(*byte, 0x07 | ESC)) {
             Some(end) if rest[end] == 0x07 => &rest[end + 1..],
             Some(end) => rest.get(end + 2..).unwrap_or(&[]),
             None => &[],

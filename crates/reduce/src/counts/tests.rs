@@ -1,5 +1,6 @@
 //! Counts of recorded outputs: `counts/RUNNER.toml` has the command and the counts of each text in `counts/RUNNER/`.
 
+mod looks;
 mod speed;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,9 @@ use regex_automata::{Anchored, Input, PatternID, PatternSet};
 
 use super::file::Says;
 
+#[cfg(test)]
+mod tests;
+
 include!(concat!(env!("OUT_DIR"), "/counting.rs"));
 
 /// How a rule counts tests.
@@ -149,6 +152,29 @@ impl Which {
     }
 }
 
+/// An automaton of few states for the first bytes of lines.
+#[derive(Debug)]
+struct Prefixes<const CLASSES: usize> {
+    /// The class of each byte.
+    classes: [u8; 256],
+    /// The next state for each class. The last class is the end of the line. State 0 is "no", and 1 is "maybe".
+    next: &'static [[u8; CLASSES]],
+}
+
+impl<const CLASSES: usize> Prefixes<CLASSES> {
+    /// Returns whether a line may have a part of a pattern that counts without the lines before it.
+    fn may_be(&self, line: &[u8]) -> bool {
+        let mut state = 2;
+        for &byte in line {
+            state = self.next[usize::from(state)][usize::from(self.classes[usize::from(byte)])];
+            if state < 2 {
+                return state == 1;
+            }
+        }
+        self.next[usize::from(state)][CLASSES - 1] == 1
+    }
+}
+
 /// A part of a pattern that a line has.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
@@ -164,15 +190,16 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub struct Finder {
     set: PatternSet,
-    found: Vec<Found>,
     /// The known runners, one bit each.
     known: u64,
+    /// The runners whose automata read each line. Tests ask all of them.
+    pub asked: u64,
 }
 
 impl Default for Finder {
     fn default() -> Self {
         let most = ALWAYS.iter().chain(&KNOWN).map(|which| which.places.len()).max().unwrap_or(0);
-        Self { set: PatternSet::new(most), found: Vec::new(), known: 0 }
+        Self { set: PatternSet::new(most), known: 0, asked: 0 }
     }
 }
 
@@ -189,24 +216,22 @@ impl Finder {
         self.known >> rule & 1 == 1
     }
 
-    /// Returns the parts of patterns that a line has.
-    pub fn find(&mut self, line: &[u8]) -> &[Found] {
+    /// Adds the parts of patterns that a line has. `begun`: the runners whose parts are found even if they only count
+    /// behind other lines, one bit each.
+    pub fn find(&mut self, line: &[u8], begun: u64, found: &mut Vec<Found>) {
         let first = line.first().map_or(256, |&byte| usize::from(byte));
-        self.found.clear();
-        for (rules, which) in [(ALWAYS_FIRST[first], &ALWAYS), (KNOWN_FIRST[first] & self.known, &KNOWN)] {
+        let always = if PREFIXES.may_be(line) { ALWAYS_FIRST[first] } else { 0 };
+        for (rules, which) in [(always | begun | self.asked, &ALWAYS), (KNOWN_FIRST[first] & self.known, &KNOWN)] {
             let mut rules = rules;
             while rules != 0 {
-                which[rules.trailing_zeros() as usize].find(line, &mut self.set, &mut self.found);
+                which[rules.trailing_zeros() as usize].find(line, &mut self.set, found);
                 rules &= rules - 1;
             }
         }
-        &self.found
     }
 
     /// Adds the parts of lines of a runner that only became known by this line.
-    pub fn find_known(&mut self, rule: usize, line: &[u8]) -> &[Found] {
-        self.found.clear();
-        KNOWN[rule].find(line, &mut self.set, &mut self.found);
-        &self.found
+    pub fn find_known(&mut self, rule: usize, line: &[u8], found: &mut Vec<Found>) {
+        KNOWN[rule].find(line, &mut self.set, found);
     }
 }

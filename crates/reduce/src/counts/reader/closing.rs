@@ -12,6 +12,15 @@ impl Lines {
         }
     }
 
+    /// Returns the last run of a runner, of which more lines may follow.
+    pub(super) fn last(&mut self, rule: usize) -> Option<&mut Run> {
+        let runs = match self.frames.last_mut() {
+            Some(frame) => &mut frame.inner,
+            None => &mut self.runs,
+        };
+        runs.iter_mut().rev().find(|run| run.rule == rule)
+    }
+
     /// Ends the frame of a runner.
     pub(super) fn close(&mut self, rule: usize) {
         let Some(at) = self.frames.iter().rposition(|frame| frame.rule == rule) else { return };

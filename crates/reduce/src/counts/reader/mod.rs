@@ -2,8 +2,6 @@
 
 mod closing;
 
-use std::collections::HashMap;
-
 use super::frame::{Frame, Names, Run};
 use super::splitter::Splitter;
 use super::types::{Ended, TestCounts};
@@ -21,7 +19,7 @@ const APART: usize = 64;
 pub struct Reader {
     /// The lines that have begun, one per stream.
     splitters: [Splitter; 2],
-    lines: Lines,
+    pub(super) lines: Lines,
 }
 
 impl Reader {
@@ -65,11 +63,12 @@ struct Runner {
     last: Option<usize>,
 }
 
-/// The part of a pattern of several lines that was found.
+/// The first lines of a pattern of several lines.
 #[derive(Clone, Debug)]
-struct Progress {
+struct Begun {
+    pattern: usize,
+    rule: usize,
     steps: usize,
-    line: u64,
     text: Vec<u8>,
 }
 
@@ -95,15 +94,18 @@ impl Origin {
 }
 
 #[derive(Clone, Debug)]
-struct Lines {
+pub(super) struct Lines {
     origin: Origin,
     is_fenced: bool,
     is_last: bool,
     number: u64,
-    finder: Finder,
+    pub(super) finder: Finder,
     rules: Vec<(&'static Rule, &'static Counting)>,
     runners: Vec<Runner>,
-    progress: HashMap<usize, Progress>,
+    /// The parts of patterns that the line has.
+    parts: Vec<Found>,
+    /// What the line before began or went on with, and what this line does.
+    begun: [Vec<Begun>; 2],
     frames: Vec<Frame>,
     /// Runs that have ended, and the sums of earlier ones.
     runs: Vec<Run>,
@@ -131,7 +133,8 @@ impl Lines {
             finder,
             runners,
             rules,
-            progress: HashMap::new(),
+            parts: Vec::new(),
+            begun: Default::default(),
             frames: Vec::new(),
             runs: Vec::new(),
             sums: Vec::new(),
@@ -140,6 +143,8 @@ impl Lines {
 
     fn next(&mut self, line: &[u8]) {
         self.number += 1;
+        self.begun.swap(0, 1);
+        self.begun[1].clear();
         // Without a command the text may be a page that quotes an output.
         if !self.origin.is_commanded && line.starts_with(b"```") {
             self.is_fenced = !self.is_fenced;
@@ -147,11 +152,18 @@ impl Lines {
         if self.is_fenced {
             return;
         }
-        let parts = self.finder.find(line);
-        if parts.is_empty() {
-            return;
+        let begun = self.begun[0].iter().fold(0, |begun, before| begun | 1 << before.rule);
+        self.finder.find(line, begun, &mut self.parts);
+        if !self.parts.is_empty() {
+            let mut parts = std::mem::take(&mut self.parts);
+            self.found(line, &mut parts);
+            parts.clear();
+            self.parts = parts;
         }
-        let mut parts = parts.to_vec();
+    }
+
+    /// Takes a line that has parts of patterns.
+    fn found(&mut self, line: &[u8], parts: &mut Vec<Found>) {
         // A line that proves a runner may say more.
         let proves = |part: &&Found| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
         let proven: Vec<usize> = parts.iter().filter(proves).map(|part| part.line.rule).collect();
@@ -159,11 +171,11 @@ impl Lines {
             if !self.finder.is_known(rule)
                 && !parts.iter().any(|part| part.line.rule == rule && part.line.says.is_of_known(false))
             {
-                parts.extend_from_slice(self.finder.find_known(rule, line));
+                self.finder.find_known(rule, line, parts);
             }
         }
         let mut found: Vec<(&'static Line, Vec<u8>)> = Vec::new();
-        for Found { pattern, line: says, step } in parts {
+        for &mut Found { pattern, line: says, step } in parts {
             if let Some(text) = self.whole(pattern, says, step, line) {
                 found.push((says, text));
             }
@@ -182,11 +194,8 @@ impl Lines {
         let mut whole = match step {
             0 => Vec::new(),
             _ => {
-                let before = self.progress.remove(&pattern)?;
-                if before.steps != step || before.line + 1 != self.number {
-                    return None;
-                }
-                let mut text = before.text;
+                let is = |before: &Begun| before.pattern == pattern && before.steps == step;
+                let mut text = self.begun[0].iter().find(|before| is(before))?.text.clone();
                 text.push(b'\n');
                 text
             }
@@ -195,7 +204,7 @@ impl Lines {
         if step + 1 == line.steps {
             return Some(whole);
         }
-        self.progress.insert(pattern, Progress { steps: step + 1, line: self.number, text: whole });
+        self.begun[1].push(Begun { pattern, rule: line.rule, steps: step + 1, text: whole });
         None
     }
 
@@ -383,14 +392,5 @@ impl Lines {
             &mut self.runners[rule].names
         };
         names.add(name);
-    }
-
-    /// Returns the last run of a runner, of which more lines may follow.
-    fn last(&mut self, rule: usize) -> Option<&mut Run> {
-        let runs = match self.frames.last_mut() {
-            Some(frame) => &mut frame.inner,
-            None => &mut self.runs,
-        };
-        runs.iter_mut().rev().find(|run| run.rule == rule)
     }
 }
