@@ -2185,7 +2185,7 @@ interface ReuseOptions {
   /**
    * The highest age of a result, in ms, a whole number of at least 1.
    *
-   * @default 3600000
+   * @default 3_600_000 (1 h)
    * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
    */
   maxAgeMs?: number | undefined;
@@ -2193,7 +2193,7 @@ interface ReuseOptions {
    * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
    * quarter of it is not stored. Most of it lies in files without names, which end with the process.
    *
-   * @default 268435456
+   * @default 268_435_456 (256 MiB)
    * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
    */
   storeBytes?: number | undefined;

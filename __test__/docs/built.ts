@@ -30,6 +30,8 @@ interface Facts {
     modeLimitsMs: Record<string, number>;
     movingLimitMs: number;
     defaultSpillBytes: number;
+    reuseAgeMs: number;
+    reuseStoreBytes: number;
     undoFileBytes: number;
     undoRunBytes: number;
     undoStoreBytes: number;

@@ -30,6 +30,8 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
     ['onSnapshot', `the last ${size(run.snapshotBytes)} of each stream`],
     ['snapshotIntervalMs', `a whole number from ${snapshots.join(' to ')}`],
     ['snapshotIntervalMs', `@default ${request.defaultSnapshotMs} `],
+    ['maxAgeMs', `@default ${literal(request.reuseAgeMs)} (${hours(request.reuseAgeMs)})`],
+    ['storeBytes', `@default ${literal(request.reuseStoreBytes)} (${size(request.reuseStoreBytes)})`],
   ],
   'ts/output.ts': [
     ['Truncate', `at most ${size(capture.hardKeepBytes)} are kept`],

@@ -79,7 +79,7 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
       cwd: there ? sandboxDirectory(options.cwd, input.cwd) : folderHere(options, input.cwd),
       mode,
       timeoutMs: timeoutMs ?? options.timeoutMs,
-      fresh: (reuses && input.fresh) || options.fresh,
+      ...(reuses && input.fresh && { fresh: true }),
       // Servers are silent.
       ...(background && { idleTimeoutMs: undefined }),
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
