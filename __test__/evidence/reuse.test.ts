@@ -2,9 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdirSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, type BashOptions, type BashResult, bash, type ObservedReuse } from 'agent-bash';
+import {
+  BackgroundRegistry,
+  type BashOptions,
+  type BashResult,
+  BashSession,
+  bash,
+  type ObservedReuse,
+} from 'agent-bash';
 import { createBashTool, formatResult } from 'agent-bash/ai';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { callTool } from '../ai/fixtures/call.ts';
 import { Ledger } from '../ledger/support.ts';
 import { confined, folder, isLinux, rejection } from '../support/index.ts';
@@ -318,6 +325,65 @@ describe.runIf(isLinux && !confined)('a confined command', () => {
       const other = { ...options, confine: { ...confine, ...reach } as BashOptions['confine'] };
       await fixture.run('make -v; ./none', other);
       expect((await fixture.run('make -v; ./none', other)).reused, JSON.stringify(reach)).toBeNull();
+    }
+  });
+});
+
+describe.runIf(isLinux && !confined)('a session', () => {
+  const session = (fixture: Fixture) => {
+    const opened = new BashSession({ cwd: fixture.root, env: fixture.env, reuse: fixture.reuse });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+
+  test('gives a result again if its command leaves the state as it was', async () => {
+    const fixture = new Fixture();
+    const one = session(fixture);
+    await one.run('X=1; cd src; cd ..');
+    await expect.poll(async () => (await one.run('check')).reused, { timeout: 10_000 }).not.toBeNull();
+    const again = await one.run('check; cat a');
+    expect(again.reused).toBeNull();
+    expect(await one.run('check; cat a')).toMatchObject({ stdout: '1\n1\n', pid: 0, reused: { runId: again.runId } });
+    expect((await one.run('echo "$X"; pwd')).stdout).toBe(`1\n${fixture.root}\n`);
+    expect((await one.run('check')).reused).not.toBeNull();
+    const other = session(fixture);
+    await other.run('X=2');
+    expect((await other.run('check')).reused).toBeNull();
+  });
+
+  test.each([
+    'X=2',
+    'cd src',
+    'alias x=y',
+    'f() { :; }',
+    'set -u',
+    'export Z=1',
+    'umask 77',
+    'hash -r; shopt -s extglob',
+  ])('runs a command again that changes its state: %s', async (change) => {
+    const fixture = new Fixture();
+    const one = session(fixture);
+    await one.run('X=1; umask 22');
+    await expect.poll(async () => (await one.run('check')).reused, { timeout: 10_000 }).not.toBeNull();
+    const command = `check; ${change}`;
+    const before = await one.run('check');
+    expect(before.reused).not.toBeNull();
+    expect((await one.run(command)).reused).toBeNull();
+    // In the state in which it ran before, it would have to change the state again.
+    await one.reset();
+    await one.run('X=1; umask 22');
+    expect((await one.run('check')).reused).not.toBeNull();
+    expect((await one.run(command)).reused).toBeNull();
+  });
+
+  test('runs a command in another state', async () => {
+    const fixture = new Fixture();
+    const one = session(fixture);
+    await one.run('X=1');
+    await expect.poll(async () => (await one.run('check')).reused, { timeout: 10_000 }).not.toBeNull();
+    for (const change of ['X=2', 'check() { echo mine; }', 'alias check=true', 'export LC_ALL=C', 'set -e', 'cd src']) {
+      await one.run(change);
+      expect((await one.run('check')).reused, change).toBeNull();
     }
   });
 });

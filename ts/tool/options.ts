@@ -115,8 +115,8 @@ export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
 }
 
 /** Returns whether a tool may give stored results again, and its input offers `fresh`. */
-export function offersFresh({ reuse, session, terminal, sandbox }: BashToolOptions): boolean {
-  const places = [session, terminal, sandbox];
+export function offersFresh({ reuse, terminal, sandbox }: BashToolOptions): boolean {
+  const places = [terminal, sandbox];
   return reuse !== undefined && reuse !== 'off' && places.every((place) => place === undefined);
 }
 

@@ -8,6 +8,7 @@ use receipt::recording::mark;
 use receipt::watch::Mark;
 
 use super::copy::{Copied, SharedCopy, shared};
+use super::store::add;
 use super::stored::{Key, Stored};
 
 /// The part of the store that one output may take.
@@ -37,15 +38,31 @@ impl Candidate {
         &self.copy
     }
 
-    /// Stores the run, which has just ended in this directory, if it has changed nothing and all of its output is there.
-    /// Blocks.
-    pub fn end(self, directory: &Path, stored: impl FnOnce(Copied) -> Stored) {
+    /// Handles the end of the run, just now in this directory. Returns its result, if it has changed nothing and all of
+    /// its output is there. Blocks.
+    pub fn end(self, directory: &Path, stored: impl FnOnce(Copied) -> Stored) -> Option<Storable> {
         let end = mark(directory);
         let changed = self.begin.changed();
         let is_clean = changed.state == Completeness::Known && changed.paths.is_empty() && !changed.git;
-        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_clean && let Some(output) = copy.finish() {
-            super::store::add(&self.root, end, self.key, stored(output), self.most);
-        }
+        let output = self.copy.lock().unwrap_or_else(PoisonError::into_inner).finish();
+        let stored = stored(output.filter(|_| is_clean)?);
+        Some(Storable { root: self.root, end, key: self.key, stored, most: self.most })
+    }
+}
+
+/// A run that can be stored.
+#[derive(Debug)]
+pub struct Storable {
+    root: PathBuf,
+    end: Mark,
+    key: Key,
+    stored: Stored,
+    most: u64,
+}
+
+impl Storable {
+    /// Stores the run. Blocks.
+    pub fn store(self) {
+        add(&self.root, self.end, self.key, self.stored, self.most);
     }
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use safety::decide::Commands;
 
-pub use candidate::Candidate;
+pub use candidate::{Candidate, Storable};
 pub use copy::SharedCopy;
 pub use store::find;
 pub use stored::{Key, Reused, Stored};

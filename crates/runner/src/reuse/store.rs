@@ -110,7 +110,7 @@ mod tests {
     use safety::decide::Commands;
 
     fn key(command: &str) -> Key {
-        Key { command: command.to_owned(), directory: (1, 2), surroundings: b"PATH=/bin".to_vec() }
+        Key { command: command.to_owned(), directory: (1, 2), surroundings: 7 }
     }
 
     fn stored(run: &str, bytes: usize) -> Stored {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(run(&root, "make all"), None);
         assert_eq!(run(root.parent().expect("above"), "make"), None);
         assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, HOUR).is_none());
-        assert!(find(&root, &Key { surroundings: Vec::new(), ..key("make") }, HOUR).is_none());
+        assert!(find(&root, &Key { surroundings: 8, ..key("make") }, HOUR).is_none());
         assert!(find(&root, &key("make"), Duration::ZERO).is_none(), "too old");
         add(&root, mark(&root), key("make"), stored("r3", 3), 100);
         assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");

@@ -16,8 +16,8 @@ pub struct Key {
     pub command: String,
     /// The device and the inode of its directory.
     pub directory: (u64, u64),
-    /// All else that the command is given, by its bytes.
-    pub surroundings: Vec<u8>,
+    /// A hash of all else that the command is given.
+    pub surroundings: u128,
 }
 
 /// A run that has ended.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_blocking;
+use twox_hash::XxHash3_128;
 
 use super::drive::replay::replay;
 use super::entry::has_receipt;
@@ -18,7 +19,7 @@ use super::{Finished, Launch, elsewhere};
 use crate::error::Error;
 use crate::live::runs;
 use crate::request::Request;
-use crate::reuse::{self, Candidate, Key, Stored, is_vouched, varies, writes};
+use crate::reuse::{self, Candidate, Key, Storable, Stored, is_vouched, varies, writes};
 use confine::{Confine, Tmp};
 use protocol::plan::Startup;
 use protocol::task::now_ms;
@@ -104,30 +105,38 @@ impl Launch {
         Ok(outcome.into())
     }
 
-    /// Stores the run of the command, which has just ended, if its result may be given again.
-    pub(super) async fn keep_run(&mut self, outcome: &Outcome) {
-        let Some(candidate) = self.candidate.take() else { return };
+    /// Stores the run of the command, which has just ended, if its result may be given again. The run of a session is
+    /// returned instead: it is stored if it leaves the session as it was.
+    pub(super) async fn keep_run(&mut self, outcome: &Outcome) -> Option<Storable> {
+        let storable = self.storable(outcome).await?;
+        if self.request.startup.as_ref().is_some_and(Startup::saves) {
+            return Some(storable);
+        }
+        let _ = spawn_blocking(move || storable.store()).await;
+        None
+    }
+
+    async fn storable(&mut self, outcome: &Outcome) -> Option<Storable> {
+        let candidate = self.candidate.take()?;
         let is_over = outcome.status == Status::Exited && outcome.ended_by.is_none();
         let is_alone = outcome.survivors.is_empty() && outcome.background.is_none();
-        let (Some(code), Some(evidence)) = (outcome.exit_code, &outcome.evidence) else { return };
+        let (code, evidence) = (outcome.exit_code?, outcome.evidence.as_ref()?);
         let by_signal = |signal: &Option<String>| signal.as_ref().is_some_and(|signal| signal != "SIGPIPE");
         if !is_over || !is_alone || evidence.parts.iter().any(|part| by_signal(&part.signal)) {
-            return;
+            return None;
         }
         let (evidence, run, cwd) = (evidence.clone(), outcome.run.clone(), self.request.cwd.clone());
         let denials = outcome.confinement.as_ref().map(|held| held.denials.clone()).unwrap_or_default();
         let (at, ended) = (now_ms(), Instant::now());
         let stored = move |output| Stored { run, at, ended, code, evidence, output, denials };
-        // A run that could not be stored runs again.
-        let _ = spawn_blocking(move || candidate.end(&cwd, stored)).await;
+        spawn_blocking(move || candidate.end(&cwd, stored)).await.ok().flatten()
     }
 }
 
 /// Returns where a command may write, by its confinement, if its result may be given again at all. `None` otherwise.
 fn eligible(request: &Request, wanted: &reuse::Wanted) -> Option<Option<Places>> {
     let is_plain = request.terminal.is_none() && request.streams.is_none() && !request.background;
-    // A session takes more from a command than its result.
-    if !is_plain || request.startup.as_ref().is_some_and(Startup::saves) {
+    if !is_plain {
         return None;
     }
     let analysis = in_context(request, |context| analyze(&request.command, context, &Policy::default()));
@@ -147,10 +156,11 @@ fn places(confine: &Confine) -> Option<Places> {
     (reach.offline && confine.policy.tmp == Tmp::Private).then_some(reach.write)
 }
 
-/// Returns all that a command is given besides its text and its directory, by its bytes.
-fn surroundings(request: &Request, program: &[u8]) -> Vec<u8> {
+/// Returns a hash of all that a command is given besides its text and its directory. The code by which a session saves
+/// its state names other files each time, and is none of it.
+fn surroundings(request: &Request, program: &[u8]) -> u128 {
     let Request { args, cwd, environment, startup, stdin, umask, limits, confine, merge, .. } = request;
-    let startup = startup.as_ref().map(|Startup { boot, given, at_exit, tail }| (boot, given, at_exit, tail));
-    format!("{:?}", (program, args, cwd, environment.text(), startup, stdin, umask, limits, confine, merge))
-        .into_bytes()
+    let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves()));
+    let all = (program, args, cwd, environment.text(), state, stdin, umask, limits, confine, merge);
+    XxHash3_128::oneshot(format!("{all:?}").as_bytes())
 }

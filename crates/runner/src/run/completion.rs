@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use super::view::ViewMaker;
 use crate::proof::Counter;
 use crate::request::Request;
+use crate::reuse::Storable;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
 use confine::Denials;
@@ -123,6 +124,8 @@ pub struct ShellAfter {
     pub files: Option<Inheritance>,
     /// How it was watched. `None`: the evidence of its command is not wanted, or the command has become a task.
     pub watched: Option<Watched>,
+    /// Its run, if its result may be given again once the session is known to be as it was.
+    pub storable: Option<Storable>,
 }
 
 impl Completion<'_> {

@@ -389,12 +389,12 @@ impl Launch {
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
         let evidence = completion.evidence(&self.request).await;
-        let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
+        let mut shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         outcome.evidence = evidence;
-        self.keep_run(&outcome).await;
+        shell.storable = self.keep_run(&outcome).await;
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_facts_of(task));

@@ -65,7 +65,7 @@ impl Prepared {
     pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
         let Self { run, exchange, env, before, slot } = self;
         let kind = run.kind();
-        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, _slot: slot })
+        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, storable: None, _slot: slot })
     }
 }
 

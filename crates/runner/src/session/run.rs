@@ -70,8 +70,9 @@ impl SessionRun {
             }
         };
         let (run, mut saver) = prepared.into_parts(&session);
-        let Finished { outcome, shell: ShellAfter { child, directory, files, .. } } =
+        let Finished { outcome, shell: ShellAfter { child, directory, files, storable, .. } } =
             run.finish(listener, replies).await?;
+        saver.storable = storable;
         if let Some(files) = files {
             saver.exchange = Exchange::Inherited(files);
         }
@@ -90,7 +91,9 @@ impl SessionRun {
             }
             None => {
                 match outcome.status {
-                    Status::Exited => saver.save(),
+                    // Nothing ran, and the state is that of the command before.
+                    _ if outcome.reused.is_some() => saver.discard(),
+                    Status::Exited => saver.save().await,
                     Status::Signaled => saver.discard(),
                     Status::TimedOut | Status::Aborted | Status::Backgrounded => saver.hold(outcome.pid),
                 }

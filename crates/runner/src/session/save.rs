@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::exchange::Exchange;
 use super::session::Session;
+use crate::reuse::Storable;
 use crate::shell_state::ShellState;
 use crate::supervise::{Child, Helpers, ShimEvent, Slot};
 use protocol::plan::{Boot, ShellKind};
@@ -25,6 +27,8 @@ pub(super) struct Saver {
     pub before: Option<Arc<ShellState>>,
     /// The kind of the command's shell, if such a shell can be warm.
     pub kind: Option<Arc<ShellKind>>,
+    /// The run of the command, which is stored if it leaves the state as it was.
+    pub storable: Option<Storable>,
     /// The command's slot, which is free again once this is dropped.
     pub _slot: Slot,
 }
@@ -57,15 +61,18 @@ impl Saver {
             child.give_back(helpers, None);
         }
         if matches!(ended.end, Exit::Code(_)) {
-            self.save();
+            self.save().await;
         }
     }
 
     /// Takes over the written state if it is complete, and starts a warm shell with it.
-    pub fn save(self) {
-        let Self { session, exchange, env, before, kind, .. } = self;
+    pub async fn save(self) {
+        let Self { session, exchange, env, before, kind, storable, .. } = self;
         if let Some(mut state) = exchange.state() {
             state.forget_given(before.as_deref(), &env);
+            if let Some(storable) = storable.filter(|_| before.as_deref() == Some(&state)) {
+                let _ = spawn_blocking(move || storable.store()).await;
+            }
             let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
             let saved = session.save(state, next.clone());
             if let (true, Some(next), Ok(helpers)) = (saved, next, Helpers::shared()) {
@@ -75,7 +82,7 @@ impl Saver {
         exchange.give_back();
     }
 
-    /// Drops the written state, because a signal terminated the shell.
+    /// Drops the written state, because a signal terminated the shell, or gives back the files that nothing has used.
     pub fn discard(self) {
         self.exchange.give_back();
     }
