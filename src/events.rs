@@ -163,10 +163,11 @@ struct Rest<'a> {
 impl NativeEvent {
     /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one.
     pub fn result(mut outcome: Outcome, cwd: Option<String>) -> Self {
-        let (evidence, reused) = (outcome.evidence.take(), outcome.reused.take());
+        let (evidence, tap, reused) = (outcome.evidence.take(), outcome.tap.take(), outcome.reused.take());
         let mut result = BashResult::from(outcome);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
-        let rest = Rest { result, evidence: evidence.as_ref().map(EvidenceOfRun::from), reused };
+        let evidence = evidence.as_ref().map(|parts| EvidenceOfRun::of(parts, tap.as_ref()));
+        let rest = Rest { result, evidence, reused };
         let rest = serde_json::to_string(&rest).unwrap_or_default();
         Self::Result { stdout, stderr, rest, cwd }
     }

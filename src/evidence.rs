@@ -1,6 +1,9 @@
 //! Evidence as it crosses to JavaScript, as JSON. `ts/evidence/types.ts` has its type.
 
+use std::path::Path;
+
 use evidence::Evidence;
+use runner::run::tapped::Tapped;
 use serde::Serialize;
 
 /// The evidence of a command.
@@ -8,16 +11,46 @@ use serde::Serialize;
 pub struct EvidenceOfRun<'a> {
     #[serde(flatten)]
     parts: &'a Evidence,
-    tap: Option<()>,
+    tap: Option<Tap<'a>>,
 }
 
-impl<'a> From<&'a Evidence> for EvidenceOfRun<'a> {
-    fn from(parts: &'a Evidence) -> Self {
-        Self { parts, tap: None }
+/// The output of a pipeline's first program. TypeScript puts its file into the store, and gives it its number.
+#[derive(Serialize)]
+struct Tap<'a> {
+    command: &'a str,
+    kept: bool,
+    why: Option<&'a str>,
+    id: u32,
+    path: Option<&'a Path>,
+    lines: u64,
+    bytes: u64,
+    complete: bool,
+}
+
+impl<'a> EvidenceOfRun<'a> {
+    /// Returns the evidence of a command, with its tap.
+    pub fn of(parts: &'a Evidence, tap: Option<&'a Tapped>) -> Self {
+        Self { parts, tap: tap.map(Tap::from) }
     }
 }
 
-/// Returns evidence as JSON.
+impl<'a> From<&'a Tapped> for Tap<'a> {
+    fn from(Tapped { command, kept }: &'a Tapped) -> Self {
+        let copied = kept.as_ref().ok();
+        Self {
+            command,
+            kept: copied.is_some(),
+            why: kept.as_ref().err().map(String::as_str),
+            id: 0,
+            path: copied.map(|copied| &*copied.path),
+            lines: copied.map_or(0, |copied| copied.lines),
+            bytes: copied.map_or(0, |copied| copied.bytes),
+            complete: copied.is_some_and(|copied| copied.complete),
+        }
+    }
+}
+
+/// Returns the evidence of a task as JSON. A task has no tap.
 pub fn json(evidence: &Evidence) -> String {
-    serde_json::to_string(&EvidenceOfRun::from(evidence)).unwrap_or_default()
+    serde_json::to_string(&EvidenceOfRun::of(evidence, None)).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ import { failureOf, messageOf } from './core/listener.ts';
 import { STREAMS, type Streams, StreamsEnd } from './core/streams.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
-import { finished, isReduced } from './reduce/finish.ts';
+import { finished, isUnfinished } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
 import { directoryOf, prefixed, toNative } from './request.ts';
@@ -33,7 +33,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
       observer?.kill('abort');
     },
   } satisfies Omit<Call<'result', unknown>, 'answer'>;
-  const ran = isReduced(given)
+  const ran = isUnfinished(given)
     ? settled({ ...call, answer: (event) => event }).then((event) =>
         finished(event, prefixed(command, given.prefix), given),
       )

@@ -124,6 +124,7 @@ const BASH: Checks<BashOptions> = {
   receipt: RECEIPT,
   undo: UNDO,
   evidence: oneOf('off', 'status', 'tree'),
+  taps: oneOf('off', 'on'),
   checks: strings,
   reuse: wordOr(
     ['off', 'verified'],

@@ -7,6 +7,7 @@ import { BashError } from './errors.ts';
 import { nativeEntry } from './ledger/options.ts';
 import type { Observer } from './observe/observer.ts';
 import { OPTION_TABLES } from './options.ts';
+import { KEEPING, type Kept, keeperOf, STORE_BYTES } from './reduce/keeping.ts';
 import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import { nativeSafety } from './safety/options.ts';
@@ -85,6 +86,9 @@ export function optionsText(
   options.confine = nativeConfinement(given);
   options.undo = nativeUndo(given.undo);
   options.reduce = nativeReductionOf(given);
+  const keeping = (given as Kept)[KEEPING];
+  options.isProducer = keeping?.isProducer || undefined;
+  if (given.taps === 'on') options.tapBytes = keeping ? keeperOf(keeping.store).maxBytes : STORE_BYTES;
   Object.assign(options, nativeEntry(given));
   options.registry = handleOf(given.registry)?.native.id;
   options.aborted = given.signal?.aborted || undefined;

@@ -9,7 +9,7 @@ import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
-import { finished, isReduced } from './reduce/finish.ts';
+import { finished, isUnfinished } from './reduce/finish.ts';
 import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
 import { bytesOf, directoryOf, hostEnvironment, optionsText, prefixed } from './request.ts';
@@ -124,7 +124,7 @@ export class BashSession {
     } satisfies Omit<Call<'result', unknown>, 'answer'>;
     const inDirectory = (result: BashResult, cwd: string | undefined) =>
       ({ ...result, cwd: cwd ?? '' }) as SessionResult;
-    const ran = isReduced(all)
+    const ran = isUnfinished(all)
       ? settled({ ...call, answer: (event) => event }).then(async (event) =>
           inDirectory(await finished(event, text, all), event.cwd),
         )

@@ -279,6 +279,19 @@ export interface BashOptions {
    */
   evidence?: 'off' | 'status' | 'tree' | undefined;
   /**
+   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
+   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
+   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
+   * simple command that is worth it: no `cat`, `grep` or `git log`.
+   *
+   * At most `spill.maxBytes` are kept, until the store of outputs needs the room or this process ends. Commands in a
+   * terminal and in the background have no tap.
+   *
+   * @default 'off'; 'on' for `createBashTool` and MCP
+   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
+   */
+  taps?: 'off' | 'on' | undefined;
+  /**
    * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
    * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
    * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is

@@ -31,7 +31,7 @@ describe('a trailing tail', () => {
   });
 
   it('reports the cut', async () => {
-    const { truncation, text } = await runTool({}, 'seq 100 | tail -3');
+    const { truncation, text } = await runTool({ taps: 'off' }, 'seq 100 | tail -3');
     expect(truncation).toEqual({
       stdout: {
         keep: 'tail',

@@ -17,8 +17,9 @@ const FIELDS = [
   'wait_pid',
   'port',
   'pattern',
+  'recall',
 ];
-const ONE = 'exactly one of command, check_pid, kill_pid and wait_pid must be given';
+const ONE = 'exactly one of command, check_pid, kill_pid, wait_pid and recall must be given';
 
 describe('the input schema', () => {
   it('keeps the rules of strict modes', () => {

@@ -15,6 +15,8 @@ afterAll(() => registry.close());
 const WRONG: [given: object, message: string][] = [
   [{ evidence: true }, 'evidence: true is not one of off, status, tree'],
   [{ evidence: 'all' }, 'evidence: "all" is not one of off, status, tree'],
+  [{ taps: true }, 'taps: true is not one of off, on'],
+  [{ taps: 'all' }, 'taps: "all" is not one of off, on'],
 ];
 
 test.each(WRONG)('%j is ERR_BASH_INVALID_ARG everywhere, and nothing runs', async (given, message) => {

@@ -55,7 +55,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     [
       { command: 'true', check_pid: 7 },
       'ERR_BASH_INVALID_ARG',
-      /exactly one of command, check_pid, kill_pid and wait_pid/,
+      /exactly one of command, check_pid, kill_pid, wait_pid and recall/,
     ],
     [undefined, 'ERR_BASH_INVALID_ARG', /exactly one of/],
     [{ command: 7 }, 'ERR_BASH_INVALID_ARG', /command must be a string/],

@@ -42,7 +42,7 @@ describe('lines that an earlier result shows', () => {
   });
 
   it('are found in a file by a model without recall', async () => {
-    const talk = conversation({ confine: 'off' });
+    const talk = conversation({ confine: 'off', taps: 'off' });
     await talk.ask(LIST);
     const { text } = await talk.ask(LONGER);
     const path = /\n\[#\d+: the output of «printf .*» above, whole in (\S+)\]$/.exec(text)?.[1];
@@ -50,7 +50,7 @@ describe('lines that an earlier result shows', () => {
   });
 
   it('are shown again if that takes fewer tokens', async () => {
-    const talk = conversation({ confine: 'off' });
+    const talk = conversation({ confine: 'off', taps: 'off' });
     const short = LIST_TEXT.split('\n').slice(0, 4).join('\n');
     await talk.ask(`echo "${short}"`);
     expect((await talk.ask(`echo new; echo "${short}"`)).text).toBe(`new\n${short}`);

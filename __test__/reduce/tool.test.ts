@@ -202,17 +202,19 @@ describe('salient', () => {
 
 describe('recall', () => {
   it('is an input where lines may be left out', () => {
-    expect(fieldsOf({})).toEqual(FIELDS);
-    expect(fieldsOf({ reduce: 'lossless' })).toEqual(FIELDS);
-    expect(fieldsOf({ reduce: 'salient' })).toEqual([...FIELDS, 'recall']);
-    expect(fieldsOf({ reduce: { level: 'salient' } })).toEqual([...FIELDS, 'recall']);
-    expect(fieldsOf({ outputs: new OutputStore() })).toEqual([...FIELDS, 'recall']);
+    const without = { taps: 'off' } as const;
+    expect(fieldsOf(without)).toEqual(FIELDS);
+    expect(fieldsOf({ ...without, reduce: 'lossless' })).toEqual(FIELDS);
+    expect(fieldsOf({ ...without, reduce: 'salient' })).toEqual([...FIELDS, 'recall']);
+    expect(fieldsOf({ ...without, reduce: { level: 'salient' } })).toEqual([...FIELDS, 'recall']);
+    expect(fieldsOf({ ...without, outputs: new OutputStore() })).toEqual([...FIELDS, 'recall']);
     expect(createBashTool({ reduce: 'salient' }).description).toContain('recall, in place of a command,');
+    expect(fieldsOf({})).toEqual([...FIELDS, 'recall']);
     expect(createBashTool().description).not.toContain('recall');
   });
 
   it('goes without a command and the other questions', async () => {
-    const without = await ask(createBashTool(), { command: 'echo hi', recall: '1:2-3' });
+    const without = await ask(createBashTool({ taps: 'off' }), { command: 'echo hi', recall: '1:2-3' });
     expect(without.text).toBe('hi\n\n[ignored input: recall]');
     const tool = createBashTool({ reduce: 'salient' });
     const error = 'exactly one of command, check_pid, kill_pid, wait_pid and recall must be given';
@@ -254,7 +256,7 @@ describe('recall', () => {
   });
 
   it('without it the closing line names the file alone', async () => {
-    const tool = createBashTool({ confine: 'off', perCall: () => ({ reduce: 'salient' as const }) });
+    const tool = createBashTool({ confine: 'off', taps: 'off', perCall: () => ({ reduce: 'salient' as const }) });
     const { output, text } = await ask(tool, LONG);
     const path = /\n\[600 lines whole in (\S+)\]$/.exec(text)?.[1];
     expect(output).toMatchObject({ view: { id: 0, path } });

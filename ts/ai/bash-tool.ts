@@ -41,7 +41,7 @@ import { rememberResult } from '../tool/view.ts';
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   checkToolOptions('createBashTool', options);
-  const setup = setupFor(options, { level: 'lossless', recalls: true });
+  const setup = setupFor(options, { level: 'lossless', recalls: true, taps: 'on' });
   interceptRules(options);
   const placed = withPlace(options, setup.folder);
   const { recalls } = setup;

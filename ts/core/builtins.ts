@@ -9,8 +9,9 @@ if (typeof process.getBuiltinModule !== 'function') {
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { homedir, tmpdir } = process.getBuiltinModule('node:os');
-const { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } = process.getBuiltinModule('node:fs');
-const { link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
+const { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } =
+  process.getBuiltinModule('node:fs');
+const { constants, copyFile, link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
 const { basename, dirname, isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
 const { types } = process.getBuiltinModule('node:util');
 const { isMainThread, threadId } = process.getBuiltinModule('node:worker_threads');
@@ -19,6 +20,8 @@ export {
   basename,
   channel,
   chmodSync,
+  constants,
+  copyFile,
   createRequire,
   dirname,
   existsSync,
@@ -27,6 +30,7 @@ export {
   isMainThread,
   join,
   link,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   open,
@@ -35,6 +39,7 @@ export {
   resolve,
   rm,
   rmSync,
+  statSync,
   threadId,
   tmpdir,
   types,

@@ -139,15 +139,15 @@ export interface Tap {
   kept: boolean;
   /** Why it was not kept, in a sentence; otherwise `null`. */
   why: string | null;
-  /** The number of the output, for `recall`. */
+  /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
   id: number;
   /** The absolute path of the file with the output; `null` if it was not kept. */
   path: string | null;
-  /** The number of its lines. */
+  /** The number of lines that the program wrote. */
   lines: number;
-  /** Its size in bytes. */
+  /** The number of bytes that it wrote. */
   bytes: number;
-  /** Whether all output of the program is there. */
+  /** Whether the file has all of it: neither did the reader leave before, nor was there too much. */
   complete: boolean;
 }
 

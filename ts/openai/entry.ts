@@ -60,7 +60,7 @@ function said(result: BashResult, cwd: string): string[] {
   return [
     reusedPart(result.reused, ADVICE.anew),
     status === 'exited' ? '' : headline(result),
-    evidencePart(result.evidence),
+    evidencePart(result, `${result.stdout}${result.stderr}`, false),
     nextStep(result, ADVICE),
     background
       ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background, result.confinement)}]`

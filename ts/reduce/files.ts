@@ -1,4 +1,16 @@
-import { chmodSync, existsSync, join, mkdirSync, mkdtempSync, rm, rmSync, tmpdir } from '../core/builtins.ts';
+import {
+  chmodSync,
+  constants,
+  copyFile,
+  existsSync,
+  join,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rm,
+  rmSync,
+  tmpdir,
+} from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
 import { type Whole, writeWhole } from './whole.ts';
 
@@ -48,6 +60,24 @@ export class OutputFiles {
     return path;
   }
 
+  /**
+   * Takes a file over, which gets the next number that no file has. Its bytes are copied only if it is on another file
+   * system. Rejects if it cannot be taken whole, and then leaves it where it was.
+   */
+  async take(path: string, next: () => number): Promise<{ id: number; path: string }> {
+    const directory = this.#directory();
+    for (;;) {
+      const id = next();
+      const place = join(directory, String(id));
+      try {
+        await moveFile(path, place);
+        return { id, path: place };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+    }
+  }
+
   /** Returns the directory, which is made anew if it was deleted. Programs that tidy temporary directories do that. */
   #directory(): string {
     if (this.#path !== null && existsSync(this.#path)) return this.#path;
@@ -81,6 +111,22 @@ export class OutputFiles {
     await rm(path, { recursive: true, force: true });
     forgetOwn(path);
   }
+}
+
+/** Gives a file another name that no file has. */
+async function moveFile(from: string, to: string): Promise<void> {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    try {
+      await copyFile(from, to, constants.COPYFILE_EXCL);
+    } catch (failure) {
+      if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(to, { force: true });
+      throw failure;
+    }
+  }
+  rmSync(from, { force: true });
 }
 
 /** Notes that a directory of this package is removed. */

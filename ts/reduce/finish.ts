@@ -1,5 +1,6 @@
 import type { NativeView } from '../../native.cjs';
 import type { EventOf } from '../core/calls.ts';
+import { withTap } from '../evidence/tap.ts';
 import { type BashResult, resultOf } from '../result.ts';
 import type { BashOptions } from '../types.ts';
 import { KEEPING, type Keeping, type Kept, keeperOf } from './keeping.ts';
@@ -16,19 +17,21 @@ function ofProcess(): Keeping {
   return { store, recall: false, earlier: [] };
 }
 
-/** Returns whether a command has a view. A task from its start has none. */
-export function isReduced({ reduce, mode }: BashOptions): boolean {
-  return reduce !== undefined && reduce !== 'off' && mode !== 'background';
+/** Returns whether a command may have a view or a tap. A task from its start has neither. */
+export function isUnfinished({ reduce, taps, mode }: BashOptions): boolean {
+  return ((reduce !== undefined && reduce !== 'off') || taps === 'on') && mode !== 'background';
 }
 
 /**
- * Resolves with the result of a command whose view is still a draft. If the view leaves out lines, the whole output is
- * written first. If it cannot be written, or if the model could not read it, nothing is left out.
+ * Resolves with the result of a command whose tap is still outside of the store, and whose view is still a draft. If
+ * the view leaves out lines, the whole output is written first. If it cannot be written, or if the model could not read
+ * it, nothing is left out.
  *
  * @param command the text that the shell got.
  */
 export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
-  const result = resultOf(event, options);
+  const { [KEEPING]: keeping = ofProcess() } = options as BashOptions & Kept;
+  const result = await withTap(resultOf(event, options), () => keeperOf(keeping.store) as InnerKeeper);
   const draft = result.view as NativeView | null;
   return draft === null ? result : { ...result, view: await viewOfResult(result, draft, command, options) };
 }

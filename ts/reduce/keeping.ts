@@ -12,6 +12,9 @@ export type Reduce = Level | ReduceOptions;
  */
 export const KEEPING: unique symbol = Symbol.for('agent-bash.keeping') as never;
 
+/** Bytes of all outputs that a store keeps, if the caller gives no number. */
+export const STORE_BYTES: number = 256 * 1024 * 1024;
+
 /** Names the methods of an `OutputStore` that only this package calls. */
 export const STORE: unique symbol = Symbol.for('agent-bash.output-store') as never;
 
@@ -33,6 +36,8 @@ export interface Keeping {
   recall: boolean;
   /** Earlier results that the model still reads, the latest last. */
   earlier: readonly Earlier[];
+  /** Whether the command was the producer of a pipeline whose filter the tool has taken away. */
+  isProducer?: boolean | undefined;
 }
 
 /** Options with a place for whole outputs. */
@@ -54,6 +59,8 @@ export interface Output {
 export interface Keeper {
   /** The names of the rules that do not pay. */
   readonly off: string[];
+  /** Bytes of all outputs that the store keeps. */
+  readonly maxBytes: number;
   /**
    * Resolves with the view of an output, or with `null` if nothing is gained. If the view leaves out lines, the output
    * is written first. If it cannot be written, nothing is left out.
@@ -69,8 +76,8 @@ export interface Keeper {
   knows(id: number): boolean;
   /** Keeps an output under its number. Resolves with its file, or with `null` if it cannot be written. */
   hold(id: number, text: string): Promise<string | null>;
-  /** Deletes the output of a view. */
-  drop(view: View): void;
+  /** Deletes an output. */
+  drop(output: Pick<View, 'path'>): void;
 }
 
 /** Returns the methods of an `OutputStore` that only this package calls. */

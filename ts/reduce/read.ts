@@ -1,4 +1,4 @@
-import { open } from '../core/builtins.ts';
+import { open, readFile } from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
 import { named } from './view.ts';
 
@@ -10,11 +10,26 @@ const PART = 32 * 1024;
 const LONGEST = 50 * 1024;
 const NEWLINE = 0x0a;
 
+/** A file with an output. */
+interface Source {
+  path: string;
+  /** Whether it has bytes as a program wrote them, which are cleaned as the output of any command. */
+  isRaw?: boolean;
+}
+
+/** Returns the whole text of a file. */
+export async function allOf({ path, isRaw }: Source): Promise<string> {
+  if (!isRaw) return await readFile(path, 'utf8');
+  let text = '';
+  for await (const part of cleaned(bytesOf(path, CHUNK))) text += part;
+  return text;
+}
+
 /** Returns the lines `from` … `to` of a file, as the addon's `recalled` does for a text. */
-export async function linesIn(path: string, from: number, to: number): Promise<string> {
+export async function linesIn(source: Source, from: number, to: number): Promise<string> {
   const parts: Buffer[] = [];
   let [line, bytes] = [1, 0];
-  for await (const chunk of chunksOf(path)) {
+  for await (const chunk of chunksOf(source, CHUNK)) {
     let at = 0;
     while (line < from && at < chunk.length) {
       const newline = chunk.indexOf(NEWLINE, at);
@@ -30,7 +45,7 @@ export async function linesIn(path: string, from: number, to: number): Promise<s
 }
 
 /** Returns the lines of a file that match, as the addon's `recalled` does of a text. */
-export async function matchesIn(path: string, pattern: string): Promise<string> {
+export async function matchesIn(source: Source, pattern: string): Promise<string> {
   const { recalled } = loadNative();
   const search = (...parts: Buffer[]) =>
     named(() => recalled(Buffer.concat(parts).toString(), 1, Number.MAX_SAFE_INTEGER, pattern));
@@ -38,7 +53,7 @@ export async function matchesIn(path: string, pattern: string): Promise<string> 
   // The line that goes on in the next part, and its bytes. A line that is too long is not held.
   let line: Buffer[] = [];
   let bytes = 0;
-  for await (const part of chunksOf(path, PART)) {
+  for await (const part of chunksOf(source, PART)) {
     const first = part.indexOf(NEWLINE) + 1;
     if (first > 0) {
       if (bytes + first <= LONGEST) found += search(...line, part.subarray(0, first));
@@ -56,8 +71,21 @@ export async function matchesIn(path: string, pattern: string): Promise<string> 
   return recalled(found, 1, Number.MAX_SAFE_INTEGER, null);
 }
 
+/** The text of a file in parts, each in a buffer of its own. */
+async function* chunksOf({ path, isRaw }: Source, size: number): AsyncGenerator<Buffer> {
+  if (!isRaw) yield* bytesOf(path, size);
+  else for await (const text of cleaned(bytesOf(path, size))) if (text !== '') yield Buffer.from(text);
+}
+
+/** The text that a program wrote, without what only a terminal shows. */
+async function* cleaned(parts: AsyncGenerator<Buffer>): AsyncGenerator<string> {
+  const text = new (loadNative().NativeText)(false, '{}', 0);
+  for await (const part of parts) yield text.push(part);
+  yield text.end();
+}
+
 /** The bytes of a file in parts, each in a buffer of its own. */
-async function* chunksOf(path: string, size = CHUNK): AsyncGenerator<Buffer> {
+async function* bytesOf(path: string, size: number): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
   try {
     for (;;) {

@@ -1,20 +1,18 @@
 import type { NativeView } from '../../native.cjs';
-import { readFile, resolve } from '../core/builtins.ts';
+import { resolve, statSync } from '../core/builtins.ts';
 import { type Checks, checkFields, invalid, type, wholeNumber } from '../core/checks.ts';
 import { linesOf } from '../core/lines.ts';
 import { loadNative } from '../core/native.ts';
 import { BashError } from '../errors.ts';
+import type { TapStore } from '../evidence/tap.ts';
 import { channels } from '../observe/channels.ts';
 import { OutputFiles } from './files.ts';
-import { type Keeper, type Keeping, type Output, type Reduce, STORE } from './keeping.ts';
+import { type Keeper, type Keeping, type Output, type Reduce, STORE, STORE_BYTES } from './keeping.ts';
 import { RuleLedger, type RuleStats } from './ledger.ts';
-import { linesIn, matchesIn } from './read.ts';
+import { allOf, linesIn, matchesIn } from './read.ts';
 import type { View } from './types.ts';
 import { closedView, draftOf, foldedView, gains, named, viewOf } from './view.ts';
 import { type Whole, wholeOfText } from './whole.ts';
-
-/** Bytes of all outputs that a store keeps, if the caller gives no number. */
-const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Options of an `OutputStore`. */
 export interface OutputStoreOptions {
@@ -67,10 +65,12 @@ interface KeptOutput {
   path: string;
   bytes: number;
   gaps: Gap[];
+  /** Whether the file has bytes as a program wrote them, which are cleaned when they are read. */
+  isRaw?: boolean;
 }
 
 /** The methods of a store that only the main entry calls. */
-export interface InnerKeeper extends Keeper {
+export interface InnerKeeper extends Keeper, TapStore {
   /**
    * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if the output cannot be
    * written, or is larger than the store.
@@ -103,14 +103,14 @@ export class OutputStore {
   constructor(options: OutputStoreOptions = {}) {
     checkFields<OutputStoreOptions>('OutputStore', options, CHECKS);
     this.#files = new OutputFiles(options.dir === undefined ? null : resolve(options.dir));
-    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+    this.#maxBytes = options.maxBytes ?? STORE_BYTES;
     Object.defineProperty(this, STORE, { value: this.#keeper() });
   }
 
   /**
-   * Resolves with an unchanged output, byte for byte, or with lines of it. A range past the end gives the existing
-   * lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
-   * `ERR_BASH_INVALID_ARG` for a wrong type.
+   * Resolves with an unchanged output, byte for byte, or with lines of it; what a tap kept is cleaned as any output. A
+   * range past the end gives the existing lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown
+   * or forgotten, and with `ERR_BASH_INVALID_ARG` for a wrong type.
    *
    * @example await outputs.read(12, { lines: [40, 95] });
    */
@@ -120,8 +120,8 @@ export class OutputStore {
     if (!output) throw new BashError('ERR_BASH_UNKNOWN_OUTPUT', `there is no output ${String(id)}`);
     const { lines, pattern } = range;
     try {
-      if (pattern !== undefined) return await matchesIn(output.path, pattern);
-      return lines ? await linesIn(output.path, ...lines) : await readFile(output.path, 'utf8');
+      if (pattern !== undefined) return await matchesIn(output, pattern);
+      return lines ? await linesIn(output, ...lines) : await allOf(output);
     } catch (error) {
       if (error instanceof BashError) throw error;
       const reason = (error as Error).message;
@@ -181,7 +181,9 @@ export class OutputStore {
       get off() {
         return ledger.retired;
       },
+      maxBytes: this.#maxBytes,
       view: (output, reduce, how) => this.#view(output, reduce, how),
+      take: (path) => this.#take(path),
       keep: (whole, draft, recall) => this.#keep(whole, draft, recall),
       recall: (text) => this.#recall(text),
       again: (id) => this.#noteRecall(id, 1, Number.MAX_SAFE_INTEGER),
@@ -223,6 +225,24 @@ export class OutputStore {
     for (const { rule, tokens } of gaps) this.#ledger.save(rule, tokens);
     this.#add(id, { path, bytes: whole.bytes, gaps });
     return closedView(draft, recall ? id : 0, path);
+  }
+
+  async #take(from: string): Promise<{ id: number; path: string } | string> {
+    if (this.#closed) return 'the store of outputs is closed';
+    try {
+      const bytes = statSync(from).size;
+      if (bytes > this.#maxBytes) return 'it is larger than the store of outputs';
+      const place = await this.#files.take(from, () => ++this.#last);
+      // The store may have been closed meanwhile.
+      if (this.#closed) {
+        this.#deleted(place.path);
+        return 'the store of outputs is closed';
+      }
+      this.#add(place.id, { path: place.path, bytes, gaps: [], isRaw: true });
+      return place;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   #add(id: number, output: KeptOutput): void {

@@ -43,6 +43,8 @@ export interface CallPlan {
   command: string;
   options: BashOptions;
   limits: LineLimit[];
+  /** Whether there was such a pipe. */
+  isProducer: boolean;
   /** Notes on inputs that were changed or ignored. */
   notes: string[];
 }
@@ -85,6 +87,7 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
     },
     limits,
+    isProducer: trailing !== null,
     notes,
   };
 }
@@ -155,6 +158,8 @@ export interface ToolSetup {
   level: Level;
   /** Whether the model may recall lines. */
   recalls: boolean;
+  /** Whether the outputs of producers are kept, unless the options say otherwise. */
+  taps: 'off' | 'on';
 }
 
 /** How a kind of tool reduces outputs. */
@@ -163,17 +168,27 @@ export interface Reducing {
   level: Level;
   /** Whether the input can have `recall`. */
   recalls: boolean;
+  /** Whether the outputs of producers are kept, unless the options say otherwise. */
+  taps: 'off' | 'on';
 }
 
-const NOT_REDUCING: Reducing = { level: 'off', recalls: false };
+const NOT_REDUCING: Reducing = { level: 'off', recalls: false, taps: 'off' };
 
 /** Returns the setup of a new tool. Its directory is fixed here. */
-export function setupFor(options: BashToolOptions, { level, recalls }: Reducing = NOT_REDUCING): ToolSetup {
+export function setupFor(options: BashToolOptions, { level, recalls, taps }: Reducing = NOT_REDUCING): ToolSetup {
   const folder = toolFolder(options.cwd);
   const owner = (options as Owned)[OWNER] ?? beginningOwner(options, folder);
   const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
-  const setup = { options, folder, owner, outputs, level };
-  return { ...setup, recalls: recalls && (options.outputs !== undefined || ownLevel(setup) === 'salient') };
+  const setup = { options, folder, owner, outputs, level, taps };
+  const keeps = options.outputs !== undefined || ownLevel(setup) === 'salient' || mayTap(options, taps);
+  return { ...setup, recalls: recalls && keeps };
+}
+
+/** Returns whether commands of a tool can have taps. */
+function mayTap(options: BashToolOptions, standard: 'off' | 'on'): boolean {
+  const { taps = standard, evidence, run } = options;
+  const isHere = sandboxOf(options) === undefined && terminalOf(options) === undefined;
+  return taps === 'on' && evidence !== 'off' && isHere && (run === undefined || run === bash);
 }
 
 /** Makes the owner of a tool's worlds, and begins the world of its first call unless that has a place of its own. */
@@ -211,7 +226,7 @@ export async function optionsFor(
   call: BashToolCall,
   sandbox?: BashToolExecutionOptions['experimental_sandbox'],
 ): Promise<BashToolOptions> {
-  const { options, folder, owner, outputs, recalls } = setup;
+  const { options, folder, owner, outputs, recalls, taps } = setup;
   const asked = await options.perCall?.(call);
   if (asked != null) checkToolOptions('perCall', asked);
   const given = Object.entries(asked ?? {}).filter(([, value]) => value !== undefined);
@@ -219,7 +234,7 @@ export async function optionsFor(
   const placed = withPlace(held, folder);
   const reduce = placed.reduce ?? setup.level;
   const level = asked == null && sandbox == null ? levelOf(reduce) : ownLevel(setup);
-  const viewed: Viewed = { [VIEWS]: { outputs: placed.outputs ?? outputs, recalls, level } };
+  const viewed: Viewed = { [VIEWS]: { outputs: placed.outputs ?? outputs, recalls, level, taps } };
   return inWorld({ ...placed, reduce, ...viewed }, owner);
 }
 

@@ -79,6 +79,8 @@ export interface Reading {
   asks?: boolean | undefined;
   /** Whether the model may undo runs. */
   undoes?: boolean | undefined;
+  /** Whether the model may recall lines of an output. */
+  recalls?: boolean | undefined;
   /** Whether the text of a successful command that wrote only standard output is just this output. */
   bare?: boolean | undefined;
   /** The directory that paths are shown relative to. */
@@ -104,7 +106,7 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
       ? 'No new output since last check.'
       : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
     `Full output: ${task.logPath}]`,
-    evidencePart(evidence),
+    evidencePart({ evidence }, output, false),
     changedPart(check, task.cwd, undoes),
     stalePart(check.stale, task.cwd),
     denialPart(confinement, asks),
@@ -169,10 +171,10 @@ export function formatResult(result: BashResult, options: { cwd?: string | undef
 }
 
 function resultText(result: BashResult, reading: Reading): string {
-  const { advice = BY_INPUT, asks = false, undoes = false, bare = false } = reading;
+  const { advice = BY_INPUT, asks = false, undoes = false, recalls = false, bare = false } = reading;
   const { background } = result;
   const again = reusedPart(result.reused, advice.anew);
-  const parts = background ? inBackground(result, background, advice) : ended(result, advice, bare);
+  const parts = background ? inBackground(result, background, advice) : ended(result, advice, recalls, bare);
   const cwd = directoryOf(result, reading);
   const changed = [changedPart(result, cwd, undoes), stalePart(result.stale, cwd)];
   return joinParts([again, ...parts, ...changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
@@ -219,14 +221,15 @@ function refusal({ error, findings = [] }: BashToolError): string {
 
 const INTERRUPTED = '[command interrupted]';
 
-function ended(result: BashResult, advice: Advice, bare: boolean): string[] {
-  const { view, exitCode, stdout, stderr, evidence } = result;
+function ended(result: BashResult, advice: Advice, recalls: boolean, bare: boolean): string[] {
+  const { view, exitCode, stdout, stderr } = result;
   const isAlone = bare && stdout !== '' && stderr === '';
   // A view has its own labels, and a plain success needs none.
   const shown = view || isAlone ? [withoutLastNewline(view?.text ?? stdout)] : streams(result);
   const head = headline(result);
   const says = exitCode === 0 ? !(view || bare) : exitCode !== null && !head.includes(`exit code ${exitCode}`);
-  return [head, ...shown, says ? `exit code: ${exitCode}` : '', evidencePart(evidence), nextStep(result, advice)];
+  const proved = evidencePart(result, view?.text ?? `${stdout}${stderr}`, recalls);
+  return [head, ...shown, says ? `exit code: ${exitCode}` : '', proved, nextStep(result, advice)];
 }
 
 /** Returns the advice for a command that was ended at its limit, or `''` for any other. */

@@ -167,4 +167,6 @@ export interface Place {
   recalls: boolean;
   /** The level of the tool's calls, as long as `perCall` does not change it. */
   level: Level;
+  /** Whether the outputs of producers are kept, unless the options of the call say otherwise. */
+  taps: 'off' | 'on';
 }

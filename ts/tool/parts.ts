@@ -1,9 +1,10 @@
 import { realpathSync } from 'node:fs';
-import type { BackgroundTask, BashResult, Denial, Evidence, UndoConflict, Undone } from 'agent-bash';
+import type { BackgroundTask, BashResult, Denial, UndoConflict, Undone } from 'agent-bash';
 import { evidenceLines } from '../core/evidence-lines.ts';
-import { oneLine } from '../core/lines.ts';
+import { linesOf, oneLine } from '../core/lines.ts';
 import { receiptLine, shownPath } from '../core/receipt-line.ts';
 import { visible } from '../core/visible.ts';
+import { tapLine } from './tap-line.ts';
 
 /** Joins the parts of a text with blank lines and leaves out empty parts. */
 export function joinParts(parts: string[]): string {
@@ -110,13 +111,19 @@ function placesOf(cwd: string): string[] {
   }
 }
 
-/** Returns the lines about failures that the exit code does not show, or `''`. */
-export function evidencePart(evidence: Evidence | null | undefined): string {
+/**
+ * Returns the lines about failures that the exit code does not show, and about the output of a pipeline's first
+ * program; or `''`. `shown`: the text that the model reads.
+ */
+export function evidencePart(
+  { evidence, confinement }: Partial<Pick<BashResult, 'evidence' | 'confinement'>>,
+  shown: string,
+  recalls: boolean,
+): string {
   // A hook or a replacement of `bash` may give a result of another version.
   if (!evidence) return '';
-  return evidenceLines(evidence)
-    .map((line) => `[${line}]`)
-    .join('\n');
+  const tap = tapLine(evidence.tap ?? null, linesOf(shown).length, recalls, !confinement);
+  return [...evidenceLines(evidence), ...(tap === '' ? [] : [tap])].map((line) => `[${line}]`).join('\n');
 }
 
 /** Returns the line about a result that was given again: `[not run again: nothing changed since run …, 3 min ago]`. */

@@ -16,6 +16,8 @@ interface CallReading {
   asks: boolean;
   /** Whether the model may undo runs. */
   undoes: boolean;
+  /** Whether the model may recall lines. */
+  recalls: boolean;
   /** The directory of the call. */
   cwd: string | undefined;
 }
@@ -67,6 +69,7 @@ export class Readings {
       poll: !endIsTold(output, options),
       asks: this.#fields.asks && options.onAccess !== undefined && here,
       undoes: this.#fields.undoes && offersUndo(options) && here,
+      recalls: this.#fields.recalls,
       cwd: here ? callFolder(toolFolder(options.cwd), asked) : sandboxDirectory(options.cwd, asked),
     };
   }

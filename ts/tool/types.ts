@@ -275,8 +275,8 @@ export interface BashToolOptions
    */
   reduce?: BashOptions['reduce'] | undefined;
   /**
-   * Keeps the outputs whose views leave out lines. With it, or with `reduce: 'salient'`, the input has `recall`, by
-   * which the model gets unchanged lines.
+   * Keeps the outputs whose views leave out lines, and what taps keep. With it, with `reduce: 'salient'` or with taps
+   * (option `taps`, which is on) the input has `recall`, by which the model gets unchanged lines.
    *
    * @default a store of this tool, in the temporary directory, which is removed with this process
    * @example createBashTool({ reduce: 'salient', outputs: new OutputStore({ dir: '/srv/agent/outputs' }) });

@@ -299,16 +299,17 @@ export class Viewing {
   /** Returns the options with which a command is run. Rejects with `ERR_BASH_INVALID_ARG` for a wrong `reduce`. */
   async optionsFor(plan: CallPlan): Promise<BashOptions & Kept> {
     this.#command = isByLines(plan) ? CONTENTS : plan.command;
-    if (this.#isNative(plan)) {
-      const { outputs, recalls } = this.#place;
-      return {
-        reduce: this.#reduce,
-        [KEEPING]: { store: outputs, recall: recalls, earlier: this.#sources },
-      };
-    }
+    const { outputs, recalls, taps } = this.#place;
+    const { isProducer } = plan;
+    const kept: BashOptions & Kept = {
+      taps: this.#options.taps ?? taps,
+      [KEEPING]: { store: outputs, recall: recalls, earlier: this.#sources, isProducer },
+    };
+    if (this.#isNative(plan)) return { ...kept, reduce: this.#reduce };
     await this.#check();
+    if (!this.#isHere()) return sessionOf(this.#options) === undefined ? {} : { reduce: 'off' };
     // A session may have a level of its own.
-    return sessionOf(this.#options) === undefined ? {} : { reduce: 'off' };
+    return { ...kept, reduce: 'off' };
   }
 
   /** Resolves with the result and its view. */
@@ -329,8 +330,10 @@ export class Viewing {
 
   /** Resolves with a result that a hook returned. If the hook changed the text, the view is made of the new text. */
   async replaced(before: BashToolOutput, after: BashToolOutput): Promise<BashToolOutput> {
-    if (!isResult(before) || !isResult(after) || before.view == null || after.view == null) return after;
+    if (!isResult(before) || !isResult(after)) return after;
     const isSame = after.stdout === before.stdout && after.stderr === before.stderr;
+    if (!isSame) this.#forgetTap(before, after);
+    if (before.view == null || after.view == null) return after;
     if (isSame || JSON.stringify(after.view) !== JSON.stringify(before.view)) return after;
     // The hook may have removed a secret, which the kept output still has.
     this.#keeper.drop(before.view);
@@ -338,6 +341,14 @@ export class Viewing {
     const view = made && (await this.#withSources(made, after));
     this.#memory.end(this.#key, view, this.#toolCallId);
     return { ...after, view, notes: [...after.notes, ...notes] };
+  }
+
+  /** Deletes what a tap kept, which still has what a hook removed. */
+  #forgetTap({ evidence }: BashResult, after: BashResult): void {
+    const tap = evidence?.tap;
+    if (tap == null || tap.path === null) return;
+    this.#keeper.drop(tap);
+    if (after.evidence?.tap) after.evidence = { ...after.evidence, tap: null };
   }
 
   /** Resolves with a check and its view. `ask` is called if `reduce` is valid, since it consumes the output. */
@@ -371,10 +382,14 @@ export class Viewing {
    * Returns whether `bash` makes the view while the command runs. Output that is cut by lines is reduced afterwards.
    */
   #isNative(plan: CallPlan): boolean {
+    return this.#isHere() && plan.limits.length === 0;
+  }
+
+  /** Returns whether `bash` runs the commands here, and not in a terminal. */
+  #isHere(): boolean {
     const { run } = this.#options;
     const isBash = run === undefined || run === bash;
-    const isHere = sandboxOf(this.#options) === undefined && terminalOf(this.#options) === undefined;
-    return isBash && isHere && plan.limits.length === 0;
+    return isBash && sandboxOf(this.#options) === undefined && terminalOf(this.#options) === undefined;
   }
 
   /** Names a fault in `reduce` before anything runs. */

@@ -19,7 +19,12 @@ describe('one session for a whole series', () => {
     async (evidence) => {
       const env = await environment();
       const place = new Place();
-      const session = new BashSession({ ...options, evidence, cwd: await place.use(async (cwd) => cwd) });
+      const session = new BashSession({
+        ...options,
+        evidence,
+        taps: evidence === 'off' ? 'off' : 'on',
+        cwd: await place.use(async (cwd) => cwd),
+      });
       try {
         const state = async (script: string) => {
           const { exitCode, stdout } = await place.use((cwd) =>

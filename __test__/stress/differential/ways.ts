@@ -14,7 +14,7 @@ export const options: BashOptions = {
   safety: 'off',
 };
 
-/** Whether the command is watched for its evidence, which it must not notice. */
+/** Whether the command is watched for its evidence, with taps, which it must not notice. */
 export const evidences = ['off', 'status'] as const;
 export type WithEvidence = (typeof evidences)[number];
 
@@ -30,7 +30,7 @@ export async function environment(): Promise<Record<string, string>> {
 /** Runs a script in one of the ways. */
 export async function runIn(way: Way, script: string, more: BashOptions): Promise<BashResult> {
   const { bash: run } = (await import(moduleOf(way))) as typeof import('agent-bash');
-  return run(script, { ...options, ...more });
+  return run(script, { ...options, taps: more.evidence === 'status' ? 'on' : 'off', ...more });
 }
 
 export function outcomeOf({ stdout, stderr, exitCode }: BashResult): Outcome {

@@ -118,13 +118,23 @@ impl SpillFile {
 
     /// Appends text. The first failure, or the limit, closes the file. Later calls do nothing.
     pub fn write(&mut self, text: &str) {
+        let room = usize::try_from(self.max_bytes - self.written).unwrap_or(usize::MAX);
+        self.write_up_to(text.as_bytes(), text.floor_char_boundary(room));
+    }
+
+    /// Like [`SpillFile::write`], for bytes that are no text.
+    pub fn write_bytes(&mut self, bytes: &[u8]) {
+        let room = usize::try_from(self.max_bytes - self.written).unwrap_or(usize::MAX);
+        self.write_up_to(bytes, bytes.len().min(room));
+    }
+
+    /// Appends the part that fits.
+    fn write_up_to(&mut self, bytes: &[u8], fits: usize) {
         if matches!(self.target, Target::Closed) {
             return;
         }
-        let room = usize::try_from(self.max_bytes - self.written).unwrap_or(usize::MAX);
-        let fits = text.floor_char_boundary(room);
-        self.append(&text.as_bytes()[..fits]);
-        if fits < text.len() {
+        self.append(&bytes[..fits]);
+        if fits < bytes.len() {
             self.close();
             // A failure of the disk before the limit is the better reason.
             self.full = self.error.is_none();

@@ -47,6 +47,7 @@ pub use types::{
     Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict,
 };
 
+use reduce::counts::TestCounts;
 use safety::Utf16;
 use sys::Trace;
 
@@ -56,7 +57,7 @@ use units::Units;
 
 /// Reads the evidence of a command.
 #[must_use]
-pub fn read(ran: Ran<'_>) -> Evidence {
+pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
     let Ran { command, trace, end, tests, cwd, rules } = ran;
     let read = safety::parse::read(command);
     let units = Units::of(command, &read);
@@ -64,6 +65,7 @@ pub fn read(ran: Ran<'_>) -> Evidence {
         Some(trace) => watched(command, &units, trace, end),
         None => unwatched::evidence(command, &units, end, cwd),
     };
+    let tests = tests(&evidence.parts);
     let checks = checks::checks(programs, rules, &tests);
     Evidence { checks, ..counted::judge(evidence, tests) }
 }

@@ -10,15 +10,15 @@ use sys::Trace;
 
 /// A command that has ended.
 #[derive(Clone, Debug)]
-pub struct Ran<'a> {
+pub struct Ran<'a, C> {
     /// Its text.
     pub command: &'a str,
     /// The events of its shell. `None` if the shell could not be watched.
     pub trace: Option<&'a Trace>,
     /// Its end.
     pub end: End,
-    /// The tests in its output.
-    pub tests: Vec<TestCounts>,
+    /// Counts the tests in its output, once its parts are known.
+    pub tests: C,
     /// The absolute directory in which it began.
     pub cwd: &'a Path,
     /// Rules that name more commands that are checks.

@@ -30,11 +30,13 @@ pub struct Order {
     pub plan: Plan,
     /// A file with the command, if the command is too long for an argument.
     pub script: Option<Arc<OwnedFd>>,
-    /// Files that the command inherits, in the order of the plan's files. The witness, which is the first there, is not
-    /// among them: each attempt has its own.
+    /// Files that the command inherits, in the order of the plan's files. The witness and the tap, which are the first
+    /// there, are not among them: each attempt has its own.
     pub files: Vec<Arc<OwnedFd>>,
     /// Whether the evidence of the command is wanted.
     pub evidence: bool,
+    /// Whether the first pipe of the command gets a tap, if its shell can have one.
+    pub tap: bool,
     /// The task to start, if the command is a task from its start.
     pub task: Option<TaskSpec>,
     /// Input of a task, if its plan has one. The shim of the task writes it.

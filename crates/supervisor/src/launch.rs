@@ -8,6 +8,7 @@ use std::rc::Rc;
 use nix::unistd::Pid;
 
 use super::group::Group;
+use super::tap_names::TapNames;
 use protocol::plan::{Inherited, MARK, Plan, Stdin};
 use protocol::{OutputPipe, RunDescriptors, TaskInput};
 use sys::{Bounds, Launch, LaunchError, LaunchStep};
@@ -25,6 +26,8 @@ pub struct Prepared {
     pub theirs: Vec<OwnedFd>,
     /// The rest of a task's input.
     pub input: Option<TaskInput>,
+    /// The pipes of the shell's tap, if it has one.
+    pub tap: Option<TapNames>,
 }
 
 /// Prepares the launch of a plan with its descriptors.
@@ -39,6 +42,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
     if !complete {
         return Err(damaged);
     }
+    let tap = TapNames::of(plan, &files);
     let mut stdio = terminal.as_ref().map_or([0, 1, 2], |terminal| [terminal.as_raw_fd(); 3]);
     if let Some(stdin) = &stdin {
         stdio[0] = stdin.as_raw_fd();
@@ -81,7 +85,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         inherits,
         bounds: Bounds::None,
     };
-    Ok(Prepared { launch, script, pipes, theirs, input })
+    Ok(Prepared { launch, script, pipes, theirs, input, tap })
 }
 
 /// Starts a program in a cgroup. If the cgroup cannot be entered, the program starts without it, and the cgroup is

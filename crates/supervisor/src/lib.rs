@@ -11,6 +11,7 @@ mod launch;
 mod limits;
 mod shim;
 mod supervisor;
+mod tap_names;
 pub mod tree;
 mod warm;
 

@@ -10,6 +10,7 @@ use nix::unistd::Pid;
 
 use crate::group::Group;
 use crate::launch::{Prepared, launch_in, mark_of, prepare};
+use crate::tap_names::TapNames;
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
 use sys::{Bounds, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
@@ -24,6 +25,8 @@ pub struct WarmShell {
     start: Option<Start>,
     /// How the shell exited, if it was ready. The shell may have run its command already.
     pub ended: Option<(Exit, Usage, Instant)>,
+    /// The pipes of its tap, if it has one.
+    pub tap: Option<TapNames>,
 }
 
 /// Descriptors that a shell needs until it is ready.
@@ -101,13 +104,14 @@ impl WarmShell {
             sys::set_nonblocking(&read).map_err(failed)?;
             descriptors.outputs.push(OutputPipe { write, read });
         }
-        let Prepared { mut launch, pipes, theirs, .. } = prepare(&plan, descriptors)?;
+        let Prepared { mut launch, pipes, theirs, tap, .. } = prepare(&plan, descriptors)?;
         launch.bounds = bounds;
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);
         let files = [Some(waits), Some(reports), boot, Some(script)].into_iter().flatten().collect();
-        Ok(Self { shell, plan, pipes, start: Some(Start { ready, _files: files, resume, stdin }), ended: None })
+        let start = Some(Start { ready, _files: files, resume, stdin });
+        Ok(Self { shell, plan, pipes, start, ended: None, tap })
     }
 
     /// Returns the mark of the shell.

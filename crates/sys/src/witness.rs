@@ -2,6 +2,19 @@
 
 use std::sync::Arc;
 
+/// What became of the ends of a tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapState {
+    /// The shell has none, or its command needs none.
+    None,
+    /// The command has made no pipe yet.
+    Wanted,
+    /// The first pipe of the command leads through the host.
+    Taken,
+    /// The first pipe was none that may.
+    Refused,
+}
+
 /// The events of one command, in the order in which they were begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {

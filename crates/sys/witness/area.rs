@@ -1,6 +1,6 @@
 //! The memory in which the witness writes events and the host reads them: a header, slots for events, then texts.
 
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicI32, AtomicU32};
 
 /// Where the area begins in the file, behind the library. A multiple of every page size.
 pub const AREA: usize = 64 * 1024;
@@ -34,11 +34,22 @@ pub struct Header {
     pub text: AtomicU32,
     /// 1 once an event or a text found no room.
     pub lost: AtomicU32,
+    /// [`TAP_WANTED`], [`TAP_TAKEN`], [`TAP_REFUSED`], or 0: the command has no tap.
+    pub tap: AtomicU32,
+    /// The numbers of a tap's ends: one to read from, and one to write to. 0: the shell has none.
+    pub tap_ends: [AtomicI32; 2],
     /// The length of `entry`. 0: the library takes its own entry out and puts none there.
     pub entry_length: u32,
     /// The entry of the environment that stands in the place of the library's own one.
     pub entry: [u8; ENTRY],
 }
+
+/// The first pipe of the command leads through the host.
+pub const TAP_WANTED: u32 = 1;
+/// It does, since it was made.
+pub const TAP_TAKEN: u32 = 2;
+/// The first pipe of the command was none that may, and the ends are closed.
+pub const TAP_REFUSED: u32 = 3;
 
 /// A process was forked: `pid`.
 pub const KIND_FORK: u32 = 1;

@@ -2,8 +2,9 @@
 //!
 //! The dynamic loader puts it there through `LD_PRELOAD=/proc/self/fd/N`. Behind its own bytes, the file N has an area
 //! for events that the host reads (`area.rs`). The library leaves no variable and no descriptor behind, and children of
-//! bash lose it when they execute a program. It stands before four functions of the C library and changes nothing of
-//! what they do. Bash exports the variables that say where it is in its command: loadable builtins need them.
+//! bash lose it when they execute a program. It stands before five functions of the C library and changes nothing of
+//! what they do, but for the first pipe of a command whose output is kept (`tap.rs`). Bash exports the variables that
+//! say where it is in its command: loadable builtins need them.
 //!
 //! `build.rs` builds it without a C library of its own, so that glibc and musl take the same file.
 
@@ -11,10 +12,13 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod area;
+#[macro_use]
+mod real;
+mod tap;
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::{mem, ptr, slice};
 
 use area::{
@@ -83,6 +87,8 @@ struct Witness {
     pipefail: *const c_int,
     lastpipe: *const c_int,
     trap: *const c_int,
+    functions: *const c_int,
+    jobs: *const c_int,
 }
 
 /// The witness of this process. Bash has one thread. Its handler of SIGCHLD may call `waitpid` while another event is
@@ -129,6 +135,7 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     real_waitpid();
     real_execve();
     real_exit();
+    tap::begin(mapped.cast());
     // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4. Nothing else runs yet.
     unsafe { *WITNESS.0.get() = Witness::find(mapped.cast()) };
     if let Some(witness) = witness() {
@@ -231,6 +238,8 @@ impl Witness {
             pipefail: variable!(c"pipefail_opt"),
             lastpipe: variable!(c"lastpipe_opt"),
             trap: variable!(c"running_trap"),
+            functions: variable!(c"variable_context"),
+            jobs: variable!(c"job_control"),
         })
     }
 
@@ -326,23 +335,6 @@ impl Witness {
         unsafe { AtomicU32::from_ptr(&raw mut (*slot).kind) }.store(kind, Ordering::Release);
         Some((number, slot))
     }
-}
-
-/// Defines a function that returns the C library's own function of this name.
-macro_rules! real {
-    ($function:ident, $name:literal, $type:ty) => {
-        fn $function() -> $type {
-            static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-            let mut real = REAL.load(Ordering::Relaxed);
-            if real.is_null() {
-                // SAFETY: The name ends with a null byte.
-                real = unsafe { symbol::<c_void>(RTLD_NEXT, $name) }.cast_mut();
-                REAL.store(real, Ordering::Relaxed);
-            }
-            // SAFETY: Every C library has the function, with this type.
-            unsafe { mem::transmute::<*mut c_void, $type>(real) }
-        }
-    };
 }
 
 real!(real_fork, c"fork", Fork);

@@ -11,7 +11,7 @@ use crate::End;
 
 /// Runs a command, and returns its trace and its end.
 pub fn run(script: &str) -> (Option<Trace>, End) {
-    let witness = Witness::create(&[]).expect("files in memory exist");
+    let witness = Witness::create(&[], None).expect("files in memory exist");
     let file = witness.share().expect("a descriptor is free");
     fcntl(&file, FcntlArg::F_SETFD(FdFlag::empty())).expect("the flag changes");
     let status = Command::new("/bin/bash")

@@ -1,6 +1,7 @@
 //! The descriptors that travel with messages, each in a named place.
 
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 
 use crate::plan::{Plan, Stdin};
 use confine::world::Freshness;
@@ -40,6 +41,43 @@ pub struct TaskInput {
     /// A file with the bytes that are still to be written.
     pub rest: OwnedFd,
 }
+
+/// The host's ends of a tap: what the producer writes into the first goes into the second.
+#[derive(Debug)]
+pub struct TapEnds {
+    /// The read end of the producer's pipe.
+    pub from: OwnedFd,
+    /// The write end of the reader's pipe.
+    pub to: OwnedFd,
+}
+
+impl TapEnds {
+    /// Opens both pipes. Returns the ends of the shell as well: one to read from, and one to write to.
+    ///
+    /// # Errors
+    /// If no descriptors are free.
+    pub fn open() -> io::Result<(Self, [OwnedFd; 2])> {
+        let (from, write) = sys::pipe()?;
+        let (read, to) = sys::pipe()?;
+        // The producer may be as far ahead of its reader as in a plain pipe, and a page.
+        sys::grow_pipe(from.as_fd(), PAGE);
+        sys::set_nonblocking(&from)?;
+        sys::set_nonblocking(&to)?;
+        Ok((Self { from, to }, [read, write]))
+    }
+
+    pub(super) fn into_list(ends: Option<Self>) -> impl Iterator<Item = OwnedFd> {
+        ends.into_iter().flat_map(|Self { from, to }| [from, to])
+    }
+
+    pub(super) fn of(descriptors: Vec<OwnedFd>) -> Option<Self> {
+        let [from, to] = <[OwnedFd; 2]>::try_from(descriptors).ok()?;
+        Some(Self { from, to })
+    }
+}
+
+/// Bytes of the producer's pipe: the smallest that the system gives.
+const PAGE: i32 = 4096;
 
 /// The addon's ends of a warm shell's pipes.
 #[derive(Debug, Default)]

@@ -26,7 +26,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use descriptors::{OutputPipe, RunDescriptors, TaskInput, WarmEnds};
+pub use descriptors::{OutputPipe, RunDescriptors, TapEnds, TaskInput, WarmEnds};
 pub use frames::{FrameReader, Received, send, send_within};
 pub use frames::{encode, raw};
 pub use shim::FromShimOrTask;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::BUILD;
-use super::descriptors::{RunDescriptors, TaskInput, WarmEnds};
+use super::descriptors::{RunDescriptors, TapEnds, TaskInput, WarmEnds};
 use super::frames::{Frame, Message, Receive};
 use super::task::FromTask;
 use super::task::ToTask;
@@ -46,6 +46,13 @@ pub enum ToShim {
         /// The rest of the command's input.
         #[serde(skip)]
         input: Option<TaskInput>,
+    },
+    /// Gives the shim the ends of the command's tap, before [`ToShim::HandOver`] and [`ToShim::Release`]. From here on
+    /// the shim moves what flows through it.
+    Tap {
+        /// The ends.
+        #[serde(skip)]
+        ends: Option<TapEnds>,
     },
     /// Starts a warm shell. Answered by [`FromShim::Prepared`].
     Prepare {
@@ -246,6 +253,7 @@ impl Message for ToShim {
         match self {
             Self::Run(run) => std::mem::take(&mut run.descriptors).into_list(),
             Self::HandOver { input, .. } => TaskInput::into_list(input.take()).collect(),
+            Self::Tap { ends } => TapEnds::into_list(ends.take()).collect(),
             Self::Prepare { files, .. } => std::mem::take(files),
             Self::Signal { .. }
             | Self::End { .. }
@@ -263,6 +271,7 @@ impl Message for ToShim {
         match self {
             Self::Run(run) => run.descriptors = RunDescriptors::of(&run.plan, descriptors).unwrap_or_default(),
             Self::HandOver { input, .. } => *input = TaskInput::of(descriptors),
+            Self::Tap { ends } => *ends = TapEnds::of(descriptors),
             Self::Prepare { files, .. } => *files = descriptors,
             Self::Signal { .. }
             | Self::End { .. }

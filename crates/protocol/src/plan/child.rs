@@ -105,6 +105,11 @@ impl Plan {
         self.files.contains(&Inherited::Witness)
     }
 
+    /// Returns whether the shell has the ends of a tap.
+    pub fn has_tap(&self) -> bool {
+        self.files.contains(&Inherited::TapRead)
+    }
+
     /// Returns the entry of the environment in whose place that of the witness stands: the mark. `None` if there is no
     /// witness, or it cannot stand there.
     pub fn replaced_entry(&self) -> Option<&[u8]> {

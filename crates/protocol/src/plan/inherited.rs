@@ -30,6 +30,10 @@ pub enum Inherited {
     LowCode = 68,
     /// The file with the library that watches bash. The library closes it before bash runs.
     Witness = 69,
+    /// The end of a tap that the reader of the first pipe reads.
+    TapRead = 70,
+    /// The end of a tap that the producer before the first pipe writes to.
+    TapWrite = 71,
     /// The file for the state of a session. Commands that close a range of descriptors seldom reach this number.
     State = 500,
     /// The script that saves that state.
@@ -39,6 +43,9 @@ pub enum Inherited {
 }
 
 impl Inherited {
+    /// The ends of a tap, in the order in which [`crate::TapEnds::open`] returns them.
+    pub const TAP: [Self; 2] = [Self::TapRead, Self::TapWrite];
+
     /// Returns the number of the descriptor.
     pub fn number(self) -> i32 {
         self as i32

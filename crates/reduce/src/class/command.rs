@@ -9,7 +9,7 @@ use safety::Inside;
 use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
 
 /// Longest command that is read, in bytes.
-const LONGEST: usize = 64 << 10;
+pub(super) const LONGEST: usize = 64 << 10;
 /// Deepest nesting of scripts.
 const DEPTH: usize = 8;
 
@@ -29,6 +29,15 @@ pub struct Printed {
     /// The programs whose output is a part of this output, with their first words. Rules match their hints against
     /// these.
     pub programs: Vec<String>,
+    /// Whether a program says something itself.
+    says: bool,
+}
+
+impl Printed {
+    /// Returns whether the output is what programs say themselves: no contents, no rows.
+    pub fn speaks(&self) -> bool {
+        self.says && !self.exact && !self.rows
+    }
 }
 
 /// Reads a command.
@@ -40,8 +49,8 @@ pub fn printed(command: &str) -> Printed {
     reader.script(command, 0);
     let rows = reader.rows && !reader.other;
     let shows = reader.shows && !reader.speaks;
-    let Reader { exact, contents, filtered, programs, .. } = reader;
-    Printed { exact, rows, shows, contents, filtered, programs }
+    let Reader { exact, contents, filtered, programs, speaks, .. } = reader;
+    Printed { exact, rows, shows, contents, filtered, programs, says: speaks }
 }
 
 #[derive(Default)]

@@ -1,12 +1,14 @@
 //! Sorts outputs by their use for a model. The class decides how much of an output may be left out.
 
 mod command;
+mod producer;
 mod program;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use command::{Printed, printed, unwrapped};
+pub use producer::{Producer, producer, producer_itself};
 
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

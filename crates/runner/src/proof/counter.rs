@@ -38,6 +38,14 @@ impl Counter<'_> {
         }
     }
 
+    /// Returns the counter without its command, which it needs for the first output alone.
+    pub fn detach(self) -> Counter<'static> {
+        match self {
+            Self::Reading(reader) => Counter::Reading(reader),
+            Self::Off | Self::Waiting(_) => Counter::Off,
+        }
+    }
+
     /// Returns the counts of the whole output.
     pub fn end(self, ended: Ended) -> Vec<TestCounts> {
         let Self::Reading(reader) = self else { return Vec::new() };

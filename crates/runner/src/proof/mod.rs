@@ -13,7 +13,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use evidence::{CheckRun, End, Evidence, Ran};
+use evidence::{CheckRun, End, Evidence, Part, Ran};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::Commands;
@@ -46,7 +46,7 @@ pub struct Ended<'a, C> {
     pub trace: Option<Trace>,
     /// Its end.
     pub end: End,
-    /// Counts the tests in its output.
+    /// Counts the tests in its output, once its parts are known.
     pub tests: C,
     /// The tree right before its start. `None` if it was not watched.
     pub before: Option<Before>,
@@ -69,11 +69,10 @@ impl Wanted {
     /// Reads the evidence of the command, which has ended just now, and remembers its checks. Blocks if the tree is
     /// watched.
     #[must_use]
-    pub fn prove(&self, ended: Ended<'_, impl FnOnce() -> Vec<TestCounts>>) -> Evidence {
+    pub fn prove(&self, ended: Ended<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
         // A file that changes from here on changed after the run.
         let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
         let Ended { run, command, trace, end, tests, before } = ended;
-        let tests = tests();
         let ran = Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks };
         let mut evidence = evidence::read(ran);
         if evidence.checks.is_empty() {

@@ -64,7 +64,7 @@ impl Registry {
 fn prove(watched: Watched, task: &Task, store: &Store) -> Evidence {
     let end = end_of(task);
     let ended = Ended::with(end.code.map(i64::from));
-    watched.prove((&task.mark, &task.command), end, || {
+    watched.prove((&task.mark, &task.command), end, |_| {
         let Ok(Some((_, mut log, length))) = store.readable(&task.id) else { return Vec::new() };
         count_log(&task.command, &mut log, length, ended)
     })

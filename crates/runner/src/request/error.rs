@@ -87,6 +87,9 @@ pub enum RequestError {
     /// `checks` or `reuse.commands` has a rule that means nothing.
     #[error(transparent)]
     Checks(#[from] safety::decide::BadRule),
+    /// `taps` has an unknown name.
+    #[error("taps: {0:?} is not one of off, on")]
+    UnknownTaps(String),
     /// `undo` has an unknown name.
     #[error("undo: {0:?} is not one of off, risky, always")]
     UnknownUndo(String),

@@ -32,6 +32,7 @@ use protocol::plan;
 use protocol::plan::{Environment, Inherited, RawLimits, Startup};
 use protocol::task::TaskSpec;
 use receipt::recording::{Risk, Wanted};
+use reduce::class::{Producer, producer, producer_itself};
 
 pub use command::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement::check_world;
@@ -136,6 +137,14 @@ pub struct Request {
     pub reuse: Option<Box<reuse::Wanted>>,
     /// The copy of the output, if the result may be given again.
     pub copy: Option<SharedCopy>,
+    /// Whether the whole output of a pipeline's first program is kept.
+    pub taps: bool,
+    /// The first program of the command's pipeline, if its output is kept or would be worth that.
+    pub producer: Option<Producer>,
+    /// Whether the command itself is that program: its caller has taken the rest of the pipeline away.
+    pub is_producer: bool,
+    /// Most bytes that the store of outputs keeps of a tap.
+    pub tap_bytes: u64,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<Box<Reduction>>,
     /// Who asked for the command.
@@ -167,6 +176,11 @@ impl Request {
         let record = record::check_record(&raw)?;
         let evidence = record::check_evidence(&raw)?;
         let reuse = record::check_reuse(&raw)?;
+        let in_foreground = !matches!(place, TimeRule::Terminal | TimeRule::Background);
+        let taps = record::check_taps(raw.taps.as_deref())? && evidence.is_some() && in_foreground;
+        let found = if taps { producer(&raw.command) } else { None };
+        let own = (taps && raw.is_producer && found.is_none()).then(|| producer_itself(&raw.command)).flatten();
+        let is_producer = own.is_some();
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
@@ -215,6 +229,10 @@ impl Request {
             evidence,
             reuse,
             copy: None,
+            taps,
+            producer: found.or(own),
+            is_producer,
+            tap_bytes: raw.tap_bytes.unwrap_or(u64::MAX),
             reduce,
             actor: raw.actor.filter(|actor| *actor != Actor::default()),
             shown_as: shown_as(place),
@@ -230,6 +248,11 @@ impl Request {
     /// Returns whether the command's words have to be analysed for its record, and were not yet.
     pub fn needs_risk(&self) -> bool {
         self.risk.is_none() && self.record.as_ref().is_some_and(|wanted| wanted.needs_analysis())
+    }
+
+    /// Returns whether the first pipe of the command gets a tap, if its shell can have one.
+    pub fn wants_tap(&self) -> bool {
+        !self.is_producer && self.producer.as_ref().is_some_and(|producer| producer.why.is_none())
     }
 
     /// Returns whether standard input is written while the command runs.

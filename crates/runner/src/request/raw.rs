@@ -123,6 +123,12 @@ pub struct RawOptions {
     pub reuse: Option<RawReuse>,
     /// Whether the command runs whatever is stored.
     pub fresh: bool,
+    /// `off` or `on`.
+    pub taps: Option<String>,
+    /// Whether the command was the producer of a pipeline whose filter was taken away.
+    pub is_producer: bool,
+    /// Most bytes that the store of outputs keeps of a tap. `None`: it has no bound of its own.
+    pub tap_bytes: Option<u64>,
     /// The undo of the command. `None`: it cannot be undone.
     #[serde(deserialize_with = "undo")]
     pub undo: Option<RawUndo>,

@@ -80,6 +80,18 @@ pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, Re
     Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks, tree })))
 }
 
+/// Checks `taps`. Returns whether commands have taps.
+///
+/// # Errors
+/// [`RequestError::UnknownTaps`]
+pub fn check_taps(raw: Option<&str>) -> Result<bool, RequestError> {
+    match raw {
+        None | Some("off") => Ok(false),
+        Some("on") => Ok(true),
+        Some(other) => Err(RequestError::UnknownTaps(other.to_owned())),
+    }
+}
+
 fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
     let limits = Limits {
         file_bytes: UNDO_FILE_BYTES.get(raw.max_file_bytes)?,

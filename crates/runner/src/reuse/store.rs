@@ -119,7 +119,14 @@ mod tests {
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
         let end = End { code: Some(0), signal: None, by_itself: true };
         let rules = Commands::default();
-        let ran = Ran { command: "x", trace: None, end, tests: Vec::new(), cwd: Path::new("/"), rules: &rules };
+        let ran = Ran {
+            command: "x",
+            trace: None,
+            end,
+            tests: |_: &[evidence::Part]| Vec::new(),
+            cwd: Path::new("/"),
+            rules: &rules,
+        };
         let evidence = evidence::read(ran);
         Stored {
             run: run.to_owned(),

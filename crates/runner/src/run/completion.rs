@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
+use super::drive::kept::CopyResult;
+use super::tapped::{Place, Tapped, Tests};
 use super::view::ViewMaker;
 use crate::proof::Counter;
 use crate::request::Request;
@@ -12,7 +14,7 @@ use crate::reuse::Storable;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
 use confine::Denials;
-use evidence::{End, Evidence};
+use evidence::{End, Evidence, Part};
 use protocol::task::Task;
 use protocol::{Cause, Ended, Survivor};
 use reduce::counts;
@@ -111,6 +113,8 @@ pub struct Produced<'a> {
     pub view: ViewMaker<'a>,
     /// The counts of tests in both streams.
     pub counter: Counter<'a>,
+    /// The counts of tests in what the producer of a tap has written.
+    pub tapped: Counter<'a>,
 }
 
 /// The shell of a command that has ended.
@@ -126,20 +130,29 @@ pub struct ShellAfter {
     pub watched: Option<Watched>,
     /// Its run, if its result may be given again once the session is known to be as it was.
     pub storable: Option<Storable>,
+    /// What the tap of its command has kept, if it had one.
+    pub tap: Option<CopyResult>,
 }
 
 impl Completion<'_> {
     /// Reads what the command proved, once.
-    pub async fn evidence(&mut self, request: &Request) -> Option<Evidence> {
+    pub async fn evidence(&mut self, request: &Request) -> Option<(Evidence, Option<Tapped>)> {
         let watched = self.shell.watched.take()?;
-        let counter = std::mem::take(&mut self.output.counter);
-        let end = end_of(&self.exit);
-        let tests = counter.end(counts::Ended::with(end.code.map(i64::from)));
-        if !watched.has_tree() {
-            return Some(watched.prove((&request.mark, &request.command), end, || tests));
-        }
-        let (run, command) = (request.mark.clone(), request.command.clone());
-        spawn_blocking(move || watched.prove((&run, &command), end, || tests)).await.ok()
+        let (end, kept) = (end_of(&self.exit), self.shell.tap.take());
+        let (counter, tapped) = (std::mem::take(&mut self.output.counter), std::mem::take(&mut self.output.tapped));
+        let place = Place::of(request, watched.was_tapped());
+        let own = counter.end(counts::Ended::with(end.code.map(i64::from)));
+        let complete = kept.as_ref().is_some_and(|kept| kept.as_ref().is_ok_and(|copied| copied.complete));
+        let tests = Tests { own, place, tapped: tapped.detach(), complete };
+        let tests = move |parts: &[Part]| tests.count(parts);
+        let evidence = if watched.has_tree() {
+            let (run, command) = (request.mark.clone(), request.command.clone());
+            spawn_blocking(move || watched.prove((&run, &command), end, tests)).await.ok()?
+        } else {
+            watched.prove((&request.mark, &request.command), end, tests)
+        };
+        let tap = Tapped::of(request, kept, place.part(&evidence.parts).is_some());
+        Some((evidence, tap))
     }
 }
 

@@ -28,6 +28,7 @@ mod record;
 mod recorded;
 mod shown;
 mod status;
+pub mod tapped;
 pub mod view;
 mod waiting;
 mod warm;
@@ -366,7 +367,8 @@ impl Launch {
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Finished, AttemptError> {
-        let Running { child, pipes, shell, files } = running;
+        let Running { mut child, pipes, shell, files } = running;
+        let tap = child.take_tap();
         let pid = shell.map(|(pid, mark)| {
             if let Some(run) = &self.request.live_run {
                 run.rename(&mark);
@@ -382,18 +384,19 @@ impl Launch {
             self.request.report = Some(files.report().try_clone().map_err(|error| self.unwatched(error))?);
         }
         let drive = Drive::new(&self.request, (child, pipes), pid, listener, replies);
-        let drive = drive.map_err(|error| self.unwatched(error))?;
+        let drive = drive.and_then(|drive| drive.tapped(tap)).map_err(|error| self.unwatched(error))?;
         // The shell of a session may be another shell after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
-        let evidence = completion.evidence(&self.request).await;
+        let (evidence, tap) = completion.evidence(&self.request).await.unzip();
         let mut shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);
         outcome.evidence = evidence;
+        outcome.tap = tap.flatten();
         shell.storable = self.keep_run(&outcome).await;
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;

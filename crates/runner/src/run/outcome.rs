@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::completion::{Completion, Produced, UNKNOWN_END};
 use super::status::{conclude, ended_by};
+use super::tapped::Tapped;
 use super::view::Draft;
 use crate::noting::unwritten;
 use crate::proof::{Ended, Wanted};
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
-use evidence::Evidence;
+use evidence::{Evidence, Part};
 use protocol::plan;
 use protocol::task::{Store, Task};
 use protocol::{ABORTED, Cause, Conclusion, EndedBy, Survivor};
@@ -85,6 +86,8 @@ pub struct Outcome {
     pub evidence: Option<Evidence>,
     /// The run whose result was given again. `None`: the command ran.
     pub reused: Option<Reused>,
+    /// What is kept of the output of a pipeline's first program. `None`: nothing was worth keeping.
+    pub tap: Option<Tapped>,
     /// The text that a model reads. `None`: no view was wanted, or the view is no gain.
     pub view: Option<Draft>,
 }
@@ -133,6 +136,7 @@ impl Outcome {
             undo: None,
             evidence: request.evidence.as_ref().map(|wanted| unstarted(request, wanted)),
             reused: None,
+            tap: None,
             view: None,
         }
     }
@@ -147,6 +151,7 @@ impl Outcome {
             background: in_registry(request, task),
             receipt: None,
             evidence: None,
+            tap: None,
             ..Self::not_started(request)
         }
     }
@@ -204,6 +209,7 @@ impl Outcome {
             undo: None,
             evidence: None,
             reused: None,
+            tap: None,
             view,
         }
     }
@@ -234,6 +240,7 @@ impl Outcome {
             confinement: confinement_of(request, denials),
             receipt: None,
             evidence: None,
+            tap: None,
             ..Self::not_started(request)
         }
     }
@@ -242,7 +249,7 @@ impl Outcome {
 /// Returns the evidence of a command that was not started.
 fn unstarted(request: &Request, wanted: &Wanted) -> Evidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
-    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: Vec::new, before: None })
+    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: |_: &[Part]| Vec::new(), before: None })
 }
 
 /// Returns the confinement of a command, as far as it is known.
@@ -323,7 +330,13 @@ mod tests {
                 exit,
                 seen: Seen::End,
                 silent: silent.map(|most| Silent { most, waited_for: None }),
-                output: Produced { stdout, stderr, view: ViewMaker::new(&request), counter: Counter::Off },
+                output: Produced {
+                    stdout,
+                    stderr,
+                    view: ViewMaker::new(&request),
+                    counter: Counter::Off,
+                    tapped: Counter::Off,
+                },
                 survivors: Vec::new(),
                 task: None,
                 moved,

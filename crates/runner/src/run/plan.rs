@@ -36,7 +36,8 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
     let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
     let evidence = request.evidence.is_some();
-    Ok(Order { plan, script: None, files, evidence, task, input, warm, terminal, opening: None })
+    let tap = request.wants_tap();
+    Ok(Order { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None })
 }
 
 /// Returns the plan of a command.
@@ -61,6 +62,9 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
         && !request.is_script()
         && Watched::is_possible(&shell)
         && !hides_descriptors(request);
+    let own_witness = watched.then_some(Inherited::Witness);
+    // A warm shell has it whatever its command will be.
+    let tap = Inherited::TAP.into_iter().filter(|_| watched && request.taps);
     let own_files = request.files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
@@ -76,7 +80,7 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
         grace: request.grace,
         limits: request.limits,
         world: world(),
-        files: watched.then_some(Inherited::Witness).into_iter().chain(own_files).collect(),
+        files: own_witness.into_iter().chain(tap).chain(own_files).collect(),
         record: None,
     };
     if let Some(confine) = &request.confine {

@@ -11,13 +11,15 @@ pub struct Readers<'a> {
     pub view: ViewMaker<'a>,
     /// The counts of tests.
     pub counter: Counter<'a>,
+    /// The counts of tests in what the producer of a tap writes. Its standard error is that of the command.
+    pub tapped: Counter<'a>,
 }
 
 impl<'a> Readers<'a> {
     /// Begins what a command asks for.
     pub fn new(request: &'a Request) -> Self {
         let counter = request.evidence.as_ref().map(|_| Counter::Waiting(&request.command));
-        Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default() }
+        Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default(), tapped: Counter::Off }
     }
 
     /// Takes the next text of a stream.
@@ -28,5 +30,8 @@ impl<'a> Readers<'a> {
         };
         self.view.push(stream, text);
         self.counter.push(stream, text.as_bytes());
+        if stream == reduce::Stream::Stderr {
+            self.tapped.push(stream, text.as_bytes());
+        }
     }
 }

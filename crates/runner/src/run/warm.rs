@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::request::Request;
 use crate::supervise::Helpers;
 use protocol::WarmCommand;
-use protocol::plan::{self, Plan, ShellKind};
+use protocol::plan::{self, Inherited, Plan, ShellKind};
 
 /// Returns the command in the form for a warm shell. `None` if the command has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<WarmCommand> {
@@ -17,7 +17,10 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
         return None;
     }
     let startup = request.startup.as_ref();
-    let (text, prologue) = (request.text(), plan::prologue(&request.command, startup));
+    let (text, mut prologue) = (request.text(), plan::prologue(&request.command, startup));
+    if plan.has_tap() && !request.wants_tap() {
+        prologue.splice(0..0, plan::closing(&Inherited::TAP).into_bytes());
+    }
     if !plan::fits(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
         return None;
     }

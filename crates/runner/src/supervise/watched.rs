@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 use nix::sys::resource::{Resource, getrlimit};
 
 use crate::proof::{Before, Ended, Wanted};
-use evidence::{End, Evidence};
+use evidence::{End, Evidence, Part};
+use protocol::TapEnds;
 use protocol::plan::{Inherited, Plan};
 use reduce::counts::TestCounts;
-use sys::{Trace, Witness};
+use sys::{TapState, Trace, Witness};
 
 /// A command whose evidence is wanted.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Watched {
     wanted: Arc<Wanted>,
     /// The tree right before the start. `None` if it is not watched.
     before: Option<Before>,
+    /// The ends of the command's tap, until they are taken.
+    tap: Option<TapEnds>,
 }
 
 impl Watched {
@@ -32,23 +35,53 @@ impl Watched {
         has_number() && sys::takes_witness(shell)
     }
 
-    /// Creates the witness of a plan's shell. Returns its descriptor for the shell as well.
+    /// Creates the witness of a plan's shell, and the tap if the plan has one. Returns the descriptors for the shell as
+    /// well.
     ///
     /// # Errors
     /// If the system gives no file in memory, or no descriptors are free.
-    pub fn begin(plan: &Plan) -> io::Result<(Self, OwnedFd)> {
-        let witness = Witness::create(plan.replaced_entry().unwrap_or_default())?;
-        let shared = witness.share()?;
-        Ok((Self { witness: Some(witness), ..Self::default() }, shared))
+    pub fn begin(plan: &Plan) -> io::Result<(Self, Vec<OwnedFd>)> {
+        let tap = plan.has_tap().then(TapEnds::open).transpose()?;
+        let numbers = tap.as_ref().map(|_| Inherited::TAP.map(Inherited::number));
+        let witness = Witness::create(plan.replaced_entry().unwrap_or_default(), numbers)?;
+        let mut shared = vec![witness.share()?];
+        let (tap, theirs) = tap.unzip();
+        shared.extend(theirs.into_iter().flatten());
+        Ok((Self { witness: Some(witness), tap, ..Self::default() }, shared))
     }
 
-    /// Like [`Self::begin`], for the shell of a plan that may have a witness. Without one, the plan is changed.
-    pub fn begin_with(plan: &mut Plan) -> (Self, Option<OwnedFd>) {
+    /// Like [`Self::begin`], for the shell of a plan that may have a witness, and a command that may want its tap. The
+    /// plan is changed to what the shell has.
+    pub fn begin_with(plan: &mut Plan, wants_tap: bool) -> (Self, Vec<OwnedFd>) {
+        if !wants_tap {
+            plan.files.retain(|file| !Inherited::TAP.contains(file));
+        }
         let begun = if plan.is_watched() { Self::begin(plan).ok() } else { None };
         if begun.is_none() {
-            plan.files.retain(|file| *file != Inherited::Witness);
+            plan.files.retain(|file| *file != Inherited::Witness && !Inherited::TAP.contains(file));
         }
-        begun.map_or_else(Default::default, |(watched, shared)| (watched, Some(shared)))
+        let (watched, shared) = begun.unwrap_or_default();
+        (watched.tapped(wants_tap), shared)
+    }
+
+    /// Makes the first pipe of the command lead through this process if the command wants it. Otherwise the tap's ends
+    /// are closed.
+    #[must_use]
+    pub fn tapped(mut self, wants_tap: bool) -> Self {
+        let wanted =
+            wants_tap && self.witness.as_ref().is_some_and(|witness| witness.set_tap(TapState::Wanted).is_ok());
+        self.tap.take_if(|_| !wanted);
+        self
+    }
+
+    /// Takes the ends of the command's tap.
+    pub fn take_tap(&mut self) -> Option<TapEnds> {
+        self.tap.take()
+    }
+
+    /// Returns whether the command's first pipe led through this process.
+    pub fn was_tapped(&self) -> bool {
+        self.witness.as_ref().is_some_and(|witness| witness.tap() == TapState::Taken)
     }
 
     /// Ignores all events so far.
@@ -69,8 +102,8 @@ impl Watched {
     }
 
     /// Reads the evidence of the command, which has ended. `named`: the run, and the command. `tests` counts the
-    /// tests in its output.
-    pub fn prove(self, named: (&str, &str), end: End, tests: impl FnOnce() -> Vec<TestCounts>) -> Evidence {
+    /// tests in its output, once its parts are known.
+    pub fn prove(self, named: (&str, &str), end: End, tests: impl FnOnce(&[Part]) -> Vec<TestCounts>) -> Evidence {
         let (trace, (run, command)) = (self.trace(), named);
         self.wanted.prove(Ended { run, command, trace, end, tests, before: self.before })
     }
@@ -81,10 +114,10 @@ impl Watched {
     }
 }
 
-/// Returns whether a child of this process can have the descriptor of a witness.
+/// Returns whether a child of this process can have the descriptors of a witness and a tap.
 fn has_number() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    let number = u64::from(Inherited::Witness.number().unsigned_abs());
+    let number = u64::from(Inherited::TapWrite.number().unsigned_abs());
     *HAS.get_or_init(|| getrlimit(Resource::RLIMIT_NOFILE).is_ok_and(|(most, _)| most > number))
 }
 
@@ -100,7 +133,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_shell_that_has_not_begun_has_no_events() {
-        let witness = Witness::create(&[]).expect("a file");
+        let witness = Witness::create(&[], None).expect("a file");
         let watched = Watched { witness: Some(witness), ..Watched::default() };
         assert!(watched.trace().is_none());
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::find::find;
+use crate::tap_names::TapNames;
 use crate::tree::Member;
 use protocol::{BlockedOn, BlockedProcess, plain};
 
@@ -19,14 +20,17 @@ pub const COMMAND: usize = 100;
 
 /// Returns the process among these that is blocked and thereby blocks the shell. `None` if the command is only slow, or
 /// if its state cannot be known.
-pub fn scan(shell: Pid, members: &[Member]) -> Option<BlockedProcess> {
+pub fn scan(shell: Pid, members: &[Member], tap: Option<&TapNames>) -> Option<BlockedProcess> {
     if !sys::ACTIVITY_IS_KNOWN || members.len() > MOST {
         return None;
     }
     let until = Instant::now() + BOUND;
     // A process that exits meanwhile belongs to a command that works.
-    let seen: Vec<sys::Activity> =
+    let mut seen: Vec<sys::Activity> =
         members.iter().map(|member| sys::activity(member.pid, until)).collect::<Option<_>>()?;
+    if let Some(tap) = tap {
+        tap.join(seen.iter_mut().flat_map(|one| &mut one.files).map(|file| &mut file.name));
+    }
     let (pid, on, others, sure) = find(shell.as_raw(), &seen)?;
     if let BlockedOn::Fifo(_, path) = &on {
         let known: Vec<i32> = seen.iter().map(|one| one.pid).collect();

@@ -35,6 +35,7 @@ impl Shim {
             pipes,
             spared: Vec::new(),
             dismissed: None,
+            tap: None,
             watch,
             group: self.group.clone(),
             processes: System,

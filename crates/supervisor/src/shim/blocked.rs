@@ -26,7 +26,7 @@ impl Shim {
         if self.socket.is_none() {
             return false;
         }
-        let process = blocked::scan(running.shell, &running.members()).and_then(with_host_pid);
+        let process = blocked::scan(running.shell, &running.members(), running.tap.as_ref()).and_then(with_host_pid);
         let blocked = process.is_some();
         self.send(FromShim::Blocked { at_limit, process });
         blocked

@@ -31,6 +31,7 @@ mod denial_news;
 #[cfg(all(test, target_os = "linux"))]
 mod ends_tests;
 mod entry;
+mod flows;
 mod input_writer;
 pub(super) mod output_reader;
 mod pipeline;
@@ -43,6 +44,7 @@ mod run;
 pub(super) mod running;
 mod start;
 pub(super) mod survivors;
+mod tap;
 mod task;
 mod task_client;
 mod task_server;
@@ -61,17 +63,17 @@ use nix::unistd::{Pid, getppid};
 use super::group::Group;
 use super::warm::WarmShell;
 use entry::Entries;
+use flows::Flows;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use record::Records;
 use running::{Due, Running};
 use sys::{ChildEvents, Signal};
+use tap::Tap;
 use task_server::TaskServer;
 use world::ShimWorld;
 
 /// Time the addon may take to notice that the supervisor is gone. It then closes the socket of this shim.
 const LATE: Duration = Duration::from_secs(1);
-/// Most bytes per read of output that is dropped.
-const DROPPED: usize = 64 * 1024;
 
 /// Serves one command after another, until the addon or the supervisor is gone. Their processes start in the cgroup.
 pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: ShimPlace) -> io::Result<()> {
@@ -84,7 +86,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         supervisor,
         events,
         reader,
-        unread: Vec::new(),
+        flows: Flows::default(),
         server: None,
         watches: false,
         warm: None,
@@ -105,6 +107,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
             | ToShim::End { .. }
             | ToShim::Release(_)
             | ToShim::HandOver { .. }
+            | ToShim::Tap { .. }
             | ToShim::Scan
             | ToShim::Denials
             | ToShim::Acknowledged => {}
@@ -143,8 +146,8 @@ struct Shim {
     supervisor: Supervisor,
     events: ChildEvents,
     reader: FrameReader,
-    /// Output pipes that no other process reads. Their output is dropped.
-    unread: Vec<OwnedFd>,
+    /// The pipes that the shim looks after.
+    flows: Flows,
     /// The task server, if this shim's command is a task. The shim serves no other command from then on.
     server: Option<TaskServer>,
     /// Whether the shim checks the limits of a tree. The tree must not keep the shim from the processor.
@@ -170,7 +173,7 @@ struct Wakeup {
 }
 
 impl Shim {
-    /// Waits until a descriptor is ready, and reads and drops the output of unread pipes.
+    /// Waits until a descriptor is ready, and serves the pipes that the shim looks after.
     fn wait(&mut self, until: Option<Instant>) -> io::Result<Wakeup> {
         let received = self.reader.has_frame() || self.server.as_ref().is_some_and(TaskServer::has_work);
         let until = [until, self.server.as_ref().and_then(TaskServer::wake_at)].into_iter().flatten().min();
@@ -189,7 +192,7 @@ impl Shim {
         fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
         let arrives = self.warm.as_ref().and_then(WarmShell::ready);
         fds.extend(arrives.map(|ready| PollFd::new(ready, PollFlags::POLLIN)));
-        fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        let flowing = self.flows.poll_fds(&mut fds);
         if let Some(server) = &self.server {
             server.poll_fds(&mut fds);
         }
@@ -206,7 +209,7 @@ impl Shim {
         let ends = ends.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
         let [socket, supervisor_gone] = ours.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
         let shell = arrives.is_some() && answers.next().unwrap_or(false);
-        let dropped = answers.by_ref().take(self.unread.len()).fold(false, |any, one| any | one);
+        let flows: Vec<bool> = answers.by_ref().take(flowing).collect();
         let kept: Vec<bool> = answers.collect();
         drop(fds);
         if child {
@@ -218,19 +221,11 @@ impl Shim {
         if let Some(world) = &mut self.world {
             world.on_ends(ends);
         }
-        if dropped {
-            self.drop_output();
-        }
+        self.flows.serve(&flows);
         if let Some(server) = &mut self.server {
             server.serve(kept.into_iter());
         }
         Ok(Wakeup { socket: socket || received, supervisor_gone, shell })
-    }
-
-    /// Reads and drops the output of unread pipes, and closes pipes that have ended.
-    fn drop_output(&mut self) {
-        let mut buffer = vec![0_u8; DROPPED];
-        self.unread.retain(|pipe| !matches!(nix::unistd::read(pipe, &mut buffer), Ok(0)));
     }
 
     /// Receives the next message of the addon. Returns [`Received::Closed`] once, when the addon is gone.
@@ -329,7 +324,7 @@ impl Shim {
                     Received::Pending => {}
                     Received::Closed => {
                         running.end(Cause::Host);
-                        self.unread.append(&mut running.pipes);
+                        self.flows.unread.append(&mut running.pipes);
                     }
                 }
             }
@@ -355,6 +350,7 @@ impl Shim {
                 self.report_blocked(running, true);
                 self.take_over(transfer, input, running);
             }
+            ToShim::Tap { ends } => self.flows.tap = ends.map(Tap::new),
             // The addon sent these before it knew that this command had started, or after a command that has exited.
             ToShim::Run(_)
             | ToShim::Release(_)

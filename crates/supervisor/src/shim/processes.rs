@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use super::pipeline::{self, Stage};
 use crate::group::Group;
+use crate::tap_names::TapNames;
 use crate::tree::{self, Member};
 use sys::{Reaped, Signal};
 
@@ -45,6 +46,8 @@ pub struct Scope<'a> {
     pub spared: &'a [Pid],
     /// The cgroup of the shim, if it has one. Spared children are in it, too.
     pub group: Option<&'a Group>,
+    /// The pipes of the shell's tap, if it has one.
+    pub tap: Option<&'a TapNames>,
 }
 
 /// The processes of this machine.
@@ -72,16 +75,16 @@ impl Processes for System {
         member.lives()
     }
 
-    fn stages(&self, Scope { mark, spared, .. }: Scope<'_>) -> Option<Vec<Stage>> {
+    fn stages(&self, Scope { mark, spared, tap, .. }: Scope<'_>) -> Option<Vec<Stage>> {
         let until = sys::worked() + BOUND;
         let members = tree::all_members(mark, spared);
         if members.len() > MOST {
             return None;
         }
-        members.into_iter().map(|member| stage(member, until)).collect()
+        members.into_iter().map(|member| stage(member, until, tap)).collect()
     }
 
-    fn kill(&self, Scope { mark, spared, group }: Scope<'_>, reap: &mut dyn FnMut()) {
+    fn kill(&self, Scope { mark, spared, group, .. }: Scope<'_>, reap: &mut dyn FnMut()) {
         if spared.is_empty() {
             group.into_iter().for_each(Group::kill);
             tree::strike(mark, reap);
@@ -95,8 +98,11 @@ impl Processes for System {
     }
 }
 
-fn stage(member: Member, until: Duration) -> Option<Stage> {
-    let sys::OpenPipes { reads, mut writes } = sys::open_pipes(member.pid, until)?;
+fn stage(member: Member, until: Duration, tap: Option<&TapNames>) -> Option<Stage> {
+    let sys::OpenPipes { mut reads, mut writes } = sys::open_pipes(member.pid, until)?;
+    if let Some(tap) = tap {
+        tap.join(reads.iter_mut().chain(&mut writes));
+    }
     // No signal ends a process of another user, so a reader would wait for such a process in vain.
     if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {
         writes.clear();

@@ -47,12 +47,13 @@ impl Shim {
                 return Ok(());
             }
         };
-        let Launched { shell, pipes, _script, task, unrecorded } = launched;
+        let Launched { shell, pipes, _script, task, unrecorded, tap } = launched;
         if let Some(error) = unrecorded {
             self.records.fail(&RecordError::Filter(error));
         }
         let mut running = self.running(shell, &plan, pipes, started);
         running.dismissed = dismissed;
+        running.tap = tap;
         self.entries.begin(running.mark.as_deref(), opening);
         match task {
             None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
@@ -85,7 +86,7 @@ impl Shim {
         let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));
         self.entries.check();
-        self.unread.clear();
+        self.flows.unread.clear();
         if alive {
             self.after_end(running)?;
         }

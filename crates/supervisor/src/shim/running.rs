@@ -11,6 +11,7 @@ use super::deferral::{self, Deferral};
 use super::processes::{Processes, Scope, System};
 use crate::group::Group;
 use crate::limits::LimitWatch;
+use crate::tap_names::TapNames;
 use crate::tree;
 use protocol::Cause;
 use protocol::ExceededLimit;
@@ -58,6 +59,8 @@ pub struct Running<P = System> {
     pub spared: Vec<Pid>,
     /// A warm shell that was killed because this command started cold. Its usage does not count for this command.
     pub dismissed: Option<Pid>,
+    /// The pipes of the shell's tap, if it has one.
+    pub tap: Option<TapNames>,
     /// The check of the limits over the tree, if the command has limits.
     pub watch: Option<LimitWatch>,
     /// The cgroup of the shim, if it has one.
@@ -98,7 +101,7 @@ impl Ending {
 impl<P: Processes> Running<P> {
     /// Returns the tree of the command.
     fn scope(&self) -> Scope<'_> {
-        Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref() }
+        Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref(), tap: self.tap.as_ref() }
     }
 
     /// Returns the path of the cgroup, for other processes.
@@ -247,7 +250,12 @@ impl<P: Processes> Running<P> {
 
     /// Signals the readers of pipes whose time has come.
     pub fn signal_readers(&mut self) {
-        let scope = Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref() };
+        let scope = Scope {
+            mark: self.mark.as_deref(),
+            spared: &self.spared,
+            group: self.group.as_deref(),
+            tap: self.tap.as_ref(),
+        };
         if let Some(ending) = &mut self.ending
             && let Some(deferral) = &mut ending.deferral
             && !deferral.check(&self.processes, scope)
@@ -285,7 +293,7 @@ impl<P: Processes> Running<P> {
         }
         let (processes, mark, spared) = (self.processes.clone(), self.mark.clone(), self.spared.clone());
         let group = self.group.clone();
-        let scope = Scope { mark: mark.as_deref(), spared: &spared, group: group.as_deref() };
+        let scope = Scope { mark: mark.as_deref(), spared: &spared, group: group.as_deref(), tap: None };
         processes.kill(scope, &mut || {
             self.reap_until(|_| false);
         });
@@ -300,7 +308,12 @@ impl<P: Processes> Running<P> {
 
     /// Kills the processes whose output others wait for. Returns whether other processes do wait.
     fn kill_front(&mut self, now: Instant) -> bool {
-        let scope = Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref() };
+        let scope = Scope {
+            mark: self.mark.as_deref(),
+            spared: &self.spared,
+            group: self.group.as_deref(),
+            tap: self.tap.as_ref(),
+        };
         let Some(ending @ Ending { killed: None, .. }) = &mut self.ending else { return false };
         let Some(deferral) = &mut ending.deferral else { return false };
         if !deferral.kill_front(&self.processes, scope) {

@@ -135,6 +135,7 @@ fn running() -> (Mock, Running<Mock>) {
         pipes: Vec::new(),
         spared: Vec::new(),
         dismissed: None,
+        tap: None,
         watch: None,
         group: None,
         processes: mock.clone(),

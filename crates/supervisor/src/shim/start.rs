@@ -8,6 +8,7 @@ use nix::unistd::Pid;
 
 use crate::group::Group;
 use crate::launch::{self, mark_of};
+use crate::tap_names::TapNames;
 use protocol::plan::Plan;
 use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
 use protocol::{RunDescriptors, TaskInput};
@@ -22,6 +23,8 @@ pub struct Launched {
     pub task: Option<TaskFiles>,
     /// Why the changes are not recorded, though a filter for them was prepared.
     pub unrecorded: Option<io::Error>,
+    /// The pipes of the shell's tap, if it has one.
+    pub tap: Option<TapNames>,
 }
 
 /// The parts of a command that starts as a task, besides its shell.
@@ -50,7 +53,7 @@ pub fn start(
     descriptors: RunDescriptors,
     (group, restraint): (&mut Option<Rc<Group>>, Restraint),
 ) -> Result<Launched, LaunchError> {
-    let launch::Prepared { mut launch, script, pipes, theirs, input } = launch::prepare(plan, descriptors)?;
+    let launch::Prepared { mut launch, script, pipes, theirs, input, tap } = launch::prepare(plan, descriptors)?;
     let Restraint { bounds, socket: _socket, required } = restraint;
     launch.bounds = bounds;
     // The files come first. A task without files is not started, and a task that kills its shim at once still has its
@@ -77,7 +80,7 @@ pub fn start(
     // These descriptors would hide the end of the output if they stayed open.
     drop(theirs);
     let task = task.zip(log).map(|(spec, log)| TaskFiles { spec, log, input });
-    Ok(Launched { shell, pipes, _script: script, task, unrecorded })
+    Ok(Launched { shell, pipes, _script: script, task, unrecorded, tap })
 }
 
 fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&Group>) -> Result<Log, LaunchError> {

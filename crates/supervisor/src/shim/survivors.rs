@@ -18,6 +18,7 @@ use nix::unistd::Pid;
 use super::Shim;
 use crate::limits::LimitWatch;
 use crate::shim::running::{BATCH, Running};
+use crate::shim::tap::Tap;
 use crate::shim::task::adopt_released;
 use crate::shim::world::ShimWorld;
 use crate::tree;
@@ -108,7 +109,7 @@ impl Shim {
                 *transfer = None;
             }
             if transfer.is_none() {
-                self.unread.append(&mut running.pipes);
+                self.flows.unread.append(&mut running.pipes);
             }
             if !self.is_settled(running.mark.as_deref(), running.wake_at()) && !stage.is_up(Instant::now()) {
                 continue;
@@ -134,6 +135,7 @@ impl Shim {
                 Received::Message(ToShim::Release(transfer)) => {
                     *stage = Stage::settling(transfer.map(Box::new), Instant::now());
                 }
+                Received::Message(ToShim::Tap { ends }) => self.flows.tap = ends.map(Tap::new),
                 Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
                 // The addon sent these before it knew that the shell had exited.
                 Received::Message(
@@ -158,7 +160,7 @@ impl Shim {
     fn lose_host(&mut self, running: &mut Running) {
         self.socket = None;
         running.end(Cause::Host);
-        self.unread.append(&mut running.pipes);
+        self.flows.unread.append(&mut running.pipes);
     }
 
     /// Checks the limits of survivors. Survivors with drained pipes are killed at once if they exceed a limit.
@@ -175,7 +177,7 @@ impl Shim {
     /// Leaves the survivors on their own. With a transfer, holders of the pipes become a task. Otherwise their output
     /// is read and dropped, so that none of their writes fails or blocks.
     fn release(&mut self, mut running: Running, transfer: Option<Transfer>, stage: &mut Stage) -> io::Result<Release> {
-        let all: Vec<_> = running.pipes.iter().chain(&self.unread).map(AsFd::as_fd).collect();
+        let all: Vec<_> = running.pipes.iter().chain(&self.flows.unread).map(AsFd::as_fd).collect();
         let mut survivors = survivors(running.mark.as_deref(), &all);
         drop(all);
         let mut adopted = None;
@@ -216,7 +218,7 @@ impl Shim {
         if self.is_settled(running.mark.as_deref(), running.wake_at()) {
             return Ok(Release::Nothing);
         }
-        self.unread.append(&mut running.pipes);
+        self.flows.unread.append(&mut running.pipes);
         Ok(Release::OnTheirOwn(running))
     }
 
@@ -262,8 +264,8 @@ impl Shim {
     /// Drops output and reaps children, for no longer than `until`. Returns whether no process of the command is left
     /// and no process holds its pipes.
     pub(super) fn is_settled(&mut self, mark: Option<&str>, until: Option<Instant>) -> bool {
-        self.drop_output();
-        self.is_alone(mark, until) && self.unread.is_empty()
+        self.flows.drop_output();
+        self.is_alone(mark, until) && self.flows.unread.is_empty()
     }
 }
 

@@ -152,7 +152,7 @@ impl Shim {
             let (outputs, clients) = server.end(end);
             // The shim holds these pipes unless another task takes them, so that no write of the survivors fails or
             // blocks.
-            self.unread =
+            self.flows.unread =
                 outputs.iter().filter_map(OutputReader::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
             if !held {
                 drop((outputs, clients));
@@ -160,9 +160,9 @@ impl Shim {
             }
             let spec = TaskSpec { id: new_id(), ..spec };
             let detached = spec.detached;
-            match adopt(&mut running, spec, &self.unread, |_| Ok(outputs)) {
+            match adopt(&mut running, spec, &self.flows.unread, |_| Ok(outputs)) {
                 Ok(Some((mut server, adopted))) => {
-                    self.unread.clear();
+                    self.flows.unread.clear();
                     self.confine_task(&mut server, adopted.mark.as_deref());
                     clients.into_iter().for_each(|client| server.join(client));
                     self.server = Some(server);
@@ -358,6 +358,7 @@ fn adopt(
         spared: spared.into_iter().map(|child| child.pid).collect(),
         watch: running.watch.take(),
         group: running.group.clone(),
+        tap: running.tap.clone(),
         ..*running
     };
     Ok(Some((server, adopted)))

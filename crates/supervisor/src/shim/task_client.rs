@@ -107,6 +107,7 @@ impl TaskClient {
             | ToShim::Signal { .. }
             | ToShim::Release(_)
             | ToShim::HandOver { .. }
+            | ToShim::Tap { .. }
             | ToShim::Prepare { .. }
             | ToShim::Protect(_)
             | ToShim::Denials

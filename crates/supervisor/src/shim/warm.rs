@@ -109,8 +109,9 @@ impl Shim {
 
     /// Creates the state of a warm shell's command.
     fn begun(&mut self, waiting: WarmShell, started: Instant) -> Running {
-        let WarmShell { shell, plan, pipes, ended, .. } = waiting;
+        let WarmShell { shell, plan, pipes, ended, tap, .. } = waiting;
         let mut running = self.running(shell, &plan, pipes, started);
+        running.tap = tap;
         if let Some((end, usage, at)) = ended {
             // The shell exited before its `WarmStart` arrived.
             running.usage = usage;

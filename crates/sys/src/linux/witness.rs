@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::ptr;
@@ -12,9 +12,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::witness::{Happened, Trace, WitnessEvent};
+use crate::witness::{Happened, TapState, Trace, WitnessEvent};
 use area::{
-    AREA, ENTRY, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag,
+    AREA, ENTRY, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TAP_REFUSED, TAP_TAKEN,
+    TAP_WANTED, TEXT, TEXTS, WORDS, flag,
 };
 
 #[path = "../../witness/area.rs"]
@@ -33,11 +34,12 @@ pub struct Witness {
 
 impl Witness {
     /// Creates the file that bash loads. `entry` is the entry of the environment in whose place the library's own one
-    /// stands, which must have the same length. Empty: there is none.
+    /// stands, which must have the same length. Empty: there is none. `tap` has the numbers of the ends of a tap, if
+    /// the shell inherits some: one to read from, and one to write to.
     ///
     /// # Errors
     /// If the system gives no file in memory.
-    pub fn create(entry: &[u8]) -> io::Result<Self> {
+    pub fn create(entry: &[u8], tap: Option<[RawFd; 2]>) -> io::Result<Self> {
         // Kernels before 6.3 do not know the flag and need none. A system that forbids programs in memory refuses it.
         let executable =
             memfd_create(c"agent-bash", MFdFlags::MFD_CLOEXEC | MFdFlags::from_bits_retain(libc::MFD_EXEC));
@@ -48,10 +50,18 @@ impl Witness {
         let mut file = File::from(fd);
         file.write_all(LIBRARY)?;
         let entry = if entry.len() <= ENTRY { entry } else { &[] };
-        let header = [&MAGIC.to_ne_bytes(), &[0; 16][..], &(entry.len() as u32).to_ne_bytes(), entry].concat();
+        let ends = tap.unwrap_or_default().map(RawFd::cast_unsigned);
+        let words = [MAGIC, 0, 0, 0, 0, 0, ends[0], ends[1], entry.len() as u32];
+        let header = [&words.map(u32::to_ne_bytes).concat(), entry].concat();
         file.write_all_at(&header, AREA as u64)?;
         file.set_len((AREA + SIZE) as u64)?;
         Ok(Self { file })
+    }
+
+    /// Returns the witness of a file that another process created.
+    #[must_use]
+    pub fn of(file: OwnedFd) -> Option<Self> {
+        Some(Self { file: file.into() })
     }
 
     /// Returns another handle of the same file, for the process that starts bash.
@@ -60,6 +70,33 @@ impl Witness {
     /// If no descriptor is free.
     pub fn share(&self) -> io::Result<OwnedFd> {
         self.file.as_fd().try_clone_to_owned()
+    }
+
+    /// Sets what becomes of the ends of a tap. [`TapState::Wanted`]: the first pipe of the command leads through the
+    /// host. The shell must have the ends.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn set_tap(&self, state: TapState) -> io::Result<()> {
+        let state = match state {
+            TapState::None => 0,
+            TapState::Wanted => TAP_WANTED,
+            TapState::Taken => TAP_TAKEN,
+            TapState::Refused => TAP_REFUSED,
+        };
+        self.file.write_all_at(&state.to_ne_bytes(), TAP_AT)
+    }
+
+    /// Returns what became of the ends of a tap.
+    #[must_use]
+    pub fn tap(&self) -> TapState {
+        let mut state = [0; 4];
+        match self.file.read_exact_at(&mut state, TAP_AT).map(|()| u32::from_ne_bytes(state)) {
+            Ok(TAP_WANTED) => TapState::Wanted,
+            Ok(TAP_TAKEN) => TapState::Taken,
+            Ok(TAP_REFUSED) => TapState::Refused,
+            _ => TapState::None,
+        }
     }
 
     /// Returns the number of events so far.
@@ -119,6 +156,9 @@ impl AsFd for Witness {
         self.file.as_fd()
     }
 }
+
+/// Where the state of a tap is in the file.
+const TAP_AT: u64 = (AREA + std::mem::offset_of!(Header, tap)) as u64;
 
 /// The texts of the area.
 struct Texts {
@@ -196,7 +236,7 @@ const SUBSHELL_PROCSUB: u32 = 0x20;
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
     static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create(&[]).is_ok_and(|witness| witness.can_run()));
+    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create(&[], None).is_ok_and(|witness| witness.can_run()));
     let Ok(metadata) = fs::metadata(program) else { return false };
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,7 +296,7 @@ mod tests {
 
     /// A witness that bash has begun to write to, as far as the host can tell.
     fn begun() -> Witness {
-        let witness = Witness::create(&[]).expect("a file");
+        let witness = Witness::create(&[], None).expect("a file");
         witness.file.write_all_at(&1_u32.to_ne_bytes(), AREA as u64 + 4).expect("written");
         witness
     }
@@ -299,7 +339,7 @@ mod tests {
         let witness = begun();
         witness.file.set_len(AREA as u64 + 4).expect("cut");
         assert!(witness.read(0).is_none() && witness.events() == 0, "no header");
-        assert!(Witness::create(&[]).expect("a file").read(0).is_none(), "not begun");
+        assert!(Witness::create(&[], None).expect("a file").read(0).is_none(), "not begun");
     }
 
     #[test]
@@ -320,7 +360,7 @@ mod tests {
 
     #[test]
     fn bash_tells_what_it_starts_and_shows_nothing() {
-        let witness = Witness::create(&[]).expect("a file");
+        let witness = Witness::create(&[], None).expect("a file");
         let shared = witness.share().expect("a descriptor");
         nix::fcntl::fcntl(&shared, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inherited");
         let run = Command::new("/bin/bash")

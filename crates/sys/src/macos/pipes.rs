@@ -1,6 +1,7 @@
 //! macOS does not show the pipes of other processes.
 
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::unistd::Pid;
@@ -25,4 +26,14 @@ pub fn holders(pids: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
 /// Returns no process: macOS cannot tell which processes can write to a pipe.
 pub fn writers_of(_: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
     Vec::new()
+}
+
+/// Fails: no command is tapped on macOS.
+pub fn peek_pipe(_: BorrowedFd<'_>) -> io::Result<(OwnedFd, bool)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Returns `None`.
+pub fn name_of_pipe(_: BorrowedFd<'_>) -> Option<String> {
+    None
 }

@@ -92,6 +92,7 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
         any::<bool>().prop_map(|at_limit| ToShim::End { at_limit }),
         proptest::option::of(transfer()).prop_map(ToShim::Release),
         transfer().prop_map(|transfer| ToShim::HandOver { transfer, input: None }),
+        LazyJust::new(|| ToShim::Tap { ends: None }),
         (plan(), any::<Vec<u8>>(), any::<Vec<u8>>(), any::<bool>()).prop_map(|(plan, early, late, recorded)| {
             let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() }, recorded };
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }

@@ -8,13 +8,15 @@ use nix::unistd::Pid;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 
+use super::kept::{CopyResult, Kept};
 use super::output::Output;
+use super::tap::Tap;
 use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError};
 use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit, Silent};
 use crate::run::listener::Listener;
 use crate::run::readers::Readers;
-use crate::supervise::{Child, Helpers, ShimEvent, Traces};
+use crate::supervise::{Child, Helpers, ShimEvent, Traces, Watched};
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
@@ -45,7 +47,7 @@ pub async fn complete<'a, L: Listener>(
     let waited_for = drive.note_limit();
     let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 
-    let watched = if moved { None } else { drive.shim.take_watched() };
+    let (tap, watched) = proofs(&mut drive, moved);
     let Drive { request, shim, mut output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
@@ -74,7 +76,7 @@ pub async fn complete<'a, L: Listener>(
     // From here on only the shim reads the pipes, if a process still writes to them.
     output.notes.extend(note.map(str::to_owned));
     let (output, notes) = produced(output);
-    let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched, storable: None };
+    let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched, storable: None, tap };
     let seen = Seen::of(process.reported, &exit);
     let completion =
         Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
@@ -83,11 +85,28 @@ pub async fn complete<'a, L: Listener>(
 
 /// Ends the output of a command. Returns it with the notes for the caller.
 pub fn produced<L>(output: Output<'_, L>) -> (Produced<'_>, Vec<String>) {
-    let Output { streams, readers: Readers { view, counter }, mut notes, .. } = output;
+    let Output { streams, readers: Readers { view, counter, tapped }, mut notes, .. } = output;
     let stdout = streams.stdout.capture.finish();
     let stderr = streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
     notes.extend(stdout.notes.iter().chain(&stderr.notes).cloned());
-    (Produced { stdout, stderr, view, counter }, notes)
+    (Produced { stdout, stderr, view, counter, tapped }, notes)
+}
+
+/// Returns what is kept of the output of the command's producer, and how the command was watched. A command that has
+/// moved is watched on by its task, and has its log. The tap is left to the shim if a process may still use it.
+fn proofs<L: Listener>(drive: &mut Drive<'_, Child, L>, moved: bool) -> (Option<CopyResult>, Option<Watched>) {
+    if moved || drive.process.is_alive() {
+        drive.leave_tap();
+    }
+    let stdout = &mut drive.output.streams.stdout;
+    let is_whole = !stdout.is_open() && !drive.process.was_terminated();
+    let (own, tap) = (stdout.take_kept(), drive.tap.take());
+    if moved {
+        own.into_iter().chain(tap.map(Tap::into_kept)).for_each(Kept::discard);
+        return (None, None);
+    }
+    let counter = &mut drive.output.readers.tapped;
+    (tap.map(|tap| tap.finish(counter)).or_else(|| Some(own?.finish(is_whole))), drive.shim.take_watched())
 }
 
 /// Returns the order for a task that takes over the pipes that the command left open, if there is a registry.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mod.rs` | the loop: each event, reply and wake-up, and the part that handles it |
 //! | `pipes.rs` | reads both output streams, writes standard input, drives the terminal |
+//! | `tap.rs`, `kept.rs` | copies what the first program of a pipeline writes, and keeps it |
 //! | `output.rs` | passes output on to the listener, in batches and as live views |
 //! | `exits.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
 //! | `orders.rs` | carries out the orders of people who watch |
@@ -12,10 +13,12 @@
 
 pub mod complete;
 pub mod exits;
+pub mod kept;
 mod orders;
 pub mod output;
 pub mod pipes;
 pub mod replay;
+pub mod tap;
 #[cfg(test)]
 mod tests;
 
@@ -28,19 +31,21 @@ use exits::{Deadlines, EarlyEnd, is_believable};
 use nix::unistd::Pid;
 use output::Output;
 use pipes::TerminalIo;
+use tap::Tap;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
 use crate::live::LiveRun;
+use crate::proof::Counter;
 use crate::request::Request;
 use crate::supervise::{Child, ShimEvent};
 use capture::Stream;
 use confine::Denials;
 use protocol::plan::Recorded;
 use protocol::task::Task;
-use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer, note_of_silence};
+use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer, note_of_silence};
 use sys::{Exit, Signal};
 
 /// The longest time that the loop sleeps.
@@ -57,6 +62,8 @@ pub struct Drive<'a, S, L> {
     deadlines: Deadlines,
     early: EarlyEnd,
     silence: SilenceWatch,
+    /// The tap of the command, if it has one.
+    tap: Option<Tap>,
     /// The denials of the command's confinement.
     denials: Denials,
 }
@@ -91,8 +98,21 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             deadlines: Deadlines::new(began, request.shim_limit(), request.grace),
             early,
             silence: SilenceWatch::begin(request.idle_limit, began.into_std()),
+            tap: None,
             denials: Denials::default(),
         })
+    }
+
+    /// Adds the tap of the command.
+    ///
+    /// # Errors
+    /// If its pipes cannot be watched.
+    pub fn tapped(mut self, ends: Option<TapEnds>) -> io::Result<Self> {
+        self.tap = ends.map(|ends| Tap::new(ends, self.request)).transpose()?;
+        if let (Some(_), Some(producer)) = (&self.tap, &self.request.producer) {
+            self.output.readers.tapped = Counter::Waiting(&producer.command);
+        }
+        Ok(self)
     }
 
     /// Drives the command until no more output can be read.
@@ -119,6 +139,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             stream = self.output.streams.readable(held) => self.on_readable(stream),
             () = tokio::task::yield_now(), if behind => self.draw_more(),
             () = type_queued(self.output.terminal.as_ref()), if running => {}
+            () = tap_ready(self.tap.as_ref()) => self.copy_tap(),
             () = self.output.input.writable(), if writes => self.output.write_input(),
             () = sleep_until(wake_at) => self.on_wake(running)?,
         }
@@ -360,6 +381,22 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         self.silence.on_output(now.into_std());
     }
 
+    /// Copies what flows through the tap. A producer that writes is not silent, though its reader may be.
+    fn copy_tap(&mut self) {
+        let Self { tap: Some(tap), output, .. } = self else { return };
+        if tap.copy(&mut output.readers.tapped) {
+            self.silence.on_output(Instant::now().into_std());
+        }
+    }
+
+    /// Leaves the tap to the shim, if it is still open.
+    fn leave_tap(&mut self) {
+        let Self { tap: Some(tap), output, .. } = self else { return };
+        if let Some(ends) = tap.leave(&mut output.readers.tapped) {
+            self.shim.leave_tap(ends);
+        }
+    }
+
     fn draw_more(&mut self) {
         if self.output.draw_more(self.process.was_terminated()) {
             self.deadlines.on_output(Instant::now());
@@ -423,6 +460,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         let (resume, input) = (self.output.streams.resume(), self.output.input.hand_over());
         match self.output.moving.begin(self.request, resume, input) {
             Some(Ok((transfer, input))) => {
+                self.leave_tap();
                 self.shim.hand_over(&transfer, input);
                 self.deadlines.on_handed_over(Instant::now());
             }
@@ -487,6 +525,13 @@ async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>, run: Op
         biased;
         reply = reply => reply,
         order = run.next_order() => Some(Reply::Order(order)),
+    }
+}
+
+async fn tap_ready(tap: Option<&Tap>) {
+    match tap {
+        Some(tap) => tap.ready().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -564,6 +609,8 @@ pub trait Shim: Send {
     fn ask_for_denials(&self);
     /// Answers the report of a blocked process at the limit: the tree may be signalled now.
     fn acknowledge_blocked(&self);
+    /// Gives the shim the ends of the command's tap.
+    fn leave_tap(&self, ends: TapEnds);
     /// Asks the shim to make the command its task; answered by [`ShimEvent::Task`] or [`ShimEvent::Refused`].
     fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>);
     /// Returns whether no process but this shell runs.
@@ -601,6 +648,10 @@ impl Shim for Child {
 
     fn acknowledge_blocked(&self) {
         Self::acknowledge_blocked(self);
+    }
+
+    fn leave_tap(&self, ends: TapEnds) {
+        Self::leave_tap(self, ends);
     }
 
     fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {

@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::kept::Kept;
 use crate::live::LiveRun;
 use crate::pty::{LineEnds, Terminal, Typing};
 use crate::request::{Request, Spill, SpillPlace};
@@ -156,6 +157,8 @@ pub struct OutputReader {
     line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
     large: bool,
+    /// The copy of what the command writes, if it is a producer.
+    kept: Option<Kept>,
     /// Whether the caller was asked for the path of the whole stream, and has not answered.
     awaits_path: bool,
 }
@@ -182,11 +185,17 @@ impl OutputReader {
             capture.keep_journal();
         }
         let terminal = request.terminal.clone();
+        let kept = (request.is_producer && stream == Stream::Stdout).then(|| Kept::new(request));
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
         let run = request.live_run.clone().filter(|_| terminal.is_none());
         let (copy, large, awaits_path) = (request.copy.clone(), false, false);
-        Ok(Self { stream, capture, keeps_bytes, run, copy, terminal, line_ends, pipe, large, awaits_path })
+        Ok(Self { stream, capture, keeps_bytes, run, kept, copy, terminal, line_ends, pipe, large, awaits_path })
+    }
+
+    /// Takes the copy of the stream, if one is kept.
+    pub fn take_kept(&mut self) -> Option<Kept> {
+        self.kept.take()
     }
 
     /// Returns whether a process may still write.
@@ -279,6 +288,9 @@ impl OutputReader {
         }
         if let Some(copy) = &self.copy {
             copy.lock().unwrap_or_else(PoisonError::into_inner).push(self.stream, bytes);
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(bytes);
         }
         if let Some(terminal) = &self.terminal {
             terminal.wrote(bytes);

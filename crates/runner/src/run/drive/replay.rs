@@ -21,7 +21,7 @@ use crate::run::listener::{Listener, Reply};
 use crate::supervise::ShimEvent;
 use capture::Stream;
 use protocol::plan::Recorded;
-use protocol::{Cause, Ended, Pipes, Transfer};
+use protocol::{Cause, Ended, Pipes, TapEnds, Transfer};
 use sys::{Exit, Signal, Usage};
 
 /// The shim of a stored run: it ends once the whole output is written, or when it is terminated.
@@ -139,6 +139,8 @@ impl Shim for Replay {
     fn acknowledge_blocked(&self) {}
 
     fn hand_over(&self, _: &Transfer, _: Vec<OwnedFd>) {}
+
+    fn leave_tap(&self, _: TapEnds) {}
 
     fn runs_only(&self, _: Pid) -> bool {
         false

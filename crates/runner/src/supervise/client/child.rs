@@ -22,8 +22,8 @@ use protocol::ExceededLimit;
 use protocol::plan::{ShellKind, WorldId};
 use protocol::task::Task;
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, TaskInput, ToShim,
-    Transfer,
+    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, TapEnds, TaskInput,
+    ToShim, Transfer,
 };
 use sys::{LaunchError, Signal};
 
@@ -133,6 +133,11 @@ impl Child {
         if let Some(watched) = &mut self.watched {
             watched.wants(Arc::clone(wanted), before);
         }
+    }
+
+    /// Takes the ends of the command's tap, if it has one.
+    pub fn take_tap(&mut self) -> Option<TapEnds> {
+        self.watched.as_mut()?.take_tap()
     }
 
     /// Takes what the evidence of the command is read from, unless a task reads it at its end.
@@ -296,6 +301,11 @@ impl Child {
     /// released without a task.
     pub fn release(&self, transfer: Option<&Transfer>) {
         self.send(ToShim::Release(transfer.cloned()));
+    }
+
+    /// Leaves the command's tap to the shim, before a move or a release.
+    pub fn leave_tap(&self, ends: TapEnds) {
+        self.send(ToShim::Tap { ends: Some(ends) });
     }
 
     /// Moves the command to a task, with the write end of its input and a file with the rest of the input. Answered by

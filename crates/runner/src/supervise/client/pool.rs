@@ -72,7 +72,7 @@ impl OwnFiles {
         if kind.plan.is_watched() {
             let (watched, shared) = Watched::begin(&kind.plan)?;
             own.watched = watched;
-            descriptors.push(shared);
+            descriptors.extend(shared);
         }
         if kind.plan.files.len() > descriptors.len() {
             let state = Inheritance::new()?;

@@ -84,7 +84,7 @@ impl Launched {
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
-        let watched = order.evidence.then(|| own.watched.from_here());
+        let watched = order.evidence.then(|| own.watched.from_here().tapped(order.tap));
         match ready.give(&shim.socket, order, warm) {
             Ok(pipes) => {
                 helpers.used(shim.world);
@@ -108,7 +108,7 @@ impl Launched {
         match order.open_pipes() {
             Ok((pipes, mut theirs)) => {
                 let mut plan = order.plan.clone();
-                let (watched, shared) = Watched::begin_with(&mut plan);
+                let (watched, shared) = Watched::begin_with(&mut plan, order.tap);
                 theirs.files.splice(0..0, shared);
                 let run = ShimOrder {
                     plan,

@@ -127,6 +127,7 @@ impl Addon {
             script: None,
             files: Vec::new(),
             evidence: false,
+            tap: false,
             task,
             input: None,
             terminal: None,

@@ -140,6 +140,7 @@ impl<'a> Stage<'a> {
             script: None,
             files,
             evidence: false,
+            tap: false,
             task,
             input: None,
             terminal: None,

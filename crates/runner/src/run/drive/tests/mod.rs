@@ -79,6 +79,10 @@ impl Shim for FakeShim {
         self.note("acknowledge");
     }
 
+    fn leave_tap(&self, _: TapEnds) {
+        self.note("leave tap");
+    }
+
     fn hand_over(&self, transfer: &Transfer, _: Vec<OwnedFd>) {
         self.note(&format!("hand over {}", transfer.spec.command));
     }

@@ -1,0 +1,288 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BackgroundRegistry, type BashOptions, BashSession, bash, OutputStore, type Tap } from 'agent-bash';
+import { createBashTool } from 'agent-bash/ai';
+import { describe, expect, test } from 'vitest';
+import { callTool, runTool } from '../ai/fixtures/call.ts';
+import { finished, folder, isLinux } from '../support/index.ts';
+import { WAYS } from './ways.ts';
+
+const TAPS: BashOptions = { evidence: 'status', taps: 'on' };
+
+/** Ways in which a command in the foreground runs on pipes. */
+const HERE = WAYS.filter(([way]) => !/terminal|task|background/.test(way));
+
+/** A program that prints its arguments' numbers of bytes of all kinds. */
+const BYTES = `perl -e 'print join "", map { chr($_ * 7 % 256) } 1 .. 300_000'`;
+
+/** Pipelines whose output and codes are the same each time, with their producers. */
+const PIPELINES: [command: string, producer: string][] = [
+  ['seq 1 1000 | tail -2', 'seq 1 1000'],
+  ['seq 1 200000 | grep -c 7', 'seq 1 200000'],
+  [`${BYTES} | md5sum`, BYTES],
+  ['bash -c "seq 3; exit 3" | cat', 'bash -c "seq 3; exit 3"'],
+  ['bash -c "seq 3; kill -9 \\$\\$" | cat', 'bash -c "seq 3; kill -9 \\$\\$"'],
+  ['bash -c "seq 2; seq 9 >&2" 2>&1 | sort', 'bash -c "seq 2; seq 9 >&2" 2>&1'],
+  ['bash -c "seq 2; seq 9 >&2" |& sort -r', 'bash -c "seq 2; seq 9 >&2"'],
+  ['cd / && python3 -c "print(7)" | while read x; do echo "$PWD $x"; done', 'python3 -c "print(7)"'],
+  ['seq 5 | (read x; echo "$x"; cat) | tac', 'seq 5'],
+  ['A=1 seq 3 | exec cat', 'A=1 seq 3'],
+  ['no-such-program 2>/dev/null | cat', 'no-such-program 2>/dev/null'],
+  ['perl -e 1 | cat', 'perl -e 1'],
+  ['perl -e "print 5" | cat', 'perl -e "print 5"'],
+  ['perl -e "print qx(ls /proc/self/fd)" | cat', 'perl -e "print qx(ls /proc/self/fd)"'],
+  ['seq 0 | ls /proc/self/fd', 'seq 0'],
+  ['seq 0 | (sleep .2; ls /proc/$$/fd)', 'seq 0'],
+  ['bash -c "sleep .2; seq 3" | cat', 'bash -c "sleep .2; seq 3"'],
+  ['bash -c "(sleep .2; seq 3) & seq 7" | cat', 'bash -c "(sleep .2; seq 3) & seq 7"'],
+];
+
+function inPlainBash(command: string): { text: string; exitCode: number | null } {
+  const { stdout, stderr, status } = spawnSync('bash', ['-c', command], { cwd: folder(), maxBuffer: 1 << 28 });
+  return { text: `${stdout}${stderr}`, exitCode: status };
+}
+
+function outputOf(producer: string, pipe = '|'): Buffer {
+  return spawnSync('bash', ['-c', `${producer} ${pipe} cat`], { cwd: folder(), maxBuffer: 1 << 28 }).stdout;
+}
+
+async function tapOf(command: string, options: BashOptions = {}): Promise<Tap> {
+  const { evidence } = await bash(command, { cwd: folder(), ...TAPS, ...options });
+  if (!evidence?.tap) throw new Error(`${command} has no tap`);
+  return evidence.tap;
+}
+
+const bytesOf = ({ path }: Tap) => readFileSync(path ?? '');
+
+describe.runIf(isLinux)('taps', () => {
+  describe.each(HERE)('%s', (_, run) => {
+    test.each(PIPELINES)(
+      '%s: output and code are those of plain bash, and the copy is whole',
+      async (command, producer) => {
+        const plain = inPlainBash(command);
+        const { text, exitCode, evidence } = await run(command, TAPS);
+        const isOfSurroundings = command.includes('/proc');
+        if (isOfSurroundings) expect({ text, exitCode }).toEqual(await untapped(run, command));
+        else expect({ text, exitCode }).toEqual(plain);
+        expect(evidence?.tap).toMatchObject({ command: producer, kept: true, why: null, complete: true });
+        const kept = bytesOf(evidence?.tap as Tap);
+        expect(evidence?.tap).toMatchObject({ bytes: kept.length });
+        if (!isOfSurroundings) expect(kept.equals(outputOf(producer, /\|&?/.exec(command)?.[0]))).toBe(true);
+      },
+    );
+
+    test.each(['yes | head -1', 'seq 1 1000000 | head -1', 'yes | true', 'yes | (exec <&-; sleep .05)'])(
+      '%s: the producer ends by SIGPIPE, and what it wrote is the beginning of the copy',
+      async (command) => {
+        const { text, exitCode, evidence } = await run(command, TAPS);
+        expect({ text, exitCode }).toEqual(inPlainBash(command));
+        expect(evidence?.parts[0]).toMatchObject({ signal: 'SIGPIPE' });
+        expect(evidence?.tap).toMatchObject({ kept: true, complete: false });
+        const kept = bytesOf(evidence?.tap as Tap);
+        const all = command.startsWith('yes') ? Buffer.from('y\n'.repeat(200_000)) : outputOf('seq 1 1000000');
+        expect(kept.equals(all.subarray(0, kept.length))).toBe(true);
+      },
+    );
+  });
+
+  async function untapped(run: (typeof HERE)[0][1], command: string) {
+    const { text, exitCode } = await run(command, { evidence: 'status' });
+    return { text, exitCode };
+  }
+
+  test.each(WAYS.filter(([way]) => !HERE.some(([here]) => here === way)))('%s: there is no tap', async (_, run) => {
+    const { evidence } = await run('seq 5 | cat', TAPS);
+    expect(evidence?.tap ?? null).toBeNull();
+  });
+
+  test('a pipeline of another shape says why it has none', async () => {
+    expect(await tapOf('seq 5 | cat; true')).toMatchObject({
+      kept: false,
+      why: expect.stringContaining('whole command'),
+    });
+    expect(await tapOf('seq $(echo 5) | cat')).toMatchObject({ kept: false, why: expect.stringContaining('simple') });
+    expect(await tapOf('cd nowhere && seq 5 | cat')).toMatchObject({
+      kept: false,
+      why: expect.stringContaining('did not start'),
+    });
+    expect((await bash('echo 5 | cat', TAPS)).evidence?.tap).toBeNull();
+    expect((await bash('seq 5', TAPS)).evidence?.tap).toBeNull();
+  });
+
+  test('a shell that cannot be watched has none', async () => {
+    const shell = ['/bin/dash', '/bin/busybox'].find((path) => statSync(path, { throwIfNoEntry: false }));
+    if (shell === undefined) return;
+    expect(await tapOf('seq 5 | cat', { shell })).toMatchObject({
+      kept: false,
+      why: 'The shell could not be watched.',
+    });
+  });
+
+  test('without evidence or taps there is none', async () => {
+    expect((await bash('seq 5 | cat', { taps: 'on' })).evidence).toBeNull();
+    expect((await bash('seq 5 | cat', { evidence: 'status' })).evidence?.tap).toBeNull();
+  });
+
+  test('a producer whose reader leaves early, but that has ended, is complete', async () => {
+    const tap = await tapOf('bash -c "seq 20000" | (sleep .2; head -1)');
+    expect(tap).toMatchObject({ kept: true, complete: false });
+    expect(await tapOf('bash -c "seq 2000" | (sleep .3; head -1)')).toMatchObject({ lines: 2000, complete: true });
+  });
+
+  test('past spill.maxBytes nothing more is kept, and the data flows on', async () => {
+    const { stdout, evidence } = await bash('seq 1 300000 | tail -1', { ...TAPS, spill: { maxBytes: 100_000 } });
+    expect(stdout).toBe('300000\n');
+    expect(evidence?.tap).toMatchObject({ kept: true, complete: false, lines: 300_000 });
+    expect(bytesOf(evidence?.tap as Tap).length).toBe(100_000);
+  });
+
+  test('a copy that cannot be written costs the copy alone', async () => {
+    const dir = join(folder(), 'file');
+    writeFileSync(dir, '');
+    const { stdout, evidence } = await bash('seq 1 100000 | tail -1', { ...TAPS, spill: { dir } });
+    expect(stdout).toBe('100000\n');
+    expect(evidence?.tap).toMatchObject({ kept: false, path: null, why: expect.stringContaining('could not be kept') });
+  });
+
+  test('the copy is for this user alone', async () => {
+    const { path } = await tapOf('seq 5 | cat');
+    expect(statSync(path ?? '').mode & 0o777).toBe(0o600);
+  });
+
+  test('nothing is left in the directory of files once the store has it', async () => {
+    const dir = folder();
+    await tapOf('seq 1 100000 | tail -1', { spill: { dir } });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  describe('in a session', () => {
+    test.each([
+      ['pipefail', 'set -o pipefail'],
+      ['lastpipe', 'shopt -s lastpipe'],
+      ['an ERR trap', "trap 'echo failed' ERR"],
+      ['a DEBUG trap with a pipeline', "trap 'echo debug | cat >/dev/null' DEBUG"],
+      ['a function with a pipeline', 'cd () { echo moved | cat; builtin cd "$@"; }'],
+      ['job control', 'set -m'],
+    ])('%s: code and output are as without a tap', async (_, before) => {
+      const answers = [];
+      for (const taps of ['off', 'on'] as const) {
+        const session = new BashSession({ cwd: folder(), evidence: 'status', taps });
+        finished(() => session.close());
+        await session.run(before);
+        const { stdout, stderr, exitCode, evidence } = await session.run('cd / && bash -c "seq 5; exit 3" | cat');
+        answers.push({ stdout, stderr, exitCode });
+        if (evidence?.tap?.kept) expect(bytesOf(evidence.tap).toString()).toBe('1\n2\n3\n4\n5\n');
+      }
+      expect(answers[1]).toEqual(answers[0]);
+    });
+  });
+
+  describe('at its end', () => {
+    test('the reader prints what it holds at the limit', async () => {
+      const { stdout, exitCode, evidence } = await bash('bash -c "seq 5; sleep 60" | tail -2', {
+        ...TAPS,
+        timeoutMs: 700,
+      });
+      expect({ stdout, exitCode }).toEqual({ stdout: '4\n5\n', exitCode: 124 });
+      expect(evidence?.tap).toMatchObject({ lines: 5 });
+    });
+
+    test('the search for blocked processes finds the producer behind the reader', async () => {
+      const cwd = folder();
+      const command = 'bash -c "mkfifo p; printf Name:; exec cat p" | cat';
+      const notes = [];
+      for (const taps of ['off', 'on'] as const) {
+        const result = await bash(command, { evidence: 'status', taps, cwd: join(cwd), timeoutMs: 700 });
+        notes.push(result.notes.map((note) => note.replace(/\d+/g, 'N')));
+        await bash('rm p', { cwd });
+      }
+      expect(notes[0]?.join()).toMatch(/cat p/);
+      expect(notes[1]).toEqual(notes[0]);
+    });
+
+    test('a command that moves to the background loses no byte', async () => {
+      const registry = new BackgroundRegistry({ dir: folder() });
+      finished(() => registry.close());
+      const command = `bash -c 'seq 1 30000; sleep 1; seq 30001 60000' | cat`;
+      const options: BashOptions = { ...TAPS, registry, onTimeout: 'background', timeoutMs: 500 };
+      const { background, evidence } = await bash(command, options);
+      if (background === null) throw new Error('it has ended');
+      expect(evidence).toBeNull();
+      await registry.wait(background);
+      expect(readFileSync(background.logPath, 'utf8')).toBe(
+        `${outputOf('seq 1 60000')}[background process completed]\n`,
+      );
+      const check = await registry.check(background);
+      expect(check).toMatchObject({ evidence: { verdict: 'passed', tap: null } });
+    });
+
+    test('a reader that stays as a survivor still gets what the producer writes', async () => {
+      const cwd = folder();
+      const reader = `bash -c 'exec cat >kept <&3' 3<&0 >/dev/null 2>&1 &`;
+      const command = `bash -c '(sleep .5; seq 2 2) 2>/dev/null & seq 1 1' | { ${reader} }`;
+      const { survivors } = await bash(command, { ...TAPS, cwd });
+      expect(survivors.length).toBeGreaterThan(0);
+      await expect.poll(() => readFileSync(join(cwd, 'kept'), 'utf8'), { timeout: 10_000 }).toBe('1\n2\n');
+    });
+  });
+
+  describe('for models', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at + 1}`).join('\n');
+
+    test('a producer in a pipeline is named with its number, and recalled without what only terminals show', async () => {
+      const store = new OutputStore();
+      finished(() => store.close());
+      const command = `printf '\\033[31m%s\\033[0m\\n' {1..500} | grep -v 3 | sort`;
+      const perl = `perl -e 'print "\\e[31m$_\\e[0m\\n" for 1 .. 500' | grep -c 3`;
+      expect((await runTool({ outputs: store }, command)).evidence?.tap).toBeNull();
+      const { output, text } = await callTool({ outputs: store }, perl);
+      const id = ('evidence' in output && output.evidence?.tap?.id) || 0;
+      expect(id).toBeGreaterThan(0);
+      expect(text).toContain(`for 1 .. 500'» wrote 500 lines, kept as #${id}: recall "${id} /pattern/"]`);
+      expect(await store.read(id, { lines: [499, 500] })).toBe('499\n500\n');
+      expect(await store.read(id, { pattern: '^42.?$' })).toMatch(/42\n(.|\n)*420/);
+      expect(await store.read(id)).toBe(`${lines(500)}\n`);
+    });
+
+    test('where the tool takes a trailing pipe away, the whole output of the run is kept', async () => {
+      const { output, text } = await callTool({}, 'seq 1 1204 | tail -2');
+      expect(output).toMatchObject({ stdout: expect.stringMatching(/1203\n1204/) });
+      const { tap } = ('evidence' in output && output.evidence) || { tap: null };
+      expect(tap).toMatchObject({ command: 'seq 1 1204', kept: true, lines: 1204, complete: true });
+      expect(text).toContain(`[«seq 1 1204» wrote 1,204 lines, kept as #${tap?.id}: recall "${tap?.id} /pattern/"]`);
+      expect(readFileSync(tap?.path ?? '', 'utf8')).toBe(`${lines(1204)}\n`);
+    });
+
+    test('a tap that has no more than is shown has no line', async () => {
+      expect((await callTool({}, 'seq 1 3 | tail -5')).text).toBe('1\n2\n3');
+    });
+
+    test('a tool has recall with taps on every level, and not without', () => {
+      const has = (options: object) =>
+        'recall' in
+        Object(createBashTool(options).inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' }).properties);
+      expect(has({ reduce: 'off' })).toBe(true);
+      expect(has({})).toBe(true);
+      expect(has({ taps: 'off' })).toBe(false);
+      expect(has({ evidence: 'off' })).toBe(false);
+    });
+
+    test('a hook that changes the text also removes the copy', async () => {
+      let path = '';
+      const { output } = await callTool(
+        {
+          onAfterRun: ({ result }) => {
+            if (!('stdout' in result) || !('evidence' in result)) return undefined;
+            path = result.evidence?.tap?.path ?? '';
+            return { ...result, stdout: 'redacted' };
+          },
+        },
+        'seq 1 100 | grep -c 1',
+      );
+      expect(path).not.toBe('');
+      expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+      expect(output).toMatchObject({ evidence: { tap: null } });
+    });
+  });
+});

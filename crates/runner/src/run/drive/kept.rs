@@ -1,0 +1,131 @@
+//! The copy of what a program writes.
+
+use std::path::PathBuf;
+
+use crate::request::{Request, SPILL_MAX_BYTES, SpillPlace};
+use capture::{SpillDir, SpillError, SpillFile};
+
+/// Bytes that are kept in memory. More go into a file at once.
+const IN_MEMORY: usize = 64 * 1024;
+
+/// What a tap has kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The file.
+    pub path: PathBuf,
+    /// Lines that the producer wrote. A last line without an end counts.
+    pub lines: u64,
+    /// Bytes that the producer wrote.
+    pub bytes: u64,
+    /// Whether the file has all that the producer wrote.
+    pub complete: bool,
+}
+
+/// What a tap has kept, or why there is no file.
+pub type CopyResult = Result<Copied, String>;
+
+/// The copy: in memory while it is short, then in a file. Every byte passes through [`Kept::push`], before any cut.
+pub struct Kept {
+    place: Place,
+    most: u64,
+    copy: Copy,
+    lines: u64,
+    bytes: u64,
+    ends_line: bool,
+}
+
+/// Where the file goes.
+enum Place {
+    Private(PathBuf),
+    Given(PathBuf),
+}
+
+enum Copy {
+    Memory(Vec<u8>),
+    File(SpillFile),
+    Failed(String),
+}
+
+impl Place {
+    fn file(&self, most: u64) -> Result<SpillFile, SpillError> {
+        let directory = match self {
+            Self::Private(temp) => SpillDir::private(temp),
+            Self::Given(directory) => SpillDir::given(directory),
+        }?;
+        Ok(SpillFile::create(&directory, "tap", most)?.with_thread())
+    }
+}
+
+impl Kept {
+    pub fn new(request: &Request) -> Self {
+        let spill = request.spill.as_ref();
+        let place = match spill.map(|spill| &spill.place) {
+            Some(SpillPlace::Directory(directory)) => Place::Given(directory.clone()),
+            _ => Place::Private(request.temp.clone()),
+        };
+        let most = spill.map_or(SPILL_MAX_BYTES.default, |spill| spill.max_bytes).min(request.tap_bytes);
+        Self { place, most, copy: Copy::Memory(Vec::new()), lines: 0, bytes: 0, ends_line: true }
+    }
+
+    /// Returns how many bytes it has taken.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.bytes += bytes.len() as u64;
+        self.ends_line = bytes.last().map_or(self.ends_line, |last| *last == b'\n');
+        match &mut self.copy {
+            Copy::Memory(memory) => {
+                memory.extend_from_slice(bytes);
+                if memory.len() > IN_MEMORY {
+                    self.write_down();
+                }
+            }
+            Copy::File(file) => file.write_bytes(bytes),
+            Copy::Failed(_) => {}
+        }
+    }
+
+    /// Removes what was kept.
+    pub fn discard(self) {
+        if let Copy::File(mut file) = self.copy {
+            file.close();
+            // A program that tidies temporary files may have removed it.
+            let _gone = std::fs::remove_file(file.path());
+        }
+    }
+
+    /// Writes what is in memory to the file.
+    pub fn write_down(&mut self) {
+        let Copy::Memory(memory) = &self.copy else { return };
+        self.copy = match self.place.file(self.most) {
+            Ok(mut file) => {
+                file.write_bytes(memory);
+                Copy::File(file)
+            }
+            Err(error) => Copy::Failed(error.brief()),
+        };
+    }
+
+    /// Returns what was kept. `complete`: the producer has ended.
+    pub fn finish(mut self, complete: bool) -> CopyResult {
+        self.write_down();
+        let mut file = match self.copy {
+            Copy::File(file) => file,
+            Copy::Failed(why) => return Err(why),
+            Copy::Memory(_) => return Err("it was not written".to_owned()),
+        };
+        file.close();
+        let path = file.path().to_owned();
+        if let (0, Some(why)) = (file.written(), file.error()) {
+            // Nobody knows of it.
+            let _gone = std::fs::remove_file(path);
+            return Err(why.to_owned());
+        }
+        let lines = self.lines + u64::from(!self.ends_line);
+        Ok(Copied { path, lines, bytes: self.bytes, complete: complete && file.error().is_none() })
+    }
+}

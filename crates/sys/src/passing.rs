@@ -1,0 +1,122 @@
+//! The flow from one pipe to another through this process, which holds no byte between two steps.
+
+use std::os::fd::BorrowedFd;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::{read, write};
+
+/// Bytes of one step: a pipe that is ready takes so many whole, and packs small ones together.
+const STEP: usize = 4096;
+
+/// Passes bytes on, a few at a time.
+#[derive(Debug)]
+pub struct Passing {
+    bytes: Box<[u8; STEP]>,
+    /// Bytes that the second pipe did not take though it had room: the system has no memory.
+    held: usize,
+}
+
+/// The result of a step.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Passed<'b> {
+    /// These bytes have reached the second pipe.
+    Bytes(&'b [u8]),
+    /// The first pipe has no bytes.
+    Empty,
+    /// The second pipe has no room.
+    Full,
+    /// No process can write to the first pipe any more, and it has no bytes.
+    Ended,
+    /// No process can read from the second pipe any more. These bytes were taken for it.
+    ReaderLeft(&'b [u8]),
+}
+
+impl Default for Passing {
+    fn default() -> Self {
+        Self { bytes: Box::new([0; STEP]), held: 0 }
+    }
+}
+
+impl Passing {
+    /// Passes on a step of what the first pipe has, if the second one has room for it. Never waits if both ends do not.
+    pub fn step(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Passed<'_> {
+        let ready = polled(to, PollFlags::POLLOUT);
+        if ready.contains(PollFlags::POLLERR) {
+            return Passed::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]);
+        }
+        if !ready.contains(PollFlags::POLLOUT) {
+            return Passed::Full;
+        }
+        while self.held == 0 {
+            match read(from, &mut self.bytes[..]) {
+                Ok(0) => return Passed::Ended,
+                Ok(count) => self.held = count,
+                Err(Errno::EINTR) => {}
+                Err(_) => return Passed::Empty,
+            }
+        }
+        loop {
+            match write(to, &self.bytes[..self.held]) {
+                // A pipe takes so few bytes whole.
+                Ok(_) => return Passed::Bytes(&self.bytes[..std::mem::take(&mut self.held)]),
+                Err(Errno::EPIPE) => return Passed::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]),
+                Err(Errno::EINTR) => {}
+                Err(_) => return Passed::Full,
+            }
+        }
+    }
+}
+
+/// Returns which of these events an end of a pipe has now, and those that always show.
+pub fn polled(end: BorrowedFd<'_>, events: PollFlags) -> PollFlags {
+    let mut ends = [PollFd::new(end, events)];
+    let polled = poll(&mut ends, PollTimeout::ZERO);
+    ends[0].revents().filter(|_| polled.is_ok()).unwrap_or(PollFlags::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::fd::{AsFd, OwnedFd};
+
+    use super::*;
+
+    fn pipe() -> (OwnedFd, OwnedFd) {
+        let (read, write) = crate::pipe().expect("a pipe");
+        crate::set_nonblocking(&read).expect("set");
+        crate::set_nonblocking(&write).expect("set");
+        (read, write)
+    }
+
+    #[test]
+    fn each_step_says_what_became_of_the_bytes() {
+        let ((from, first), (last, to)) = (pipe(), pipe());
+        let (mut first, mut last) = (std::fs::File::from(first), std::fs::File::from(last));
+        let mut passing = Passing::default();
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Empty);
+        first.write_all(b"abc").expect("room");
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"abc"));
+        let mut got = [0; 9];
+        assert_eq!(last.read(&mut got).expect("bytes"), 3);
+        first.write_all(b"def").expect("room");
+        drop(first);
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"def"));
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Ended);
+        drop(last);
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::ReaderLeft(b""));
+    }
+
+    #[test]
+    fn small_writes_take_no_more_room_than_in_one_pipe() {
+        let ((from, first), (last, to)) = (pipe(), pipe());
+        let (mut first, mut last) = (std::fs::File::from(first), std::fs::File::from(last));
+        let mut passing = Passing::default();
+        for _ in 0..6_000 {
+            first.write_all(b"0123456789").expect("room");
+            assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"0123456789"));
+        }
+        let mut got = vec![0; 70_000];
+        assert_eq!(last.read(&mut got).expect("bytes"), 60_000, "one read returns all of it");
+    }
+}
