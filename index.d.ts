@@ -547,15 +547,15 @@ interface Tap {
   kept: boolean;
   /** Why it was not kept, in a sentence; otherwise `null`. */
   why: string | null;
-  /** The number of the output, for `recall`. */
+  /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
   id: number;
   /** The absolute path of the file with the output; `null` if it was not kept. */
   path: string | null;
-  /** The number of its lines. */
+  /** The number of lines that the program wrote. */
   lines: number;
-  /** Its size in bytes. */
+  /** The number of bytes that it wrote. */
   bytes: number;
-  /** Whether all output of the program is there. */
+  /** Whether the file has all of it: neither did the reader leave before, nor was there too much. */
   complete: boolean;
 }
 /** The tests of one runner in an output. Plain data. */
@@ -2101,6 +2101,19 @@ interface BashOptions {
    */
   evidence?: 'off' | 'status' | 'tree' | undefined;
   /**
+   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
+   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
+   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
+   * simple command that is worth it: no `cat`, `grep` or `git log`.
+   *
+   * At most `spill.maxBytes` are kept, until the store of outputs needs the room or this process ends. Commands in a
+   * terminal and in the background have no tap.
+   *
+   * @default 'off'; 'on' for `createBashTool` and MCP
+   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
+   */
+  taps?: 'off' | 'on' | undefined;
+  /**
    * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
    * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
    * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
@@ -2635,9 +2648,9 @@ declare class OutputStore {
   /** @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option. */
   constructor(options?: OutputStoreOptions);
   /**
-   * Resolves with an unchanged output, byte for byte, or with lines of it. A range past the end gives the existing
-   * lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
-   * `ERR_BASH_INVALID_ARG` for a wrong type.
+   * Resolves with an unchanged output, byte for byte, or with lines of it; what a tap kept is cleaned as any output. A
+   * range past the end gives the existing lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown
+   * or forgotten, and with `ERR_BASH_INVALID_ARG` for a wrong type.
    *
    * @example await outputs.read(12, { lines: [40, 95] });
    */

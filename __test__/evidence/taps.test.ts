@@ -32,8 +32,10 @@ const PIPELINES: [command: string, producer: string][] = [
   ['perl -e 1 | cat', 'perl -e 1'],
   ['perl -e "print 5" | cat', 'perl -e "print 5"'],
   ['perl -e "print qx(ls /proc/self/fd)" | cat', 'perl -e "print qx(ls /proc/self/fd)"'],
-  ['seq 0 | ls /proc/self/fd', 'seq 0'],
+  ['seq 0 | { sleep .05; exec ls /proc/self/fd; }', 'seq 0'],
   ['seq 0 | (sleep .2; ls /proc/$$/fd)', 'seq 0'],
+  [`perl -e 'print "x" x 60000' | (sleep .3; dd bs=60000 count=1 2>/dev/null | wc -c)`, `perl -e 'print "x" x 60000'`],
+  ['perl -e "\\$|=1; print 7 for 1 .. 999" | (sleep .2; wc -c)', 'perl -e "\\$|=1; print 7 for 1 .. 999"'],
   ['bash -c "sleep .2; seq 3" | cat', 'bash -c "sleep .2; seq 3"'],
   ['bash -c "(sleep .2; seq 3) & seq 7" | cat', 'bash -c "(sleep .2; seq 3) & seq 7"'],
 ];
@@ -137,6 +139,17 @@ describe.runIf(isLinux)('taps', () => {
     expect(bytesOf(evidence?.tap as Tap).length).toBe(100_000);
   });
 
+  test('past the room of the store of outputs nothing more is kept, and the data flows on', async () => {
+    const outputs = new OutputStore({ maxBytes: 100_000 });
+    finished(() => outputs.close());
+    const { output, text } = await callTool({ outputs }, 'seq 1 300000 | grep -c 7');
+    expect(output).toMatchObject({ stdout: expect.stringContaining('122853') });
+    const { tap } = ('evidence' in output && output.evidence) || { tap: null };
+    expect(tap).toMatchObject({ kept: true, why: null, complete: false, lines: 300_000 });
+    expect(statSync(tap?.path ?? '').size).toBe(100_000);
+    expect(text).toContain(`wrote 300,000 lines, kept as #${tap?.id}`);
+  });
+
   test('a copy that cannot be written costs the copy alone', async () => {
     const dir = join(folder(), 'file');
     writeFileSync(dir, '');
@@ -175,6 +188,81 @@ describe.runIf(isLinux)('taps', () => {
         if (evidence?.tap?.kept) expect(bytesOf(evidence.tap).toString()).toBe('1\n2\n3\n4\n5\n');
       }
       expect(answers[1]).toEqual(answers[0]);
+    });
+  });
+
+  test.each(['set -m', 'cd () { true | true; builtin cd "$@"; }', "trap 'true | true' DEBUG"])(
+    'after %s the shell has no other descriptors than without a tap',
+    async (before) => {
+      const answers = [];
+      for (const taps of ['off', 'on'] as const) {
+        const session = new BashSession({ cwd: folder(), evidence: 'status', taps });
+        finished(() => session.close());
+        await session.run(before);
+        const { stdout } = await session.run('cd / && seq 0 | ls /proc/$$/fd');
+        answers.push(stdout);
+      }
+      expect(answers[1]).toEqual(answers[0]);
+    },
+  );
+
+  describe('counts of tests', () => {
+    const failing = `import test from 'node:test';
+      for (let at = 0; at < 9; at++) test(\`passes \${at}\`, () => {});
+      test('fails', () => { throw new Error('no'); });
+      test(process.env.SECOND ?? 'second', () => { throw new Error('no'); });`;
+    const runner = (cwd: string) => {
+      writeFileSync(join(cwd, 'x.test.mjs'), failing);
+      const node = `env -u NODE_OPTIONS -u NODE_TEST_CONTEXT ${process.execPath} --test x.test.mjs`;
+      return (filter: string, options: BashOptions = {}) => bash(`${node} ${filter}`, { cwd, ...TAPS, ...options });
+    };
+
+    test('they are those of the producer, whatever the filter leaves of them', async () => {
+      const run = runner(folder());
+      const counts = { runner: 'node-test', passed: 9, failed: 2, failures: ['fails', 'second'], complete: true };
+      for (const filter of ['2>&1 | tail -3', '| grep -c nothing', '2>&1 | wc -l']) {
+        const { evidence } = await run(filter);
+        expect(evidence, filter).toMatchObject({ verdict: 'failed', tests: [counts] });
+      }
+      expect((await run('2>&1 | tail -3', { taps: 'off' })).evidence?.tests).not.toMatchObject([counts]);
+    });
+
+    test('failing tests are compared with those of the run before', async () => {
+      const run = runner(folder());
+      const again = async (filter: string, second: string) => {
+        const { evidence } = await run(filter, { env: { SECOND: second } });
+        return evidence?.checks[0]?.again;
+      };
+      expect(await again('2>&1 | tail -3', 'second')).toBeNull();
+      expect(await again('2>&1 | tail -4', 'third')).toEqual({
+        fixed: ['second'],
+        same: ['fails'],
+        appeared: ['third'],
+      });
+    });
+
+    test('they are not complete where the tap is not', async () => {
+      const { evidence } = await runner(folder())('2>&1 | tail -3', { spill: { maxBytes: 100 } });
+      expect(evidence?.tap).toMatchObject({ kept: true, complete: false });
+      expect(evidence).toMatchObject({ verdict: 'failed', tests: [{ passed: 9, failed: 2, complete: false }] });
+      const early = await runner(folder())('2>&1 | head -1');
+      expect(early.evidence?.tests.some(({ complete }) => complete)).toBe(false);
+    });
+
+    test('standard error counts, though it does not flow through the pipe', async () => {
+      const cwd = folder();
+      runner(cwd);
+      const command = `bash -c 'env -u NODE_OPTIONS -u NODE_TEST_CONTEXT ${process.execPath} --test x.test.mjs >&2' | cut -c1`;
+      const { evidence } = await bash(command, { cwd, ...TAPS });
+      expect(evidence?.tests).toMatchObject([{ passed: 9, failed: 2, complete: true }]);
+    });
+
+    test('a runner behind the pipe has counts, too', async () => {
+      const cwd = folder();
+      const behind = `${process.execPath} --test x.test.mjs`;
+      runner(cwd);
+      const { evidence } = await bash(`seq 3 | env -u NODE_OPTIONS -u NODE_TEST_CONTEXT ${behind}`, { cwd, ...TAPS });
+      expect(evidence).toMatchObject({ tap: { lines: 3 }, tests: [{ passed: 9, failed: 2 }] });
     });
   });
 
@@ -217,12 +305,22 @@ describe.runIf(isLinux)('taps', () => {
       expect(check).toMatchObject({ evidence: { verdict: 'passed', tap: null } });
     });
 
+    test('what a surviving reader has still to read is kept', async () => {
+      const cwd = folder();
+      const reader = `setsid bash -c 'until test -e go; do sleep .02; done; exec cat >kept <&3' 3<&0 >/dev/null 2>&1 &`;
+      const { evidence } = await bash(`perl -e 'print "x" x 69000' | { ${reader} }`, { ...TAPS, cwd });
+      writeFileSync(join(cwd, 'go'), '');
+      expect(evidence?.tap).toMatchObject({ kept: true, bytes: 69_000, complete: true });
+      await expect.poll(() => statSync(join(cwd, 'kept')).size, { timeout: 10_000 }).toBe(69_000);
+    });
+
     test('a reader that stays as a survivor still gets what the producer writes', async () => {
       const cwd = folder();
       const reader = `bash -c 'exec cat >kept <&3' 3<&0 >/dev/null 2>&1 &`;
       const command = `bash -c '(sleep .5; seq 2 2) 2>/dev/null & seq 1 1' | { ${reader} }`;
-      const { survivors } = await bash(command, { ...TAPS, cwd });
+      const { survivors, evidence } = await bash(command, { ...TAPS, cwd });
       expect(survivors.length).toBeGreaterThan(0);
+      expect(evidence?.tap).toMatchObject({ kept: true, lines: 1, complete: false });
       await expect.poll(() => readFileSync(join(cwd, 'kept'), 'utf8'), { timeout: 10_000 }).toBe('1\n2\n');
     });
   });

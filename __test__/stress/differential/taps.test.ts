@@ -109,4 +109,17 @@ describe.runIf(isLinux).each(['cold', 'warm', 'session'] as const)('taps, %s', (
       }
     },
   );
+
+  test('one read gets as much as from a plain pipe', async () => {
+    const env = await environment();
+    const place = new Place();
+    for (const size of [1, 4095, 4096, 4097, 10_000, 60_000, 65_536, 65_537, 69_632]) {
+      const command = `perl -e 'syswrite STDOUT, "x" x ${size}' | (sleep .2; dd bs=65536 count=1 2>/dev/null) | wc -c`;
+      await place.use(async (cwd) => {
+        const wanted = await plain(command, { cwd, env });
+        const { stdout } = await runIn(way, command, { cwd, env, evidence: 'status' });
+        expect({ size, stdout }).toEqual({ size, stdout: wanted.stdout });
+      });
+    }
+  });
 });
