@@ -551,7 +551,7 @@ interface Tap {
   id: number;
   /** The absolute path of the file with the output; `null` if it was not kept. */
   path: string | null;
-  /** The number of lines that the program wrote. */
+  /** The number of lines that the program wrote until it ended, or its reader left. */
   lines: number;
   /** The number of bytes that it wrote. */
   bytes: number;
@@ -2106,8 +2106,9 @@ interface BashOptions {
    * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
    * simple command that is worth it: no `cat`, `grep` or `git log`.
    *
-   * At most `spill.maxBytes` are kept, until the store of outputs needs the room or this process ends. Commands in a
-   * terminal and in the background have no tap.
+   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
+   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
+   * have no tap.
    *
    * @default 'off'; 'on' for `createBashTool` and MCP
    * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });

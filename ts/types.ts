@@ -284,8 +284,9 @@ export interface BashOptions {
    * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
    * simple command that is worth it: no `cat`, `grep` or `git log`.
    *
-   * At most `spill.maxBytes` are kept, until the store of outputs needs the room or this process ends. Commands in a
-   * terminal and in the background have no tap.
+   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
+   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
+   * have no tap.
    *
    * @default 'off'; 'on' for `createBashTool` and MCP
    * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });

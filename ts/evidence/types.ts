@@ -143,7 +143,7 @@ export interface Tap {
   id: number;
   /** The absolute path of the file with the output; `null` if it was not kept. */
   path: string | null;
-  /** The number of lines that the program wrote. */
+  /** The number of lines that the program wrote until it ended, or its reader left. */
   lines: number;
   /** The number of bytes that it wrote. */
   bytes: number;

@@ -66,8 +66,8 @@ impl Tests {
 }
 
 impl Tapped {
-    /// Returns the tap of a command that has ended. `None`: it has no producer worth keeping. `in_place`: the producer is
-    /// a part of the command.
+    /// Returns the tap of a command that has ended. `None`: it has no producer worth keeping. `in_place`: the producer
+    /// is a part of the command.
     pub fn of(request: &Request, copied: Option<CopyResult>, in_place: bool) -> Option<Self> {
         let producer = request.producer.as_ref()?;
         let is_there = request.is_producer || in_place;

@@ -60,8 +60,8 @@ impl Tap {
         }
     }
 
-    /// Copies what is there, as far as there is room, up to a turn. Returns whether it copied anything. `counter` counts
-    /// tests in it.
+    /// Copies what is there, as far as there is room, up to a turn. Returns whether it copied anything. `counter`
+    /// counts tests in it.
     pub fn copy(&mut self, counter: &mut Counter<'_>) -> bool {
         let mut copied = false;
         for _ in 0..TURN {
@@ -86,8 +86,8 @@ impl Tap {
         copied
     }
 
-    /// Takes the ends of a tap that a process still has open, for the shim. What the reader still lacks is kept as well,
-    /// and nothing from here on.
+    /// Takes the ends of a tap that a process still has open, for the shim. What the reader still lacks is kept as
+    /// well, and nothing from here on.
     pub fn leave(&mut self, counter: &mut Counter<'_>) -> Option<TapEnds> {
         self.copy(counter);
         self.complete = self.ends.is_some() && self.keep_rest(counter) || self.complete;
