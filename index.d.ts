@@ -2130,7 +2130,7 @@ interface BashOptions {
    * `fresh`. An object sets details. It implies `evidence: 'tree'`.
    *
    * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
-   * host and writes inside of the tree only. A command of a session, in a terminal or in the background always runs.
+   * host and writes inside of the tree only. A command in a terminal or in the background always runs.
    *
    * @default 'off'
    * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
