@@ -329,6 +329,119 @@ describe.runIf(isLinux && !confined)('a confined command', () => {
   });
 });
 
+describe.runIf(isLinux && !confined)('through another filter', () => {
+  const taps = 'on';
+
+  test('what the first program wrote is given again, and the filter runs', async () => {
+    const fixture = new Fixture();
+    const env = { ...fixture.env, CHECK: 'seq 5; exit 3' };
+    const options = { env, taps } as const;
+    const first = await fixture.stored('check 2>&1 | tail -n 2', options);
+    const { runs } = fixture;
+    expect(first).toMatchObject({ stdout: '4\n5\n', exitCode: 0, evidence: { verdict: 'failed' } });
+    for (const [filter, stdout, exitCode] of [
+      ['grep -c .', '7\n', 0],
+      ['head -n 2', '1\nwarning\n', 0],
+      ['grep none', '', 1],
+      ['while read -r line; do echo "<$line>"; done | head -n 1', '<1>\n', 0],
+      ['cat; cat b', null, 0],
+    ] as const) {
+      const command = `check 2>&1 | ${filter}`;
+      const result = await fixture.run(command, options);
+      if (stdout === null) {
+        // Another shape: `cat b` is behind the pipeline.
+        expect(result.reused).toBeNull();
+        continue;
+      }
+      expect(result, command).toMatchObject({ stdout, stderr: '', exitCode, reused: { filtered: true } });
+      expect(result.pid).not.toBe(0);
+      expect(result.reused?.runId).toBe(first.runId);
+      expect(result.evidence).toMatchObject({
+        verdict: 'failed',
+        parts: [{ command: 'check 2>&1', exitCode: 3, span: [0, 10] }],
+        masked: [{ command: 'check 2>&1', exitCode: 3, by: 'pipe', behind: filter }],
+        tap: { command: 'check 2>&1', kept: true, complete: true, lines: 7 },
+      });
+      expect(result.evidence?.tap?.id).not.toBe(first.evidence?.tap?.id);
+      expect(readFileSync(String(result.evidence?.tap?.path), 'utf8')).toBe('1\nwarning\n1\n2\n3\n4\n5\n');
+    }
+    // The command behind the pipeline ran.
+    expect(fixture.runs).toBe(runs + 1);
+    const text = formatResult(await fixture.run('check 2>&1 | grep -c .', options));
+    expect(text).toContain('[hidden failure: «check 2>&1» exit code 3, behind | grep -c .]');
+    expect(text).toMatch(/^\[not run again: /);
+  });
+
+  test('also that of a command without a filter, and through |&', async () => {
+    const fixture = new Fixture();
+    const first = await fixture.stored('check 2>&1');
+    expect(await fixture.run('check |& head -n 1', { taps })).toMatchObject({
+      stdout: '1\n',
+      reused: { runId: first.runId, filtered: true },
+      evidence: { verdict: 'passed', masked: [] },
+    });
+  });
+
+  test('in the directory of a cd before it', async () => {
+    const fixture = new Fixture();
+    writeFileSync(fixture.path('src/a'), 'of src\n');
+    await fixture.stored('cd src && check 2>&1');
+    expect(await fixture.run('cd src && check 2>&1 | (head -n 1; pwd)')).toMatchObject({
+      stdout: `of src\n${fixture.path('src')}\n`,
+      reused: { filtered: true },
+    });
+    expect((await fixture.run('check 2>&1 | head -n 1')).reused).toBeNull();
+  });
+
+  test('also in a session, which the filter leaves as it would be', async () => {
+    const fixture = new Fixture();
+    const session = new BashSession({ cwd: fixture.root, env: fixture.env, reuse: fixture.reuse, taps });
+    onTestFinished(() => session.close());
+    await session.run('X=1');
+    await expect.poll(async () => (await session.run('check 2>&1')).reused, { timeout: 10_000 }).not.toBeNull();
+    expect((await session.run('check 2>&1 | tail -n 1')).reused?.filtered).toBe(true);
+    expect((await session.run('echo "$X ${PIPESTATUS[0]}"')).stdout).toBe('1 0\n');
+    await session.run('set -o pipefail');
+    const env = { ...fixture.env, CHECK: 'exit 3' };
+    await session.run('check 2>&1', { env });
+    await session.run('check 2>&1', { env });
+    expect(await session.run('check 2>&1 | cat', { env })).toMatchObject({ reused: null, exitCode: 3 });
+  });
+
+  test('is shown, published and written down as a run', async () => {
+    const fixture = new Fixture();
+    const ledger = new Ledger();
+    const first = await fixture.stored('check 2>&1');
+    const result = await fixture.run('check 2>&1 | tail -n 1', { ledger: true });
+    await expect.poll(async () => (await ledger.of(result)).reused).toBe(first.runId);
+    expect(await ledger.of(result)).toMatchObject({ command: 'check 2>&1 | tail -n 1', state: 'exited', exitCode: 0 });
+  });
+
+  const RUN: [what: string, stored: string, command: string, options?: BashOptions][] = [
+    ['another program', 'check 2>&1', 'check -v 2>&1 | tail'],
+    ['other redirects', 'check 2>&1', 'check 2>/dev/null | tail'],
+    ['errors beside the output', 'check', 'check | tail'],
+    ['an incomplete tap', 'check 2>&1 | head -c 1; true', 'check 2>&1 | tail'],
+    ['standard input', 'check 2>&1', 'check 2>&1 | tail', { stdin: 'x' }],
+    ['fresh', 'check 2>&1', 'check 2>&1 | tail', { fresh: true }],
+    ['pipefail in the environment', 'check 2>&1', 'check 2>&1 | tail', { env: { SHELLOPTS: 'pipefail', CHECK: 'exit 3' } }],
+    ['a filter that writes', 'check 2>&1', 'check 2>&1 | tee cache/log'],
+    ['a filter that varies', 'check 2>&1', 'check 2>&1 | (date; cat)'],
+  ];
+  test.each(RUN)('not with %s', async (_, stored, command, options = {}) => {
+    const fixture = new Fixture();
+    const given = { ...options, taps, env: { ...fixture.env, ...options.env } } as const;
+    await fixture.stored('check 2>&1 | cat', { taps });
+    await fixture.run(`${stored}`, given);
+    writeFileSync(fixture.path('a'), '1\n');
+    const { fresh, ...others } = given;
+    await fixture.run(stored, others);
+    const { runs } = fixture;
+    expect((await fixture.run(command, given)).reused).toBeNull();
+    expect(fixture.runs).toBe(runs + 1);
+  });
+});
+
 describe.runIf(isLinux && !confined)('a session', () => {
   const session = (fixture: Fixture) => {
     const opened = new BashSession({ cwd: fixture.root, env: fixture.env, reuse: fixture.reuse });

@@ -13,6 +13,7 @@
 //! | `course` | where the code of a failed part ends |
 //! | `verdict` | what all of that proves |
 //! | `unwatched`, `hiding` | what the text alone proves, and what it can hide |
+//! | `filtered` | what a stored run proves behind another filter |
 //! | `counted` | what the counts of tests prove |
 //! | `programs`, `checks` | the parts that are checks, and what each of them proves |
 //! | `types` | the result |
@@ -27,6 +28,7 @@ mod builtins;
 mod checks;
 mod counted;
 mod course;
+mod filtered;
 mod frames;
 mod hiding;
 mod key;
@@ -43,6 +45,7 @@ mod verdict;
 mod walk;
 
 pub use builtins::is_builtin;
+pub use filtered::filtered;
 pub use types::{
     Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict,
 };

@@ -98,11 +98,11 @@ fn proved(command: &Command<'_>, found: &[Found], state: State) -> (Verdict, Opt
         Some(Course::Masked { by: By::Or, right: Some(right), .. }) => started_program(command, found, *right),
         _ => false,
     };
-    let hidden = |part: &&Found| matches!(part.course, Some(Course::Masked { .. }));
-    if let Some(part) = found.iter().filter(hidden).find(|part| !excused(part)) {
+    let is_hidden = |part: &&Found| matches!(part.course, Some(Course::Masked { .. }));
+    if let Some(part) = found.iter().filter(is_hidden).find(|part| !excused(part)) {
         return (Verdict::Failed, Some(format!("{} is hidden.", named(command.units, part))));
     }
-    if let Some(part) = found.iter().find(hidden) {
+    if let Some(part) = found.iter().find(is_hidden) {
         let why = format!("{} is hidden by a program behind ||.", named(command.units, part));
         return (Verdict::Unproven, Some(why));
     }
@@ -110,22 +110,31 @@ fn proved(command: &Command<'_>, found: &[Found], state: State) -> (Verdict, Opt
         return (Verdict::Unproven, Some("Not every part of the command is known.".to_owned()));
     }
     if let Some(part) = found.iter().find(|part| part.code.is_none()) {
-        return (Verdict::Unproven, Some(format!("The end of «{}» is not known.", source(command.units, part))));
+        let why = format!("The end of «{}» is not known.", brief(source(command.units, part)));
+        return (Verdict::Unproven, Some(why));
     }
     (Verdict::Passed, None)
 }
 
-fn source(units: &Units, part: &Found) -> String {
-    let source = part.place.as_ref().map_or(part.printed.as_str(), |place| units[place.unit].source.as_str());
-    source.chars().take(60).collect()
+fn source<'a>(units: &'a Units, part: &'a Found) -> &'a str {
+    part.place.as_ref().map_or(part.printed.as_str(), |place| units[place.unit].source.as_str())
 }
 
 fn named(units: &Units, part: &Found) -> String {
-    let source = source(units, part);
-    match part.signal {
-        Some(signal) => format!("The end of «{source}» by {}", sys::signal_name(signal)),
-        None => format!("The exit code {} of «{source}»", part.code.unwrap_or_default()),
+    failure(source(units, part), part.signal.map(sys::signal_name).as_deref(), part.code)
+}
+
+/// Names the failure of a program.
+pub fn failure(source: &str, signal: Option<&str>, code: Option<i32>) -> String {
+    let source = brief(source);
+    match signal {
+        Some(signal) => format!("The end of «{source}» by {signal}"),
+        None => format!("The exit code {} of «{source}»", code.unwrap_or_default()),
     }
+}
+
+fn brief(source: &str) -> String {
+    source.chars().take(60).collect()
 }
 
 /// Returns whether a program was started in a unit.

@@ -133,8 +133,7 @@ impl LiveRun {
         self.followers.taps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns its number among all of this process.
-    pub fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         self.number
     }
 

@@ -137,6 +137,8 @@ pub struct Request {
     pub reuse: Option<Box<reuse::Wanted>>,
     /// The copy of the output, if the result may be given again.
     pub copy: Option<SharedCopy>,
+    /// What the shell gets in place of the command, if only its filter runs.
+    pub filter: Option<String>,
     /// Whether the whole output of a pipeline's first program is kept.
     pub taps: bool,
     /// The first program of the command's pipeline, if its output is kept or would be worth that.
@@ -229,6 +231,7 @@ impl Request {
             evidence,
             reuse,
             copy: None,
+            filter: None,
             taps,
             producer: found.or(own),
             is_producer,
@@ -289,10 +292,11 @@ impl Request {
 
     /// Returns the text that the shell gets.
     pub fn text(&self) -> Cow<'_, str> {
+        let command = self.filter.as_ref().unwrap_or(&self.command);
         match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
             // After an aborted `eval`, bash recognises no reserved word on the very next line.
-            Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
-            None => Cow::Borrowed(&self.command),
+            Some(tail) => Cow::Owned(format!("{command}\n\n{tail}")),
+            None => Cow::Borrowed(command),
         }
     }
 
@@ -314,7 +318,7 @@ impl Request {
             u32::try_from(argv.len() - 1).ok()
         } else {
             argv.push(b"-c".to_vec());
-            if self.command.starts_with(['-', '+']) {
+            if self.text().starts_with(['-', '+']) {
                 argv.push(b"--".to_vec());
             }
             argv.push(self.text().into_owned().into_bytes());

@@ -65,6 +65,11 @@ impl Copy {
 }
 
 impl Copied {
+    /// Returns whether there is any output of a stream.
+    pub fn has(&self, stream: Stream) -> bool {
+        self.pieces.iter().any(|(own, _)| *own == stream)
+    }
+
     /// Returns its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `candidate.rs` | a run on its way into the store |
 //! | `copy.rs` | the output of a run as it was written |
+//! | `source.rs` | the first program of a command, whose output can go through another filter |
 //! | `stored.rs` | a run that has ended, and what its result depends on |
 //! | `store.rs` | the runs of this process, by their trees |
 //! | `varying.rs` | commands whose result varies although no file changes |
 
 mod candidate;
 mod copy;
+mod source;
 mod store;
 mod stored;
 mod varying;
@@ -20,9 +22,10 @@ use std::time::Duration;
 use safety::decide::Commands;
 
 pub use candidate::{Candidate, Storable};
-pub use copy::SharedCopy;
+pub use copy::{Copied, SharedCopy};
+pub use source::Source;
 pub use store::find;
-pub use stored::{Key, Reused, Stored};
+pub use stored::{Key, Reused, Stored, Written};
 pub use varying::{is_vouched, varies, writes};
 
 /// The re-use that a caller wants.

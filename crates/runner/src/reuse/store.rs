@@ -30,16 +30,23 @@ fn trees() -> MutexGuard<'static, Vec<Tree>> {
     TREES_OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Finds the run with this key in a tree in which nothing has changed since. Blocks.
-pub fn find(root: &Path, key: &Key, max_age: Duration) -> Option<Arc<Stored>> {
+/// Finds a run in a tree in which nothing has changed since: that with this key, or the latest whose first program is
+/// this one, given the same. Blocks.
+pub fn find(root: &Path, key: &Key, source: Option<&str>, max_age: Duration) -> Option<Arc<Stored>> {
     let end = end_of(root)?;
     is_untouched(&end).then_some(())?;
     let mut trees = trees();
     let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
     let tree = trees.remove(at);
-    let found = tree.runs.iter().rev().find(|(known, _)| known == key).map(|(_, stored)| Arc::clone(stored));
+    let recent = || tree.runs.iter().rev().filter(|(_, stored)| stored.ended.elapsed() <= max_age);
+    let has_source = |(known, stored): &&(Key, Arc<Stored>)| {
+        let text = stored.written.as_ref().map(|written| written.text.as_str());
+        source.is_some() && text == source && Key { command: key.command.clone(), ..known.clone() } == *key
+    };
+    let found = recent().find(|(known, _)| known == key).or_else(|| recent().find(has_source));
+    let found = found.map(|(_, stored)| Arc::clone(stored));
     trees.push(tree);
-    found.filter(|stored| stored.ended.elapsed() <= max_age)
+    found
 }
 
 /// Stores a run. `end` marks its end in its tree. `most`: the most bytes of all outputs. Blocks.
@@ -83,7 +90,7 @@ fn is_untouched(end: &Arc<Mark>) -> bool {
 /// Takes the trees and runs that are too many. The last run stays.
 fn spare(trees: &mut Vec<Tree>, most: u64) -> Vec<Tree> {
     let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(TREES)).collect();
-    let bytes = |tree: &Tree| tree.runs.iter().map(|(_, stored)| stored.output.bytes()).sum::<u64>();
+    let bytes = |tree: &Tree| tree.runs.iter().map(|(_, stored)| stored.bytes()).sum::<u64>();
     loop {
         let count: usize = trees.iter().map(|tree| tree.runs.len()).sum();
         let is_too_much = count > RUNS || trees.iter().map(bytes).sum::<u64>() > most;
@@ -130,11 +137,13 @@ mod tests {
         let evidence = evidence::read(ran);
         Stored {
             run: run.to_owned(),
+            command: String::new(),
             at: 0,
             ended: Instant::now(),
             code: 0,
             evidence,
             output,
+            written: None,
             denials: confine::Denials::default(),
         }
     }
@@ -150,7 +159,7 @@ mod tests {
     const HOUR: Duration = Duration::from_hours(1);
 
     fn run(root: &Path, command: &str) -> Option<String> {
-        find(root, &key(command), HOUR).map(|stored| stored.run.clone())
+        find(root, &key(command), None, HOUR).map(|stored| stored.run.clone())
     }
 
     #[test]
@@ -162,9 +171,9 @@ mod tests {
         assert_eq!((run(&root, "make").as_deref(), run(&root, "ls").as_deref()), (Some("r1"), Some("r2")));
         assert_eq!(run(&root, "make all"), None);
         assert_eq!(run(root.parent().expect("above"), "make"), None);
-        assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, HOUR).is_none());
-        assert!(find(&root, &Key { surroundings: 8, ..key("make") }, HOUR).is_none());
-        assert!(find(&root, &key("make"), Duration::ZERO).is_none(), "too old");
+        assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
+        assert!(find(&root, &Key { surroundings: 8, ..key("make") }, None, HOUR).is_none());
+        assert!(find(&root, &key("make"), None, Duration::ZERO).is_none(), "too old");
         add(&root, mark(&root), key("make"), stored("r3", 3), 100);
         assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");
         fs::write(root.join("a"), "2").expect("written");

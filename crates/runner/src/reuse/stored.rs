@@ -1,10 +1,14 @@
 //! A run that has ended, and what its result depends on.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
+use capture::Stream;
 use confine::Denials;
-use evidence::Evidence;
+use evidence::{Evidence, Part};
 use serde::Serialize;
 
 use super::copy::Copied;
@@ -25,6 +29,8 @@ pub struct Key {
 pub struct Stored {
     /// Its name.
     pub run: String,
+    /// The text of its command.
+    pub command: String,
     /// The time of its end, Unix ms.
     pub at: u64,
     /// The same by the clock that only goes on.
@@ -35,8 +41,21 @@ pub struct Stored {
     pub evidence: Evidence,
     /// Its whole output.
     pub output: Copied,
+    /// What its first program has written, if that can go through another filter.
+    pub written: Option<Written>,
     /// The denials of its confinement.
     pub denials: Denials,
+}
+
+/// What the first program of a stored command has written, all of it.
+#[derive(Debug)]
+pub struct Written {
+    /// The program, as `Source::text` has it.
+    pub text: String,
+    /// The program among the parts.
+    pub part: Part,
+    /// The file, and its length. `None`: it is the standard output of the command.
+    pub file: Option<(File, u64)>,
 }
 
 /// The run whose result was given again, as results have it.
@@ -59,13 +78,39 @@ pub struct Reused {
 const CHECKED: &str = "the command, its directory, shell, environment, standard input, umask, limits and confinement";
 
 impl Stored {
-    /// Returns the label of the result, for a run in the tree with this root.
-    pub fn reused(&self, root: &Path) -> Reused {
+    /// Returns how many bytes are kept of it.
+    pub fn bytes(&self) -> u64 {
+        let tap = self.written.as_ref().and_then(|written| written.file.as_ref()).map_or(0, |(_, length)| *length);
+        self.output.bytes() + tap
+    }
+
+    /// Reads what its first program has written. Blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn written_bytes(&self) -> io::Result<Vec<u8>> {
+        if let Some((file, length)) = self.written.as_ref().and_then(|written| written.file.as_ref()) {
+            let mut bytes = vec![0; usize::try_from(*length).map_err(io::Error::other)?];
+            file.read_exact_at(&mut bytes, 0)?;
+            return Ok(bytes);
+        }
+        let mut bytes = Vec::new();
+        self.output.each(|stream, piece| {
+            if stream == Stream::Stdout {
+                bytes.extend_from_slice(piece);
+            }
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Returns the label of the result, for a run in the tree with this root. `filtered`: through another filter.
+    pub fn reused(&self, root: &Path, filtered: bool) -> Reused {
         let root = root.display();
         Reused {
             run_id: self.run.clone(),
             at: self.at,
-            filtered: false,
+            filtered,
             checked: vec![CHECKED.to_owned(), format!("every file below {root}, with its times"), "git".to_owned()],
             not_checked: vec![
                 format!("files outside of {root}"),

@@ -8,7 +8,7 @@ const PROGRAMS: &str = "date cal ncal uptime sleep usleep watch at atq crontab t
     shuf uuidgen mktemp tempfile mcookie openssl gpg ssh-keygen pwgen \
     ps pstree pgrep pkill pidof top htop btop kill killall jobs wait fg bg disown fuser lsof strace ltrace nice renice \
     who w last lastlog finger free vmstat iostat mpstat sar dmesg journalctl systemctl service launchctl df mount \
-    lsblk blkid lsusb lspci lscpu sensors nvidia-smi tty stty read select mapfile inotifywait entr \
+    lsblk blkid lsusb lspci lscpu sensors nvidia-smi tty stty inotifywait entr \
     curl wget http https xh ssh scp sftp rsync ftp telnet nc ncat netcat socat ping traceroute dig nslookup host whois \
     ss netstat ip ifconfig arp route iwconfig nmap gh glab hub aws gcloud az kubectl helm docker podman terraform \
     psql mysql mongo mongosh redis-cli sqlite3 apt apt-get dnf yum brew snap flatpak";
@@ -31,6 +31,7 @@ const SUBCOMMANDS: &[(&str, &str)] = &[
     ("go", "get install"),
     ("gem", "install update fetch push search outdated"),
     ("bundle", "install update outdated add"),
+    ("read", "-t"),
     ("sort", "-R --random-sort"),
     ("composer", "install update require outdated"),
 ];

@@ -1,6 +1,6 @@
 //! A command whose result may be given again: its stored run, or what it takes to store its run.
 
-use std::fs::metadata;
+use std::fs::{File, metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,17 +10,23 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_blocking;
 use twox_hash::XxHash3_128;
 
+use super::drive::kept::Kept;
 use super::drive::replay::replay;
 use super::entry::has_receipt;
+use super::filtered::Filtered;
 use super::guard::in_context;
 use super::listener::{Listener, Reply};
 use super::outcome::{Outcome, Status};
+use super::plan::order_of;
+use super::tapped::Tapped;
 use super::{Finished, Launch, elsewhere};
 use crate::error::Error;
 use crate::live::runs;
 use crate::request::Request;
-use crate::reuse::{self, Candidate, Key, Storable, Stored, is_vouched, varies, writes};
+use crate::reuse::{self, Candidate, Copied, Key, Source, Storable, Stored, Written, is_vouched, varies, writes};
+use capture::Stream;
 use confine::{Confine, Tmp};
+use evidence::Evidence;
 use protocol::plan::Startup;
 use protocol::task::now_ms;
 use receipt::watch::Watch;
@@ -34,26 +40,30 @@ type Places = Vec<String>;
 enum Again {
     /// The result of this run, in the tree with this root, is given.
     Given(Arc<Stored>, PathBuf),
+    /// What the first program has written goes through another filter.
+    Filtered(Box<Filtered>, Vec<u8>),
     /// It runs, and its run may be stored.
     Runs(Box<Candidate>),
 }
 
 impl Launch {
-    /// Gives the result of the command's stored run, if there is one. Otherwise prepares the storing of its run.
+    /// Gives the result of the command's stored run, if there is one. Otherwise prepares the command: to run as a
+    /// filter, or to have its run stored.
     pub(super) async fn give_again(
         &mut self,
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Option<Finished>, Error> {
         match self.look_again().await {
-            None => Ok(None),
+            None => {}
+            Some(Again::Given(stored, root)) => return self.give(stored, &root, listener, replies).await.map(Some),
+            Some(Again::Filtered(filtered, bytes)) => self.become_filter(filtered, bytes).await?,
             Some(Again::Runs(candidate)) => {
                 self.request.copy = Some(Arc::clone(candidate.copy()));
                 self.candidate = Some(candidate);
-                Ok(None)
             }
-            Some(Again::Given(stored, root)) => self.give(stored, &root, listener, replies).await.map(Some),
         }
+        Ok(None)
     }
 
     /// Looks for the stored run of the command. `None`: its result must not be given again.
@@ -62,17 +72,29 @@ impl Launch {
         let places = eligible(&self.request, &wanted)?;
         let (command, cwd) = (self.request.command.clone(), self.request.cwd.clone());
         let surroundings = surroundings(&self.request, &self.order.plan.program);
-        let (temp, own) = (self.request.temp.clone(), self.request.live_run.as_ref().map(|run| run.number()));
+        let source = Source::of(&command).filter(|source| source.filter.is_some() && self.request.stdin.is_none());
+        // With pipefail the exit code would be that of the program, which does not run.
+        let may_have_pipefail = self.request.startup.is_some() || self.request.environment.get("SHELLOPTS").is_some();
+        let is_filterable = move |written: &Written| written.part.exit_code == Some(0) || !may_have_pipefail;
+        let temp = self.request.temp.clone();
         let looked = spawn_blocking(move || {
             let root = Watch::root_of(&cwd).ok()?;
             let is_inside = places.iter().flatten().all(|place| Path::new(place).starts_with(&root));
             let found = metadata(&cwd).ok().filter(|_| is_inside)?;
             let key = Key { command, directory: (found.dev(), found.ino()), surroundings };
+            let text = source.as_ref().map(|source| source.text.as_str());
             if !wanted.fresh
-                && !runs().any_in(&root, own)
-                && let Some(stored) = reuse::find(&root, &key, wanted.max_age)
+                && !runs().any_in(&root)
+                && let Some(stored) = reuse::find(&root, &key, text, wanted.max_age)
             {
-                return Some(Again::Given(stored, root));
+                if stored.command == key.command {
+                    return Some(Again::Given(stored, root));
+                }
+                if let (Some(source), true) = (source, stored.written.as_ref().is_some_and(is_filterable))
+                    && let Ok(bytes) = stored.written_bytes()
+                {
+                    return Some(Again::Filtered(Box::new(Filtered { stored, root, source, tap: None }), bytes));
+                }
             }
             let candidate = Candidate::begin(key, (&cwd, root), wanted.store_bytes, &temp);
             Some(Again::Runs(Box::new(candidate)))
@@ -93,7 +115,8 @@ impl Launch {
         outcome.receipt = has_receipt(&self.request).then(|| Receipt::new(Attribution::Command));
         if outcome.status == Status::Exited {
             outcome.evidence = Some(stored.evidence.clone());
-            outcome.reused = Some(stored.reused(root));
+            outcome.reused = Some(stored.reused(root, false));
+            outcome.tap = self.tap_of(&stored).await;
         } else {
             outcome.evidence = Outcome::not_started(&self.request).evidence;
         }
@@ -103,6 +126,32 @@ impl Launch {
             self.helpers.show(world, outcome.files()).await;
         }
         Ok(outcome.into())
+    }
+
+    /// Returns a copy of what the source of a stored run has written, if the command is to have a tap.
+    async fn tap_of(&self, stored: &Arc<Stored>) -> Option<Tapped> {
+        let request = &self.request;
+        let producer = request.producer.as_ref().filter(|producer| request.taps && producer.why.is_none())?;
+        stored.written.as_ref()?;
+        let (kept, stored) = (Kept::new(request), Arc::clone(stored));
+        let kept = spawn_blocking(move || kept.filled(&stored.written_bytes().map_err(|error| error.to_string())?));
+        Some(Tapped { command: producer.command.clone(), kept: kept.await.ok()? })
+    }
+
+    /// Makes the filter of the command what runs, with what its source has written as input. The evidence is that of
+    /// the stored run.
+    async fn become_filter(&mut self, mut filtered: Box<Filtered>, bytes: Vec<u8>) -> Result<(), Error> {
+        filtered.tap = self.tap_of(&filtered.stored).await;
+        let request = &mut self.request;
+        request.filter = filtered.source.filter.as_ref().map(|filter| filter.command.clone());
+        request.stdin = Some(bytes);
+        (request.evidence, request.producer, request.taps, request.is_producer) = (None, None, false, false);
+        self.order = order_of(request, self.helpers, None)?;
+        if let Some(facts) = request.world.take() {
+            self.enter(facts);
+        }
+        self.filtered = Some(filtered);
+        Ok(())
     }
 
     /// Stores the run of the command, which has just ended, if its result may be given again. The run of a session is
@@ -122,15 +171,50 @@ impl Launch {
         let is_alone = outcome.survivors.is_empty() && outcome.background.is_none();
         let (code, evidence) = (outcome.exit_code?, outcome.evidence.as_ref()?);
         let by_signal = |signal: &Option<String>| signal.as_ref().is_some_and(|signal| signal != "SIGPIPE");
-        if !is_over || !is_alone || evidence.parts.iter().any(|part| by_signal(&part.signal)) {
+        let tap = outcome.tap.as_ref().and_then(|tap| tap.kept.as_ref().ok());
+        let is_cut = tap.is_some_and(|tap| !tap.complete);
+        if !is_over || !is_alone || is_cut || evidence.parts.iter().any(|part| by_signal(&part.signal)) {
             return None;
         }
         let (evidence, run, cwd) = (evidence.clone(), outcome.run.clone(), self.request.cwd.clone());
         let denials = outcome.confinement.as_ref().map(|held| held.denials.clone()).unwrap_or_default();
         let (at, ended) = (now_ms(), Instant::now());
-        let stored = move |output| Stored { run, at, ended, code, evidence, output, denials };
+        let (command, source) = (self.request.command.clone(), self.source());
+        let tap = tap.map(|tap| (tap.path.clone(), tap.bytes));
+        let stored = move |output| {
+            let written = source.and_then(|source| written(source, &evidence, &output, tap));
+            Stored { run, command, at, ended, code, evidence, output, written, denials }
+        };
         spawn_blocking(move || candidate.end(&cwd, stored)).await.ok().flatten()
     }
+
+    /// Returns the source of the command, if it is known where its errors went.
+    fn source(&self) -> Option<Source> {
+        let request = &self.request;
+        // With CDPATH a `cd` prints, too.
+        let names_places = |state: &Startup| state.boot.text().contains("CDPATH");
+        let cd_prints =
+            request.environment.get("CDPATH").is_some() || request.startup.as_ref().is_some_and(names_places);
+        let is_quiet = |source: &Source| !cd_prints && (source.takes_errors || !request.merge);
+        Source::of(&request.command).filter(is_quiet)
+    }
+}
+
+/// Returns what the source of a command has written, by its evidence, its output and its tap. `None`: not all of it is
+/// known.
+fn written(source: Source, evidence: &Evidence, output: &Copied, tap: Option<(PathBuf, u64)>) -> Option<Written> {
+    let part = evidence.parts.iter().find(|part| part.span == Some(source.span) && part.exit_code.is_some())?;
+    if !source.takes_errors && output.has(Stream::Stderr) {
+        return None;
+    }
+    let file = match source.filter {
+        Some(_) => {
+            let (path, length) = tap?;
+            Some((File::open(path).ok()?, length))
+        }
+        None => None,
+    };
+    Some(Written { text: source.text, part: part.clone(), file })
 }
 
 /// Returns where a command may write, by its confinement, if its result may be given again at all. `None` otherwise.

@@ -59,7 +59,7 @@ impl Launch {
             end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
             silence: silent.map(|Silent { most, waited_for }| Silence::of(most, waited_for)),
             evidence: None,
-            reused: None,
+            reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
         };
         let is_awaited = note != Note::default() || has_receipt(&self.request) && !goes_on;
         let note = Note { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };

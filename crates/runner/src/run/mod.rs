@@ -18,6 +18,7 @@ mod elsewhere;
 mod entered;
 mod entry;
 mod facts;
+mod filtered;
 mod guard;
 mod listener;
 pub mod outcome;
@@ -59,6 +60,7 @@ use completion::NotStarted;
 use confine::WorldFacts;
 use drive::Drive;
 use drive::complete::complete;
+use filtered::Filtered;
 use outcome::Outcome;
 use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
@@ -156,6 +158,8 @@ pub struct Launch {
     recording: Option<Recording>,
     /// The tree right before the start, if the evidence is to say what changed.
     before: Option<Before>,
+    /// What labels the result, if only the filter of the command runs.
+    filtered: Option<Box<Filtered>>,
     /// What it takes to store the run, if its result may be given again.
     candidate: Option<Box<Candidate>>,
     /// Holds a place among the running tasks until the task counts itself.
@@ -189,6 +193,7 @@ impl Launch {
             prepared: Prepared::default(),
             recording: None,
             before: None,
+            filtered: None,
             candidate: None,
             _reservation: reservation,
         };
@@ -263,6 +268,9 @@ impl Launch {
             return Ok(Outcome::not_started(&self.request).into());
         }
         guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
+        if let Some(given) = self.give_again(&listener, &mut replies).await? {
+            return Ok(given);
+        }
         self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
         let shown = shown::show(&mut self.request);
@@ -281,9 +289,6 @@ impl Launch {
     ) -> Result<Finished, Error> {
         let mut tries = 0;
         let mut searched_again = false;
-        if let Some(given) = self.give_again(listener, replies).await? {
-            return Ok(given);
-        }
         loop {
             match self.attempt(listener, replies).await {
                 Ok(finished) => return Ok(finished),
@@ -397,6 +402,9 @@ impl Launch {
         outcome.record(recorded);
         outcome.evidence = evidence;
         outcome.tap = tap.flatten();
+        if let Some(filtered) = self.filtered.take() {
+            filtered.label(&mut outcome);
+        }
         shell.storable = self.keep_run(&outcome).await;
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;

@@ -110,6 +110,12 @@ impl Kept {
         };
     }
 
+    /// Returns the copy of what a producer has written. Blocks.
+    pub fn filled(mut self, bytes: &[u8]) -> CopyResult {
+        self.push(bytes);
+        self.finish(true)
+    }
+
     /// Returns what was kept. `complete`: the producer has ended.
     pub fn finish(mut self, complete: bool) -> CopyResult {
         self.write_down();

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::complete::produced;
+use super::kept::Kept;
 use super::{Drive, Shim};
 use crate::proof::Counter;
 use crate::request::Request;
@@ -62,6 +63,8 @@ pub async fn replay<'a, L: Listener>(
     let _ = drive.run().await;
     let elapsed = drive.deadlines.began().elapsed();
     drive.deliver_rest().await;
+    // The tap is a copy of its own.
+    drive.output.streams.stdout.take_kept().into_iter().for_each(Kept::discard);
     let Drive { output, process, denials, .. } = drive;
     let (output, notes) = produced(output);
     Ok(Completion {

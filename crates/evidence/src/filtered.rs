@@ -1,0 +1,72 @@
+//! What a stored run proved about a program whose output goes through another filter.
+
+use crate::counted::judge;
+use crate::types::{By, End, Evidence, Masked, Part, State, Verdict, cut};
+use crate::verdict::{failed, failure};
+
+/// Returns the evidence of a pipeline whose first program did not run again: `producer` with its place in this command,
+/// from the evidence of its own run. `filter` is the source behind the pipe, which ended like this.
+#[must_use]
+pub fn filtered(stored: &Evidence, producer: Part, filter: &str, end: End) -> Evidence {
+    let masks = producer.exit_code != Some(0);
+    let Part { command, signal, exit_code, .. } = &producer;
+    let own = || format!("{} is hidden.", failure(command, signal.as_deref(), *exit_code));
+    let own = masks.then(|| (Verdict::Failed, Some(own())));
+    let (verdict, why) = failed(end).or(own).unwrap_or((Verdict::Passed, None));
+    let masked = Masked { part: producer.clone(), by: By::Pipe, behind: Some(cut(filter)) };
+    let evidence = Evidence {
+        verdict,
+        why,
+        state: State::Known,
+        parts: vec![producer],
+        parts_total: 1,
+        masked: masks.then_some(masked).into_iter().collect(),
+        tests: Vec::new(),
+        checks: stored.checks.clone(),
+        not_known: None,
+    };
+    judge(evidence, stored.tests.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(code: i32, end: Option<i32>) -> Evidence {
+        let part = |code| Part {
+            command: "npm test 2>&1".to_owned(),
+            span: Some((0, 13)),
+            exit_code: Some(code),
+            signal: None,
+            times: 1,
+        };
+        let none = End { code: Some(0), signal: None, by_itself: true };
+        let stored = filtered(&Evidence { checks: Vec::new(), ..empty() }, part(code), "cat", none);
+        filtered(&stored, part(code), "tail -5", End { code: end, signal: None, by_itself: end.is_some() })
+    }
+
+    fn empty() -> Evidence {
+        Evidence {
+            verdict: Verdict::Passed,
+            why: None,
+            state: State::Known,
+            parts: Vec::new(),
+            parts_total: 0,
+            masked: Vec::new(),
+            tests: Vec::new(),
+            checks: Vec::new(),
+            not_known: None,
+        }
+    }
+
+    #[test]
+    fn a_failure_stays_hidden_by_each_filter() {
+        let hidden = through(1, Some(0));
+        assert_eq!(hidden.verdict, Verdict::Failed);
+        assert_eq!(hidden.why.as_deref(), Some("The exit code 1 of «npm test 2>&1» is hidden."));
+        assert_eq!(hidden.masked[0].behind.as_deref(), Some("tail -5"));
+        assert_eq!((through(0, Some(0)).verdict, through(0, Some(0)).masked.len()), (Verdict::Passed, 0));
+        assert_eq!(through(0, Some(1)).why.as_deref(), Some("The exit code is 1."));
+        assert_eq!(through(0, None).why.as_deref(), Some("The command did not end by itself."));
+    }
+}
