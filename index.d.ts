@@ -526,7 +526,10 @@ interface Since {
   /** Their absolute paths, at most 20. */
   paths: string[];
 }
-/** A run whose result was given again. Its `pid` is 0, its `evidence` that of the run, and its `runId` its own. */
+/**
+ * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0, or
+ * that of the filter.
+ */
 interface Reused {
   /** The run that ran. */
   runId: string;
@@ -1419,7 +1422,10 @@ interface ObservedBlock {
   /** The findings of the error. */
   findings: Finding[];
 }
-/** `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`. */
+/**
+ * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a filter
+ * ran on stored output.
+ */
 interface ObservedReuse {
   /** Names the call in this process. */
   id: string;
@@ -2127,7 +2133,8 @@ interface BashOptions {
   /**
    * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
    * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
-   * `fresh`. An object sets details. It implies `evidence: 'tree'`.
+   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
+   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
    *
    * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
    * host and writes inside of the tree only. A command in a terminal or in the background always runs.

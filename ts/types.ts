@@ -305,7 +305,8 @@ export interface BashOptions {
   /**
    * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
    * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
-   * `fresh`. An object sets details. It implies `evidence: 'tree'`.
+   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
+   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
    *
    * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
    * host and writes inside of the tree only. A command in a terminal or in the background always runs.

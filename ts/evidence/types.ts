@@ -117,7 +117,10 @@ export interface Since {
   paths: string[];
 }
 
-/** A run whose result was given again. Its `pid` is 0, its `evidence` that of the run, and its `runId` its own. */
+/**
+ * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0, or
+ * that of the filter.
+ */
 export interface Reused {
   /** The run that ran. */
   runId: string;

@@ -137,7 +137,10 @@ export interface ObservedBlock {
   findings: Finding[];
 }
 
-/** `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`. */
+/**
+ * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a filter
+ * ran on stored output.
+ */
 export interface ObservedReuse {
   /** Names the call in this process. */
   id: string;
