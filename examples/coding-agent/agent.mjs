@@ -92,6 +92,8 @@ function createAgent({ model, directory, env, store, confined, registry, command
     undo: { when: 'always', ...(store !== null && { dir: store }) },
     // `agent-bash log --agent coding-agent` reads back what it has run.
     actor: { agent: 'coding-agent' },
+    // While nothing has changed, the tests are not run again: what they wrote goes through the next filter.
+    reuse: { commands: ['npm test:*'] },
     // The model reads the lines that matter, and recalls others.
     reduce: 'salient',
     ...(confined && { confine: 'workspace', onAccess: asks }),

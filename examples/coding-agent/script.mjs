@@ -23,16 +23,22 @@ const NOT_DONE = { command: '', text: '', ok: true };
  * @param {Done[]} history
  * @returns {Turn}
  */
-export function repair([tests, test, source, audit, fix, again, ...rest]) {
-  if (!tests) return { say: 'I will run the tests first.', call: { command: 'npm test', mode: 'slow' } };
-  if (tests.ok) return { say: 'All tests pass: there is nothing to repair.' };
+export function repair([counts, tests, test, source, audit, fix, again, ...rest]) {
+  if (!counts)
+    return { say: 'I will run the tests first.', call: { command: "npm test 2>&1 | grep '^ℹ'", mode: 'slow' } };
+  if (passes(counts)) return { say: 'All tests pass: there is nothing to repair.' };
+  if (!tests)
+    return {
+      say: `${hiddenIn(counts.text)}I will look for the test that fails.`,
+      call: { command: "npm test 2>&1 | grep -A 40 'failing tests'", mode: 'slow' },
+    };
   const failing = failingTest(tests.text);
   if (!failing) return { say: 'The tests fail, but their output does not say where. I stop here.' };
 
   const place = `${failing.file}, line ${failing.line}`;
   if (!test)
     return {
-      say: `“${failing.name}” fails (${place}): ${failing.expected} was expected, ${failing.actual} came out. I will read the test.`,
+      say: `${wasGiven(tests.text) ? 'Nothing had changed, so the tests did not run again. ' : ''}“${failing.name}” fails (${place}): ${failing.expected} was expected, ${failing.actual} came out. I will read the test.`,
       call: { command: `cat ${quoted(failing.file)}` },
     };
   const file = importedFile(stdoutOf(test.text), failing.file);
@@ -207,6 +213,22 @@ function lastLine(output) {
       .filter((line) => line !== '' && !line.startsWith('['))
       .at(-1) ?? ''
   );
+}
+
+/** Returns whether the counts of tests tell of no failure, and the tool of none either. @param {Done} counts */
+function passes({ ok, text }) {
+  return ok && /^ℹ fail 0$/m.test(text) && !/^\[(?:hidden failure|not known): /m.test(text);
+}
+
+/** Says which failure an exit code has hidden. @param {string} output */
+function hiddenIn(output) {
+  const [, command, code] = /^\[hidden failure: «(.*)» exit code (\d+), behind /m.exec(output) ?? [];
+  return command ? `grep ended with 0, but that hides exit code ${code} of “${command}”. ` : '';
+}
+
+/** Returns whether a stored result was given in place of a run. @param {string} output */
+function wasGiven(output) {
+  return output.startsWith('[not run again: ');
 }
 
 /** Says what a confinement denied. @param {string} output */

@@ -138,6 +138,9 @@ export class Transcript {
     }
     this.#stream(output.stdout, (line) => line, output.view);
     this.#stream(output.stderr, this.#paint.red, output.view);
+    if (output.reused) this.#line(this.#paint.dim(printable(`  not run again: ${again(output.reused)}`)));
+    for (const { command, exitCode, signal } of output.evidence?.masked ?? [])
+      this.#line(this.#paint.red(printable(`  hidden: ${signal ?? `exit ${exitCode}`} of ${command}`)));
     const changes = changed(output);
     if (changes !== '') this.#line(this.#paint.dim(printable(`  changed: ${changes}`)));
     for (const { kind, target, program } of output.confinement?.denied ?? [])
@@ -221,6 +224,11 @@ function outcome({ status, exitCode, signal, timeoutMs }) {
   if (status === 'aborted') return `interrupted, exit ${exitCode}`;
   if (status === 'signaled') return `killed by ${signal}, exit ${exitCode}`;
   return `exit ${exitCode}`;
+}
+
+/** Says since which run nothing has changed. @param {NonNullable<BashResult['reused']>} reused */
+function again({ runId, filtered }) {
+  return `nothing changed since run ${runId}${filtered ? ', whose output went through this filter' : ''}`;
 }
 
 /**

@@ -35,6 +35,14 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
   return { command, text, ok: exitCode === 0 };
 }
 
+/** The counts of tests through a filter, which hides how they ended. */
+function counted(failed: number) {
+  const counts = done('npm test', `ℹ pass 1\nℹ fail ${failed}\n`);
+  const hidden = "\n\n[hidden failure: «npm test 2>&1» exit code 1, behind | grep '^ℹ']";
+  return { ...counts, text: `${counts.text}${failed === 0 ? '' : hidden}` };
+}
+
+const counts = counted(1);
 const failing = done(
   'npm test',
   '✖ failing tests:\n\ntest at checks/other.test.mjs:12:1\n✖ adds up (0.5ms)\n  actual: 1,\n  expected: 2,\n',
@@ -60,7 +68,7 @@ const TASK = {
 const cart = done('cat', "import { sum } from '../lib/it.mjs';\nequal(sum([{ price: 1, n: 2 }]), 2);\n");
 const passed = done('npm test', 'ok\n');
 const commit = done('git commit', 'abc1234 Repair\n');
-const committed = [failing, cart, source, passed, done('cat', ''), passed, commit];
+const committed = [counts, failing, cart, source, passed, done('cat', ''), passed, commit];
 const started = {
   command: TASK.command,
   ok: true,
@@ -115,16 +123,20 @@ describe('the dev server', () => {
 
 describe('the script', () => {
   test('takes names, lines and values from the output', () => {
-    expect(repair([failing])).toEqual({
+    expect(repair([counts])).toEqual({
+      say: 'grep ended with 0, but that hides exit code 1 of “npm test 2>&1”. I will look for the test that fails.',
+      call: { command: "npm test 2>&1 | grep -A 40 'failing tests'", mode: 'slow' },
+    });
+    expect(repair([counts, failing])).toEqual({
       say: '“adds up” fails (checks/other.test.mjs, line 12): 2 was expected, 1 came out. I will read the test.',
       call: { command: 'cat checks/other.test.mjs' },
     });
-    expect(repair([failing, checks]).call).toEqual({ command: 'cat lib/it.mjs' });
+    expect(repair([counts, failing, checks]).call).toEqual({ command: 'cat lib/it.mjs' });
   });
 
   test('writes the repair from the text that it read', () => {
     const audit = done('audit', '3 of 7 too low\n[stdout: Showing last 1 of 9 lines]', 1);
-    const { say, call } = repair([failing, checks, source, audit]);
+    const { say, call } = repair([counts, failing, checks, source, audit]);
     expect(say).toMatch(/^3 of 7 too low\. /);
     expect(call.command).toBe(
       "cat > lib/it.mjs <<'EOF'\nfor (let n = 0; n < list.length; n++) {\n}\nEOF\ngit diff -U0",
@@ -132,13 +144,13 @@ describe('the script', () => {
   });
 
   test.each([
-    ['all tests pass', [done('npm test', 'ok\n')], /nothing to repair/],
-    ['the output names no test', [done('npm test', 'oops\n', 1)], /does not say where/],
-    ['the test imports nothing', [failing, done('cat', 'nothing\n')], /cannot tell/],
-    ['the source has no fault it knows', [failing, checks, done('cat', 'fine\n')], /no fault that I know/],
+    ['all tests pass', [counted(0)], /nothing to repair/],
+    ['the output names no test', [counts, done('npm test', 'oops\n', 1)], /does not say where/],
+    ['the test imports nothing', [counts, failing, done('cat', 'nothing\n')], /cannot tell/],
+    ['the source has no fault it knows', [counts, failing, checks, done('cat', 'fine\n')], /no fault that I know/],
     [
       'the repair does not help',
-      [failing, checks, source, done('audit', '1 wrong\n', 1), done('cat', ''), failing],
+      [counts, failing, checks, source, done('audit', '1 wrong\n', 1), done('cat', ''), failing],
       /still fail/,
     ],
   ])('stops and says so when %s', (_, history, reason) => {
