@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdirSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BackgroundRegistry,
@@ -108,6 +108,27 @@ describe.runIf(isLinux && !confined)('a result is given again', () => {
     expect(text.stdout.split('\n')).toHaveLength(5002);
   });
 
+  test('with the receipt and the undo of a command that changes nothing', async () => {
+    const fixture = new Fixture();
+    for (const options of [{ undo: 'always' }, { receipt: 'watch' }, { receipt: 'exact', undo: 'always' }] as const) {
+      const { receipt, undo } = await fixture.stored('cat a', options);
+      expect(await fixture.run('cat a', options)).toMatchObject({ receipt, undo, reused: {} });
+    }
+  });
+
+  test('whatever the time limit is, as it waits for its listener alone', async () => {
+    const fixture = new Fixture();
+    const env = { ...fixture.env, CHECK: "printf '%0200d\\n' {1..3000}" };
+    await fixture.stored('check', { env });
+    const onOutput = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
+    expect(await fixture.run('check', { env, timeoutMs: 100, onOutput })).toMatchObject({
+      status: 'exited',
+      exitCode: 0,
+      reused: {},
+      notes: [],
+    });
+  });
+
   test('for each command that only reads, without a rule', async () => {
     const fixture = new Fixture();
     for (const command of ['cat a src/a', 'grep -rn 1 . | sort | head -3', 'ls; cat none']) {
@@ -193,6 +214,7 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
   const OPTIONS: [what: string, options: (fixture: Fixture) => BashOptions][] = [
     ['fresh', () => ({ fresh: true })],
     ['reuse off', () => ({ reuse: 'off' })],
+    ['more checks', () => ({ checks: ['check:*'] })],
     ['another directory', (fixture) => ({ cwd: fixture.path('src') })],
     ['another environment', ({ env }) => ({ env: { ...env, OTHER: '1' } })],
     ['standard input', () => ({ stdin: 'x' })],
@@ -248,6 +270,8 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
   const STORED: [what: string, script: string, options?: BashOptions][] = [
     ['changed a file', 'echo 2 >new'],
     ['changed a file and took it back', 'echo 2 >b; echo 1 >b'],
+    ['made a file and removed it', 'touch new; rm new'],
+    ['ended like a signal', 'exit 139'],
     ['committed', 'git -c user.name=x -c user.email=x@x commit -q --allow-empty -m two'],
     ['left a process', 'sleep 3 >/dev/null 2>&1 &'],
     ['was ended at its limit', 'sleep 30', { timeoutMs: 300 }],
@@ -260,6 +284,52 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
     const seen = [];
     for (let at = 0; at < 3; at++) seen.push((await fixture.run('check', { ...options, env })).reused);
     expect(seen).toEqual([null, null, null]);
+  });
+
+  test('if its directory is a link that led elsewhere meanwhile', async () => {
+    const [one, two] = [new Fixture(), new Fixture()];
+    const link = join(realpathSync(folder()), 'link');
+    symlinkSync(one.root, link);
+    const env = { ...one.env, CHECK: `ln -sfn ${two.root} ${link}` };
+    await one.stored();
+    writeFileSync(one.path('a'), '2\n');
+    await one.run('check', { cwd: link, env });
+    execFileSync('ln', ['-sfn', one.root, link]);
+    writeFileSync(one.path('a'), '3\n');
+    expect(await one.run('check', { cwd: link, env })).toMatchObject({ reused: null, stdout: '3\n' });
+  });
+
+  test('if a command beside it ran while it was stored', async () => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    const env = { ...fixture.env, CHECK: 'until [ -e ../go ]; do sleep .01; done' };
+    const outside = join(fixture.root, '../go');
+    onTestFinished(() => rmSync(outside, { force: true }));
+    const running = fixture.run('check', { env });
+    const other = bash('sleep 30', { cwd: fixture.root, signal: AbortSignal.timeout(1_500) });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    writeFileSync(outside, '');
+    expect((await running).reused).toBeNull();
+    await other;
+    expect((await fixture.run('check', { env })).reused).toBeNull();
+    expect((await fixture.run('check', { env })).reused).not.toBeNull();
+  });
+
+  test.each(['cat /etc/hostname', 'cat ../x 2>&1', 'cd / && ls', 'ls ~'])(
+    'outside of its tree: %s',
+    async (command) => {
+      const fixture = new Fixture();
+      await fixture.stored();
+      const options = { reuse: 'verified' } as const;
+      await fixture.run(command, options);
+      expect((await fixture.run(command, options)).reused).toBeNull();
+    },
+  );
+
+  test('in a shell whose parts are not known', async () => {
+    const fixture = new Fixture();
+    await fixture.stored();
+    for (let at = 0; at < 2; at++) expect((await fixture.run('check | cat', { shell: '/bin/sh' })).reused).toBeNull();
   });
 
   test('while another command or task runs in its tree', async () => {
@@ -314,6 +384,15 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
 
 describe.runIf(isLinux && !confined)('a confined command', () => {
   const confine = { profile: 'workspace', network: 'none' } as const;
+
+  test('runs if it wrote an ignored file, without a rule', async () => {
+    const fixture = new Fixture();
+    const options = { reuse: 'verified', confine } as const;
+    writeFileSync(fixture.path('cache/lock.sh'), 'test ! -e cache/lock || exit 1; touch cache/lock\n');
+    await fixture.stored('make -v', options);
+    expect(await fixture.run('bash cache/lock.sh', options)).toMatchObject({ reused: null, exitCode: 0 });
+    expect(await fixture.run('bash cache/lock.sh', options)).toMatchObject({ reused: null, exitCode: 1 });
+  });
 
   test('is given again without a rule if it reaches no host and writes in the tree alone', async () => {
     const fixture = new Fixture();
@@ -424,7 +503,12 @@ describe.runIf(isLinux && !confined)('through another filter', () => {
     ['an incomplete tap', 'check 2>&1 | head -c 1; true', 'check 2>&1 | tail'],
     ['standard input', 'check 2>&1', 'check 2>&1 | tail', { stdin: 'x' }],
     ['fresh', 'check 2>&1', 'check 2>&1 | tail', { fresh: true }],
-    ['pipefail in the environment', 'check 2>&1', 'check 2>&1 | tail', { env: { SHELLOPTS: 'pipefail', CHECK: 'exit 3' } }],
+    [
+      'pipefail in the environment',
+      'check 2>&1',
+      'check 2>&1 | tail',
+      { env: { SHELLOPTS: 'pipefail', CHECK: 'exit 3' } },
+    ],
     ['a filter that writes', 'check 2>&1', 'check 2>&1 | tee cache/log'],
     ['a filter that varies', 'check 2>&1', 'check 2>&1 | (date; cat)'],
   ];

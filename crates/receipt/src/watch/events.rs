@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::GIT;
 use super::catalog::ROOT;
-use super::entry::{Entry, Key};
+use super::entry::{DirectoryId, Entry, Key};
 use super::failure::Failure;
 use super::marks::Mark;
 use super::repositories::is_lock;
@@ -64,10 +64,23 @@ impl Tree {
     }
 
     fn count(&mut self, event: &TreeEvent) {
-        let is_of_git = matches!(self.watched.get(&event.watch), Some(Watched::Git));
-        if event.change != TreeChange::Unwatched && !(is_of_git && is_lock(event)) {
-            self.counters.reports += 1;
-        }
+        let is_other = match self.watched.get(&event.watch) {
+            Some(Watched::Git) if is_lock(event) => return,
+            Some(Watched::Git) => true,
+            Some(Watched::Directory(directory)) => self.is_ignored(*directory, event),
+            Some(Watched::File(_)) | None => false,
+        };
+        let reports = &mut self.counters.reports;
+        let count = if is_other { &mut reports.others } else { &mut reports.files };
+        *count += u64::from(event.change != TreeChange::Unwatched);
+    }
+
+    /// Returns whether git ignores the file of a report.
+    fn is_ignored(&self, id: DirectoryId, event: &TreeEvent) -> bool {
+        let Some(directory) = self.catalog.directory(id) else { return false };
+        let key = (id, event.name.clone());
+        let is_directory = self.catalog.entry(&key).is_some_and(Entry::is_directory);
+        directory.ignored.is_some() || directory.rules.ignore(&self.catalog.path_of(&key), is_directory)
     }
 
     fn on_change(&mut self, key: Key, change: TreeChange) -> Result<(), Failure> {

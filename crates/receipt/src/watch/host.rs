@@ -79,14 +79,24 @@ impl Mark {
         }
     }
 
-    /// Returns why anything in the tree may have changed since: files, ignored ones, times, or git. `None`: nothing
-    /// did. Below a large ignored directory only its own entries count. Blocks while the changes are read.
+    /// Returns why anything in the tree may have changed since: files, ignored ones, times of writes, or git. `None`:
+    /// nothing did. Below a large ignored directory only its own entries count. Blocks while the changes are read.
     #[must_use]
     pub fn touched(&self) -> Option<String> {
+        self.changed_since(true)
+    }
+
+    /// Like [`Self::touched`], of files that git does not ignore.
+    #[must_use]
+    pub fn written(&self) -> Option<String> {
+        self.changed_since(false)
+    }
+
+    fn changed_since(&self, also_ignored: bool) -> Option<String> {
         match &self.token.window {
-            Ok((follower, window)) => {
-                follower.read(|tree| tree.touched(*window)).unwrap_or_else(|failure| Some(failure.to_string()))
-            }
+            Ok((follower, window)) => follower
+                .read(|tree| tree.touched(*window, also_ignored))
+                .unwrap_or_else(|failure| Some(failure.to_string())),
             Err(why) => Some(why.to_string()),
         }
     }

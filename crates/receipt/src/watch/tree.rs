@@ -13,7 +13,7 @@ use super::limits::{Budget, COMPARE, FILES};
 use super::links::Links;
 use super::marks::{Mark, Marks};
 use super::repositories::Repositories;
-use super::window::{Window, Windows};
+use super::window::{Reports, Window, Windows};
 use crate::net::{Effect, Listing, Node};
 use crate::{Attribution, Completeness, Kind, Receipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
@@ -63,8 +63,7 @@ pub struct Tree {
 pub(super) struct Counters {
     pub version: u64,
     pub files: usize,
-    /// Reports of anything that may have changed: also of ignored files, times and git, but not of git's locks.
-    pub reports: u64,
+    pub reports: Reports,
 }
 
 /// Problems that make the changes of a tree uncertain.
@@ -253,12 +252,12 @@ impl Tree {
         Ok(changed)
     }
 
-    /// Returns why something in the tree may have changed since a window was opened, ignored files and times included.
-    /// `None`: nothing did.
+    /// Returns why something in the tree may have changed since a window was opened, times included. `None`: nothing
+    /// did. `also_ignored`: ignored files and git count, too.
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn touched(&mut self, window: u64) -> Result<Option<String>, Failure> {
+    pub fn touched(&mut self, window: u64, also_ignored: bool) -> Result<Option<String>, Failure> {
         self.catch_up(Moment::After)?;
         self.check_root()?;
         let Some(window) = self.windows.get(window) else { return Ok(Some(NO_WINDOW.to_owned())) };
@@ -266,7 +265,11 @@ impl Tree {
         let why = match doubt {
             Some(why) => Some(why),
             None if !self.git.is_fresh() => Some(UNWATCHED_GIT.to_owned()),
-            None => (window.reports != self.counters.reports).then(|| TOUCHED.to_owned()),
+            None => {
+                let (then, now) = (window.reports, self.counters.reports);
+                let is_touched = then.files != now.files || also_ignored && then.others != now.others;
+                is_touched.then(|| TOUCHED.to_owned())
+            }
         };
         Ok(why)
     }

@@ -19,8 +19,17 @@ pub struct Window {
     pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
     /// Why the changes are incomplete.
     pub trouble: Option<(Completeness, String)>,
-    /// The number of reports of the tree when the window was opened.
-    pub reports: u64,
+    /// The reports of the tree when the window was opened.
+    pub reports: Reports,
+}
+
+/// The numbers of reports of anything that may have changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reports {
+    /// Of files that git does not ignore, and their times.
+    pub files: u64,
+    /// Of ignored files, and of git, but not of its locks.
+    pub others: u64,
 }
 
 /// All windows of a tree, by their numbers.
@@ -32,7 +41,7 @@ pub struct Windows {
 
 impl Windows {
     /// Opens a window.
-    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>, reports: u64) -> u64 {
+    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>, reports: Reports) -> u64 {
         let window = Window { replay: Replay::new(), summed_up: BTreeSet::new(), git, trouble: None, reports };
         self.next += 1;
         self.open.insert(self.next, window);

@@ -133,7 +133,8 @@ impl LiveRun {
         self.followers.taps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn number(&self) -> u64 {
+    /// Returns its number among all of this process.
+    pub fn number(&self) -> u64 {
         self.number
     }
 

@@ -95,11 +95,11 @@ impl Runs {
         self.sources().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Returns whether a command or task runs in a directory or below.
-    pub fn any_in(&self, directory: &Path) -> bool {
+    /// Returns whether a command or task runs in a directory or below, besides the run with this number.
+    pub fn any_in(&self, directory: &Path, but: Option<u64>) -> bool {
         let is_in = |cwd: &str| Path::new(cwd).canonicalize().is_ok_and(|cwd| cwd.starts_with(directory));
-        let running: Vec<_> = self.lists().running.values().cloned().collect();
-        running.iter().any(|run| is_in(run.cwd()))
+        let others: Vec<_> = self.lists().running.values().filter(|run| Some(run.number()) != but).cloned().collect();
+        others.iter().any(|run| is_in(run.cwd()))
             || self.task_sources().iter().any(|source| source.running(false).iter().any(|task| is_in(&task.cwd)))
     }
 

@@ -1,5 +1,7 @@
 //! A run on its way into the store.
 
+use std::fs::metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -9,7 +11,7 @@ use receipt::watch::Mark;
 
 use super::copy::{Copied, SharedCopy, shared};
 use super::store::add;
-use super::stored::{Key, Stored};
+use super::stored::{Ground, Key, Stored};
 
 /// The part of the store that one output may take.
 const SHARE: u64 = 4;
@@ -24,13 +26,20 @@ pub struct Candidate {
     copy: SharedCopy,
     /// The most bytes of all outputs.
     most: u64,
+    /// Why its result may be given again.
+    ground: Ground,
 }
 
 impl Candidate {
     /// Begins a run with this key, in a directory of the tree with this root. `most`: the most bytes of all outputs.
     /// `temp`: the directory for long ones. Blocks.
-    pub fn begin(key: Key, (directory, root): (&Path, PathBuf), most: u64, temp: &Path) -> Self {
-        Self { key, root, begin: mark(directory), copy: shared(most / SHARE, temp), most }
+    pub fn begin(key: Key, (directory, root): (&Path, PathBuf), ground: Ground, (most, temp): (u64, &Path)) -> Self {
+        Self { key, root, begin: mark(directory), copy: shared(most / SHARE, temp), most, ground }
+    }
+
+    /// Returns why its result may be given again.
+    pub fn ground(&self) -> Ground {
+        self.ground
     }
 
     /// Returns the copy of its output.
@@ -39,13 +48,27 @@ impl Candidate {
     }
 
     /// Handles the end of the run, just now in this directory. Returns its result, if it has changed nothing and all of
-    /// its output is there. Blocks.
-    pub fn end(self, directory: &Path, stored: impl FnOnce(Copied) -> Stored) -> Option<Storable> {
+    /// its output is there. `is_alone`: no other command runs in its tree. Blocks.
+    pub fn end(
+        self,
+        directory: &Path,
+        is_alone: impl FnOnce(&Path) -> bool,
+        stored: impl FnOnce(Copied) -> Stored,
+    ) -> Option<Storable> {
         let end = mark(directory);
-        let changed = self.begin.changed();
-        let is_clean = changed.state == Completeness::Known && changed.paths.is_empty() && !changed.git;
+        // The directory may be a link.
+        let is_there =
+            end.root == self.root && metadata(directory).is_ok_and(|it| (it.dev(), it.ino()) == self.key.directory);
+        let is_clean = match self.ground {
+            // Programs may keep what they need in ignored files.
+            Ground::Vouched => {
+                let changed = self.begin.changed();
+                changed.state == Completeness::Known && !changed.git && self.begin.written().is_none()
+            }
+            Ground::Reads | Ground::Confined => self.begin.touched().is_none(),
+        };
         let output = self.copy.lock().unwrap_or_else(PoisonError::into_inner).finish();
-        let stored = stored(output.filter(|_| is_clean)?);
+        let stored = stored(output.filter(|_| is_there && is_clean && is_alone(&self.root))?);
         Some(Storable { root: self.root, end, key: self.key, stored, most: self.most })
     }
 }

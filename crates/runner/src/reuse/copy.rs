@@ -45,8 +45,15 @@ pub fn shared(most: u64, directory: &Path) -> SharedCopy {
 impl Copy {
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        if !self.is_whole {
+            return;
+        }
         self.bytes += bytes.len() as u64;
-        self.is_whole = self.is_whole && self.bytes <= self.most && self.data.write_all(bytes).is_ok();
+        self.is_whole = self.bytes <= self.most && self.data.write_all(bytes).is_ok();
+        if !self.is_whole {
+            (self.data, self.pieces) = (SpooledTempFile::new(0), Vec::new());
+            return;
+        }
         match self.pieces.last_mut() {
             Some((last, length)) if *last == stream => *length += bytes.len() as u64,
             _ => self.pieces.push((stream, bytes.len() as u64)),

@@ -25,8 +25,8 @@ pub use candidate::{Candidate, Storable};
 pub use copy::{Copied, SharedCopy};
 pub use source::Source;
 pub use store::find;
-pub use stored::{Key, Reused, Stored, Written};
-pub use varying::{is_vouched, varies, writes};
+pub use stored::{Ground, Key, Reused, Stored, Written};
+pub use varying::{is_vouched, only_reads, varies, writes};
 
 /// The re-use that a caller wants.
 #[derive(Debug)]

@@ -38,9 +38,10 @@ pub fn find(root: &Path, key: &Key, source: Option<&str>, max_age: Duration) -> 
     let mut trees = trees();
     let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
     let tree = trees.remove(at);
-    let recent = || tree.runs.iter().rev().filter(|(_, stored)| stored.ended.elapsed() <= max_age);
+    let recent = || tree.runs.iter().rev().filter(|(_, stored)| stored.is_recent(max_age));
     let has_source = |(known, stored): &&(Key, Arc<Stored>)| {
-        let text = stored.written.as_ref().map(|written| written.text.as_str());
+        let written = stored.written.as_ref().filter(|written| written.is_filterable);
+        let text = written.map(|written| written.text.as_str());
         source.is_some() && text == source && Key { command: key.command.clone(), ..known.clone() } == *key
     };
     let found = recent().find(|(known, _)| known == key).or_else(|| recent().find(has_source));
@@ -111,8 +112,10 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::reuse::Ground;
     use crate::reuse::copy::shared;
     use evidence::{End, Ran};
+    use protocol::task::now_ms;
     use receipt::recording::mark;
     use safety::decide::Commands;
 
@@ -138,12 +141,13 @@ mod tests {
         Stored {
             run: run.to_owned(),
             command: String::new(),
-            at: 0,
+            at: now_ms(),
             ended: Instant::now(),
             code: 0,
             evidence,
             output,
             written: None,
+            ground: Ground::Reads,
             denials: confine::Denials::default(),
         }
     }

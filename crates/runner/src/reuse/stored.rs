@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use capture::Stream;
 use confine::Denials;
 use evidence::{Evidence, Part};
+use protocol::task::now_ms;
 use serde::Serialize;
 
 use super::copy::Copied;
@@ -45,6 +46,19 @@ pub struct Stored {
     pub written: Option<Written>,
     /// The denials of its confinement.
     pub denials: Denials,
+    /// Why its result may be given again.
+    pub ground: Ground,
+}
+
+/// Why a result may be given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// The command only reads.
+    Reads,
+    /// The host vouches for it.
+    Vouched,
+    /// It was confined to its tree.
+    Confined,
 }
 
 /// What the first program of a stored command has written, all of it.
@@ -56,6 +70,8 @@ pub struct Written {
     pub part: Part,
     /// The file, and its length. `None`: it is the standard output of the command.
     pub file: Option<(File, u64)>,
+    /// Whether it can go through another filter: it is known where its errors went.
+    pub is_filterable: bool,
 }
 
 /// The run whose result was given again, as results have it.
@@ -75,13 +91,32 @@ pub struct Reused {
 }
 
 /// What is compared, besides the files.
-const CHECKED: &str = "the command, its directory, shell, environment, standard input, umask, limits and confinement";
+const CHECKED: &str =
+    "the command, its directory, shell, environment, standard input, umask, and its options for limits and confinement";
+/// What of a tree is not compared.
+const NOT_CHECKED: [&str; 5] = [
+    "what lies deeper in large directories that git ignores",
+    "git's objects and logs",
+    "access times",
+    "writes through another name of a file, made outside of the tree since",
+    "writes through a memory mapping that is still open",
+];
+/// What of a run by a rule of its host is not compared.
+const VOUCHED: &str = "ignored files that changed while it ran";
+/// What of a confined run is not compared.
+const CONFINED: &str = "what its programs read of the time, of chance and of the machine";
 
 impl Stored {
     /// Returns how many bytes are kept of it.
     pub fn bytes(&self) -> u64 {
         let tap = self.written.as_ref().and_then(|written| written.file.as_ref()).map_or(0, |(_, length)| *length);
         self.output.bytes() + tap
+    }
+
+    /// Returns whether it is not older than this, by the clock of the day and by one that only goes on.
+    pub fn is_recent(&self, max_age: Duration) -> bool {
+        let by_day = now_ms().checked_sub(self.at).map(Duration::from_millis);
+        self.ended.elapsed() <= max_age && by_day.is_some_and(|age| age <= max_age)
     }
 
     /// Reads what its first program has written. Blocks.
@@ -107,16 +142,23 @@ impl Stored {
     /// Returns the label of the result, for a run in the tree with this root. `filtered`: through another filter.
     pub fn reused(&self, root: &Path, filtered: bool) -> Reused {
         let root = root.display();
+        let outside = format!("files outside of {root}");
+        let outside = std::iter::once(outside.as_str());
+        let more = match self.ground {
+            Ground::Reads => None,
+            Ground::Vouched => Some(VOUCHED),
+            Ground::Confined => Some(CONFINED),
+        };
         Reused {
             run_id: self.run.clone(),
             at: self.at,
             filtered,
-            checked: vec![CHECKED.to_owned(), format!("every file below {root}, with its times"), "git".to_owned()],
-            not_checked: vec![
-                format!("files outside of {root}"),
-                "what lies deeper in large directories that git ignores".to_owned(),
-                "writes through a memory mapping that is still open".to_owned(),
+            checked: vec![
+                CHECKED.to_owned(),
+                format!("the other files below {root}, with the times of their writes"),
+                "git's HEAD, references, index, stash and settings".to_owned(),
             ],
+            not_checked: outside.chain(NOT_CHECKED).chain(more).map(str::to_owned).collect(),
         }
     }
 }

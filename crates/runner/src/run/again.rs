@@ -12,7 +12,6 @@ use twox_hash::XxHash3_128;
 
 use super::drive::kept::Kept;
 use super::drive::replay::replay;
-use super::entry::has_receipt;
 use super::filtered::Filtered;
 use super::guard::in_context;
 use super::listener::{Listener, Reply};
@@ -23,15 +22,20 @@ use super::{Finished, Launch, elsewhere};
 use crate::error::Error;
 use crate::live::runs;
 use crate::request::Request;
-use crate::reuse::{self, Candidate, Copied, Key, Source, Storable, Stored, Written, is_vouched, varies, writes};
+use crate::reuse::{
+    self, Candidate, Copied, Ground, Key, Source, Storable, Stored, Written, is_vouched, only_reads, varies, writes,
+};
 use capture::Stream;
-use confine::{Confine, Tmp};
-use evidence::Evidence;
+use confine::Tmp;
+use evidence::{Evidence, State};
 use protocol::plan::Startup;
 use protocol::task::now_ms;
+use receipt::recording::{Coverage, Detail, When};
 use receipt::watch::Watch;
 use receipt::{Attribution, Receipt};
-use safety::{Policy, analyze};
+use reduce::class::Producer;
+use safety::decide::Commands;
+use safety::{Analysis, Policy, analyze};
 
 /// Where a command may write by its confinement.
 type Places = Vec<String>;
@@ -69,25 +73,27 @@ impl Launch {
     /// Looks for the stored run of the command. `None`: its result must not be given again.
     async fn look_again(&mut self) -> Option<Again> {
         let wanted = self.request.reuse.take()?;
-        let places = eligible(&self.request, &wanted)?;
+        let (analysis, places) = (analysis(&self.request)?, places(&self.request));
         let (command, cwd) = (self.request.command.clone(), self.request.cwd.clone());
         let surroundings = surroundings(&self.request, &self.order.plan.program);
         let source = Source::of(&command).filter(|source| source.filter.is_some() && self.request.stdin.is_none());
         // With pipefail the exit code would be that of the program, which does not run.
         let may_have_pipefail = self.request.startup.is_some() || self.request.environment.get("SHELLOPTS").is_some();
         let is_filterable = move |written: &Written| written.part.exit_code == Some(0) || !may_have_pipefail;
+        let wants_tap = self.producer().is_some();
         let temp = self.request.temp.clone();
         let looked = spawn_blocking(move || {
             let root = Watch::root_of(&cwd).ok()?;
-            let is_inside = places.iter().flatten().all(|place| Path::new(place).starts_with(&root));
-            let found = metadata(&cwd).ok().filter(|_| is_inside)?;
+            let ground = ground(&analysis, &wanted.commands, places, &root)?;
+            let found = metadata(&cwd).ok()?;
             let key = Key { command, directory: (found.dev(), found.ino()), surroundings };
             let text = source.as_ref().map(|source| source.text.as_str());
             if !wanted.fresh
-                && !runs().any_in(&root)
+                && !runs().any_in(&root, None)
                 && let Some(stored) = reuse::find(&root, &key, text, wanted.max_age)
             {
-                if stored.command == key.command {
+                // A tap that is wanted is given, too.
+                if stored.command == key.command && (stored.written.is_some() || !wants_tap) {
                     return Some(Again::Given(stored, root));
                 }
                 if let (Some(source), true) = (source, stored.written.as_ref().is_some_and(is_filterable))
@@ -96,7 +102,7 @@ impl Launch {
                     return Some(Again::Filtered(Box::new(Filtered { stored, root, source, tap: None }), bytes));
                 }
             }
-            let candidate = Candidate::begin(key, (&cwd, root), wanted.store_bytes, &temp);
+            let candidate = Candidate::begin(key, (&cwd, root), ground, (wanted.store_bytes, &temp));
             Some(Again::Runs(Box::new(candidate)))
         });
         looked.await.ok().flatten()
@@ -112,7 +118,7 @@ impl Launch {
         self.open_entry();
         let replayed = replay(&self.request, Arc::clone(&stored), listener, replies).await;
         let mut outcome = Outcome::of(&self.request, replayed.map_err(|error| self.unwatched(error))?);
-        outcome.receipt = has_receipt(&self.request).then(|| Receipt::new(Attribution::Command));
+        (outcome.receipt, outcome.undo) = nothing_changed(&self.request);
         if outcome.status == Status::Exited {
             outcome.evidence = Some(stored.evidence.clone());
             outcome.reused = Some(stored.reused(root, false));
@@ -131,7 +137,7 @@ impl Launch {
     /// Returns a copy of what the source of a stored run has written, if the command is to have a tap.
     async fn tap_of(&self, stored: &Arc<Stored>) -> Option<Tapped> {
         let request = &self.request;
-        let producer = request.producer.as_ref().filter(|producer| request.taps && producer.why.is_none())?;
+        let producer = self.producer()?;
         stored.written.as_ref()?;
         let (kept, stored) = (Kept::new(request), Arc::clone(stored));
         let kept = spawn_blocking(move || kept.filled(&stored.written_bytes().map_err(|error| error.to_string())?));
@@ -173,7 +179,9 @@ impl Launch {
         let by_signal = |signal: &Option<String>| signal.as_ref().is_some_and(|signal| signal != "SIGPIPE");
         let tap = outcome.tap.as_ref().and_then(|tap| tap.kept.as_ref().ok());
         let is_cut = tap.is_some_and(|tap| !tap.complete);
-        if !is_over || !is_alone || is_cut || evidence.parts.iter().any(|part| by_signal(&part.signal)) {
+        // 128 + n tells of signal n, perhaps in a shell of the command's own.
+        let is_killed = (129..=192).contains(&code) || evidence.parts.iter().any(|part| by_signal(&part.signal));
+        if !is_over || !is_alone || is_cut || is_killed || evidence.state != State::Known {
             return None;
         }
         let (evidence, run, cwd) = (evidence.clone(), outcome.run.clone(), self.request.cwd.clone());
@@ -181,32 +189,41 @@ impl Launch {
         let (at, ended) = (now_ms(), Instant::now());
         let (command, source) = (self.request.command.clone(), self.source());
         let tap = tap.map(|tap| (tap.path.clone(), tap.bytes));
+        let (ground, own) = (candidate.ground(), self.request.live_run.as_ref().map(|run| run.number()));
         let stored = move |output| {
             let written = source.and_then(|source| written(source, &evidence, &output, tap));
-            Stored { run, command, at, ended, code, evidence, output, written, denials }
+            Stored { run, command, at, ended, code, evidence, output, written, denials, ground }
         };
-        spawn_blocking(move || candidate.end(&cwd, stored)).await.ok().flatten()
+        let is_alone = move |root: &Path| !runs().any_in(root, own);
+        spawn_blocking(move || candidate.end(&cwd, is_alone, stored)).await.ok().flatten()
     }
 
-    /// Returns the source of the command, if it is known where its errors went.
-    fn source(&self) -> Option<Source> {
+    /// Returns the producer of the command's tap, if it is to have one.
+    fn producer(&self) -> Option<&Producer> {
+        self.request.producer.as_ref().filter(|producer| self.request.taps && producer.why.is_none())
+    }
+
+    /// Returns the source of the command, if nothing else prints, and whether its errors go into the same pipe.
+    fn source(&self) -> Option<(Source, bool)> {
         let request = &self.request;
         // With CDPATH a `cd` prints, too.
         let names_places = |state: &Startup| state.boot.text().contains("CDPATH");
         let cd_prints =
             request.environment.get("CDPATH").is_some() || request.startup.as_ref().is_some_and(names_places);
-        let is_quiet = |source: &Source| !cd_prints && (source.takes_errors || !request.merge);
-        Source::of(&request.command).filter(is_quiet)
+        Source::of(&request.command).filter(|_| !cd_prints).map(|source| (source, request.merge))
     }
 }
 
 /// Returns what the source of a command has written, by its evidence, its output and its tap. `None`: not all of it is
 /// known.
-fn written(source: Source, evidence: &Evidence, output: &Copied, tap: Option<(PathBuf, u64)>) -> Option<Written> {
+fn written(
+    (source, merged): (Source, bool),
+    evidence: &Evidence,
+    output: &Copied,
+    tap: Option<(PathBuf, u64)>,
+) -> Option<Written> {
     let part = evidence.parts.iter().find(|part| part.span == Some(source.span) && part.exit_code.is_some())?;
-    if !source.takes_errors && output.has(Stream::Stderr) {
-        return None;
-    }
+    let is_filterable = source.takes_errors || !merged && !output.has(Stream::Stderr);
     let file = match source.filter {
         Some(_) => {
             let (path, length) = tap?;
@@ -214,37 +231,53 @@ fn written(source: Source, evidence: &Evidence, output: &Copied, tap: Option<(Pa
         }
         None => None,
     };
-    Some(Written { text: source.text, part: part.clone(), file })
+    Some(Written { text: source.text, part: part.clone(), file, is_filterable })
 }
 
-/// Returns where a command may write, by its confinement, if its result may be given again at all. `None` otherwise.
-fn eligible(request: &Request, wanted: &reuse::Wanted) -> Option<Option<Places>> {
+/// Returns what the engine of safety says about a command. `None`: it is none whose result may be given again.
+fn analysis(request: &Request) -> Option<Analysis> {
     let is_plain = request.terminal.is_none() && request.streams.is_none() && !request.background;
-    if !is_plain {
-        return None;
-    }
-    let analysis = in_context(request, |context| analyze(&request.command, context, &Policy::default()));
-    if varies(&analysis) {
-        return None;
-    }
-    if is_vouched(&analysis, &wanted.commands) {
-        return Some(None);
-    }
-    let places = places(request.confine.as_deref()?)?;
-    (analysis.complete && !analysis.commands.iter().any(writes)).then_some(Some(places))
+    is_plain.then(|| in_context(request, |context| analyze(&request.command, context, &Policy::default())))
 }
 
 /// Returns where a confined command may write, if it reaches no host and has its own place for temporary files.
-fn places(confine: &Confine) -> Option<Places> {
-    let reach = confine.policy.reach(&confine.policy.root);
-    (reach.offline && confine.policy.tmp == Tmp::Private).then_some(reach.write)
+fn places(request: &Request) -> Option<Places> {
+    let policy = &request.confine.as_ref()?.policy;
+    let reach = policy.reach(&policy.root);
+    (reach.offline && policy.tmp == Tmp::Private).then_some(reach.write)
+}
+
+/// Returns why the result of a command may be given again. `None`: it must not.
+fn ground(analysis: &Analysis, commands: &Commands, places: Option<Places>, root: &Path) -> Option<Ground> {
+    if varies(analysis, root) {
+        return None;
+    }
+    if only_reads(analysis) {
+        return Some(Ground::Reads);
+    }
+    if is_vouched(analysis, commands) {
+        return Some(Ground::Vouched);
+    }
+    let is_inside = places?.iter().all(|place| Path::new(place).starts_with(root));
+    (is_inside && analysis.complete && !analysis.commands.iter().any(writes)).then_some(Ground::Confined)
+}
+
+/// Returns the receipt and the undo of a run that changed nothing, as far as they are wanted.
+fn nothing_changed(request: &Request) -> (Option<Receipt>, Option<Coverage>) {
+    let Some(wanted) = &request.record else { return (None, None) };
+    let attribution = if wanted.receipt == Some(Detail::Watch) { Attribution::Window } else { Attribution::Command };
+    let is_undone = wanted.undo.is_some_and(|undo| undo.when == When::Always);
+    let receipt = (wanted.receipt.is_some() || is_undone).then(|| Receipt::new(attribution));
+    (receipt, is_undone.then(|| Coverage { all: true, ..Coverage::default() }))
 }
 
 /// Returns a hash of all that a command is given besides its text and its directory. The code by which a session saves
 /// its state names other files each time, and is none of it.
 fn surroundings(request: &Request, program: &[u8]) -> u128 {
-    let Request { args, cwd, environment, startup, stdin, umask, limits, confine, merge, .. } = request;
+    let Request { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } = request;
     let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves()));
-    let all = (program, args, cwd, environment.text(), state, stdin, umask, limits, confine, merge);
+    let given = (program, args, cwd, environment.text(), state, stdin);
+    let checks = evidence.as_ref().map(|wanted| &wanted.checks);
+    let all = (given, umask, limits, confine, merge, checks);
     XxHash3_128::oneshot(format!("{all:?}").as_bytes())
 }

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::complete::produced;
+use super::exits::Deadlines;
 use super::kept::Kept;
 use super::{Drive, Shim};
 use crate::proof::Counter;
@@ -22,7 +23,7 @@ use crate::run::listener::{Listener, Reply};
 use crate::supervise::ShimEvent;
 use capture::Stream;
 use protocol::plan::Recorded;
-use protocol::{Cause, Ended, Pipes, TapEnds, Transfer};
+use protocol::{Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer};
 use sys::{Exit, Signal, Usage};
 
 /// The shim of a stored run: it ends once the whole output is written, or when it is terminated.
@@ -52,6 +53,10 @@ pub async fn replay<'a, L: Listener>(
     let shim = Replay { code: stored.code, written, terminated: Notify::new(), began: Instant::now() };
     let mut drive = Drive::new(request, (shim, pipes), None, listener, replies)?;
     drive.denials = denials;
+    // It only waits for its listener, as the rest of a command that has ended.
+    drive.deadlines = Deadlines::new(drive.deadlines.began(), None, request.grace);
+    drive.silence = SilenceWatch::begin(None, drive.deadlines.began().into_std());
+    drive.output.moving.cancel();
     // The evidence is that of the stored run.
     drive.output.readers.counter = Counter::Off;
     spawn_blocking(move || {
