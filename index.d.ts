@@ -527,8 +527,8 @@ interface Since {
   paths: string[];
 }
 /**
- * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0, or
- * that of the filter.
+ * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0,
+ * or that of the filter.
  */
 interface Reused {
   /** The run that ran. */
@@ -1423,8 +1423,8 @@ interface ObservedBlock {
   findings: Finding[];
 }
 /**
- * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a filter
- * ran on stored output.
+ * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a
+ * filter ran on stored output.
  */
 interface ObservedReuse {
   /** Names the call in this process. */

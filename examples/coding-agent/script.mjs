@@ -24,14 +24,7 @@ const NOT_DONE = { command: '', text: '', ok: true };
  * @returns {Turn}
  */
 export function repair([counts, tests, test, source, audit, fix, again, ...rest]) {
-  if (!counts)
-    return { say: 'I will run the tests first.', call: { command: "npm test 2>&1 | grep '^ℹ'", mode: 'slow' } };
-  if (passes(counts)) return { say: 'All tests pass: there is nothing to repair.' };
-  if (!tests)
-    return {
-      say: `${hiddenIn(counts.text)}I will look for the test that fails.`,
-      call: { command: "npm test 2>&1 | grep -A 40 'failing tests'", mode: 'slow' },
-    };
+  if (!tests) return lookForFailure(counts);
   const failing = failingTest(tests.text);
   if (!failing) return { say: 'The tests fail, but their output does not say where. I stop here.' };
 
@@ -83,6 +76,21 @@ export function repair([counts, tests, test, source, audit, fix, again, ...rest]
   if (next) return next;
   const [id] = stdoutOf(commit.text).split(' ');
   return { say: `Done: ${file} counts every item, the tests pass, and the repair is commit ${id}.` };
+}
+
+/**
+ * Returns a turn of the search for a test that fails: the counts first, and then the rest of the same output.
+ * @param {Done | undefined} counts
+ * @returns {Turn}
+ */
+function lookForFailure(counts) {
+  if (!counts)
+    return { say: 'I will run the tests first.', call: { command: "npm test 2>&1 | grep '^ℹ'", mode: 'slow' } };
+  if (passes(counts)) return { say: 'All tests pass: there is nothing to repair.' };
+  return {
+    say: `${hiddenIn(counts.text)}I will look for the test that fails.`,
+    call: { command: "npm test 2>&1 | grep -A 40 'failing tests'", mode: 'slow' },
+  };
 }
 
 /**

@@ -118,8 +118,8 @@ export interface Since {
 }
 
 /**
- * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0, or
- * that of the filter.
+ * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0,
+ * or that of the filter.
  */
 export interface Reused {
   /** The run that ran. */

@@ -138,8 +138,8 @@ export interface ObservedBlock {
 }
 
 /**
- * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a filter
- * ran on stored output.
+ * `agent-bash:reuse`: a stored result was given in place of a run. Its call has no `start` and no `exit`, unless a
+ * filter ran on stored output.
  */
 export interface ObservedReuse {
   /** Names the call in this process. */

@@ -101,10 +101,10 @@ test.runIf(isLinux)(
       }
     }
     console.log(given);
-  // All must happen, or nothing was tested.
+    // All must happen, or nothing was tested.
     expect(given.again).toBeGreaterThan(TREES);
     expect(given.filtered).toBeGreaterThan(TREES / 4);
     expect(given.ran).toBeGreaterThan(TREES);
-    },
+  },
   300_000,
 );

@@ -80,9 +80,7 @@ fn is_first(witness: &Witness) -> bool {
 
 /// Returns whether a pipe is that of a pipeline: no function or trap makes it, and it is not for the control of jobs.
 fn is_plain(witness: &Witness) -> bool {
-    witness.flags() & flag::TRAP == 0
-        && Witness::value(witness.functions) == 0
-        && Witness::value(witness.jobs) == 0
+    witness.flags() & flag::TRAP == 0 && Witness::value(witness.functions) == 0 && Witness::value(witness.jobs) == 0
 }
 
 fn ends(header: &Header) -> [c_int; 2] {
