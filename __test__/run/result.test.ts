@@ -12,6 +12,7 @@ describe('the shape of a result', () => {
     'notes',
     'pid',
     'receipt',
+    'reused',
     'runId',
     'signal',
     'stale',

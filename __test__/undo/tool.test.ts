@@ -11,7 +11,7 @@ import { Site } from './support.ts';
 const schemaOf = (tool: ReturnType<typeof createBashTool>) =>
   tool.inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' }) as unknown as JsonSchema;
 
-const ONE = 'exactly one of command, check_pid, kill_pid, wait_pid and undo_run must be given';
+const ONE = 'exactly one of command, check_pid, kill_pid, wait_pid, undo_run and recall must be given';
 
 describe('the input', () => {
   test.each([true, 'risky', 'always', { when: 'always' }] as const)('has undo_run with undo: %j', (undo) => {
@@ -31,7 +31,7 @@ describe('the input', () => {
     expect(tool.description).not.toContain('undo_run');
     const { issues } = tool.inputSchema['~standard'].validate({ undo_run: 'run-1' });
     expect(issues?.map(({ message }) => message)).toEqual([
-      'exactly one of command, check_pid, kill_pid and wait_pid must be given; unknown input undo_run',
+      'exactly one of command, check_pid, kill_pid, wait_pid and recall must be given; unknown input undo_run',
     ]);
   });
 

@@ -66,7 +66,7 @@ fn each_part_has_its_code() {
         ),
         ("/bin/cat <<X\n$(/bin/true)\nX", "passed: /bin/true 0, /bin/cat <<X 0 #"),
         ("x=`/bin/true`", "passed: /bin/true 0 #"),
-        ("/bin/cat <(/bin/true); :", "passed: /bin/true 0, /bin/cat <(/bin/true) 0 #"),
+        ("/bin/cat <(/bin/true); wait $!", "passed: /bin/true 0, /bin/cat <(/bin/true) 0 #"),
         ("/bin/sleep 0.3 &", "unproven: /bin/sleep 0.3 ? #"),
     ] {
         // What runs at once begins in any order.

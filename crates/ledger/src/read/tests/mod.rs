@@ -112,6 +112,7 @@ fn an_entry_has_every_field_of_the_contract() {
         output: Some("/tmp/o.log".into()),
         silence: Some(Silence { ms: 500, waited_for: Some("ok?".into()) }),
         evidence: Some("unproven".into()),
+        reused: Some("r-0".into()),
         ..Note::default()
     };
     ledger.write(
@@ -128,7 +129,7 @@ fn an_entry_has_every_field_of_the_contract() {
         "silence": { "ms": 500, "waitedFor": "ok?" },
         "evidence": "unproven",
         "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
-        "outputPath": "/tmp/o.log", "taskId": null,
+        "reused": "r-0", "outputPath": "/tmp/o.log", "taskId": null,
     });
     assert_eq!(ledger.read(Query::default()), [expected]);
 }
