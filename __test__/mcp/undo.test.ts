@@ -18,7 +18,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     site.write('a');
     const { call } = await connect({ cwd: site.cwd, undo: { dir: site.dir } });
     const removed = await call('bash', { command: 'rm a' });
-    expect(textOf(removed)).toContain('[changed: 1 deleted (a)]');
+    expect(textOf(removed)).toContain('[changed: 1 deleted (a)');
     const { runId } = removed.structuredContent as { runId: string };
     const undone = await call('bash', { undo_run: runId });
     expect(undone).toMatchObject({ isError: false, structuredContent: { status: 'undone', exitCode: 0, runId } });

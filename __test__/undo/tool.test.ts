@@ -141,7 +141,7 @@ describe('with real commands', () => {
       return { output: last as never, text: made.toModelOutput({ output: last as never }).value };
     };
     const removed = await call({ command: 'rm -r src' });
-    expect(removed.text).toContain('[changed: 2 deleted (src, src/a)]');
+    expect(removed.text).toContain('[changed: 2 deleted (src, src/a)');
     const [, runId = ''] = /\[undo_run "([^"]+)" takes this back\]/.exec(removed.text) ?? [];
     const undone = await call({ undo_run: runId });
     expect(undone.text).toContain('[undone: 2 restored (src, src/a)]');
@@ -169,7 +169,7 @@ describe('with real commands', () => {
     const site = new Site();
     const sandbox = createLocalSandboxSession({ cwd: site.cwd, undo: { when: 'always', dir: site.dir } });
     const { output, text } = await callTool({ sandbox, cwd: site.cwd }, 'echo x > a');
-    expect(text).toContain('[changed: 1 created (a)]');
+    expect(text).toContain('[changed: 1 created (a)');
     expect(text).not.toContain('undo_run');
     await site.undo((output as { runId: string }).runId);
     expect(Object.keys(site.tree())).toEqual(['.']);
