@@ -291,7 +291,7 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
     const link = join(realpathSync(folder()), 'link');
     symlinkSync(one.root, link);
     const env = { ...one.env, CHECK: `ln -sfn ${two.root} ${link}` };
-    await one.stored();
+    await one.stored('check', { cwd: link });
     writeFileSync(one.path('a'), '2\n');
     await one.run('check', { cwd: link, env });
     execFileSync('ln', ['-sfn', one.root, link]);
@@ -354,14 +354,18 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
     await registry.close();
   });
 
-  test('if its output was too large for the store', async () => {
-    const fixture = new Fixture();
-    const reuse = { ...fixture.reuse, storeBytes: 40_000 };
-    await fixture.stored('check', { reuse });
-    const env = { ...fixture.env, CHECK: 'seq 5000' };
-    await fixture.run('check', { env, reuse });
-    expect((await fixture.run('check', { env, reuse })).reused).toBeNull();
-  });
+  test.each(['check', 'check 2>&1 | tail -n 1'])(
+    'if its output or tap was too large for the store: %s',
+    async (command) => {
+      const fixture = new Fixture();
+      const reuse = { ...fixture.reuse, storeBytes: 40_000 };
+      const options = { reuse, taps: 'on' } as const;
+      await fixture.stored(command, options);
+      const env = { ...fixture.env, CHECK: 'seq 5000' };
+      await fixture.run(command, { ...options, env });
+      expect((await fixture.run(command, { ...options, env })).reused).toBeNull();
+    },
+  );
 
   test('and an abort of a result that is given again ends like that of a command', async () => {
     const fixture = new Fixture();
@@ -384,6 +388,14 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
 
 describe.runIf(isLinux && !confined)('a confined command', () => {
   const confine = { profile: 'workspace', network: 'none' } as const;
+
+  test('goes through another filter with the notes of a run', async () => {
+    const fixture = new Fixture();
+    const options = { reuse: 'verified', confine, taps: 'on' } as const;
+    const first = await fixture.stored('make -v 2>&1 | tail -n 1', options);
+    const second = await fixture.run('make -v 2>&1 | wc -l', options);
+    expect(second).toMatchObject({ notes: first.notes, confinement: first.confinement, reused: { filtered: true } });
+  });
 
   test('runs if it wrote an ignored file, without a rule', async () => {
     const fixture = new Fixture();

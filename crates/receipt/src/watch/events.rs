@@ -64,6 +64,10 @@ impl Tree {
     }
 
     fn count(&mut self, event: &TreeEvent) {
+        // Only windows compare the numbers.
+        if self.windows.is_empty() || event.change == TreeChange::Unwatched {
+            return;
+        }
         let is_other = match self.watched.get(&event.watch) {
             Some(Watched::Git) if is_lock(event) => return,
             Some(Watched::Git) => true,
@@ -72,15 +76,17 @@ impl Tree {
         };
         let reports = &mut self.counters.reports;
         let count = if is_other { &mut reports.others } else { &mut reports.files };
-        *count += u64::from(event.change != TreeChange::Unwatched);
+        *count += 1;
     }
 
     /// Returns whether git ignores the file of a report.
     fn is_ignored(&self, id: DirectoryId, event: &TreeEvent) -> bool {
         let Some(directory) = self.catalog.directory(id) else { return false };
-        let key = (id, event.name.clone());
-        let is_directory = self.catalog.entry(&key).is_some_and(Entry::is_directory);
-        directory.ignored.is_some() || directory.rules.ignore(&self.catalog.path_of(&key), is_directory)
+        let is_ignored = || {
+            let is_directory = directory.entries.get(&event.name).is_some_and(Entry::is_directory);
+            directory.rules.ignore(&self.catalog.path(id).join(&event.name), is_directory)
+        };
+        directory.ignored.is_some() || is_ignored()
     }
 
     fn on_change(&mut self, key: Key, change: TreeChange) -> Result<(), Failure> {

@@ -37,11 +37,6 @@ impl Candidate {
         Self { key, root, begin: mark(directory), copy: shared(most / SHARE, temp), most, ground }
     }
 
-    /// Returns why its result may be given again.
-    pub fn ground(&self) -> Ground {
-        self.ground
-    }
-
     /// Returns the copy of its output.
     pub fn copy(&self) -> &SharedCopy {
         &self.copy
@@ -53,7 +48,7 @@ impl Candidate {
         self,
         directory: &Path,
         is_alone: impl FnOnce(&Path) -> bool,
-        stored: impl FnOnce(Copied) -> Stored,
+        stored: impl FnOnce(Key, Ground, Copied) -> Stored,
     ) -> Option<Storable> {
         let end = mark(directory);
         // The directory may be a link.
@@ -68,8 +63,10 @@ impl Candidate {
             Ground::Reads | Ground::Confined => self.begin.touched().is_none(),
         };
         let output = self.copy.lock().unwrap_or_else(PoisonError::into_inner).finish();
-        let stored = stored(output.filter(|_| is_there && is_clean && is_alone(&self.root))?);
-        Some(Storable { root: self.root, end, key: self.key, stored, most: self.most })
+        let output = output.filter(|_| is_there && is_clean && is_alone(&self.root))?;
+        let stored = stored(self.key, self.ground, output);
+        // The tap may be larger than the output.
+        (stored.bytes() <= self.most / SHARE).then_some(Storable { root: self.root, end, stored, most: self.most })
     }
 }
 
@@ -78,7 +75,6 @@ impl Candidate {
 pub struct Storable {
     root: PathBuf,
     end: Mark,
-    key: Key,
     stored: Stored,
     most: u64,
 }
@@ -86,6 +82,6 @@ pub struct Storable {
 impl Storable {
     /// Stores the run. Blocks.
     pub fn store(self) {
-        add(&self.root, self.end, self.key, self.stored, self.most);
+        add(&self.root, self.end, self.stored, self.most);
     }
 }

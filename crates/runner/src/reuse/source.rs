@@ -13,11 +13,11 @@ pub struct Source {
     pub span: (usize, usize),
     /// Whether its errors go where its output goes, or into a file.
     pub takes_errors: bool,
-    /// What is behind its pipe.
+    /// The filter behind its pipe.
     pub filter: Option<Filter>,
 }
 
-/// What is behind the pipe of a source.
+/// The commands behind the pipe of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     /// Its source.

@@ -23,7 +23,7 @@ struct Tree {
     /// A moment from which on nothing has changed. It is not later than the end of any run.
     end: Arc<Mark>,
     /// The oldest first.
-    runs: Vec<(Key, Arc<Stored>)>,
+    runs: Vec<Arc<Stored>>,
 }
 
 fn trees() -> MutexGuard<'static, Vec<Tree>> {
@@ -38,20 +38,18 @@ pub fn find(root: &Path, key: &Key, source: Option<&str>, max_age: Duration) -> 
     let mut trees = trees();
     let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
     let tree = trees.remove(at);
-    let recent = || tree.runs.iter().rev().filter(|(_, stored)| stored.is_recent(max_age));
-    let has_source = |(known, stored): &&(Key, Arc<Stored>)| {
+    let recent = || tree.runs.iter().rev().filter(|stored| stored.is_recent(max_age));
+    let has_source = |stored: &&Arc<Stored>| {
         let written = stored.written.as_ref().filter(|written| written.is_filterable);
-        let text = written.map(|written| written.text.as_str());
-        source.is_some() && text == source && Key { command: key.command.clone(), ..known.clone() } == *key
+        source.is_some() && written.map(|written| written.text.as_str()) == source && stored.key.differs_in_text(key)
     };
-    let found = recent().find(|(known, _)| known == key).or_else(|| recent().find(has_source));
-    let found = found.map(|(_, stored)| Arc::clone(stored));
+    let found = recent().find(|stored| stored.key == *key).or_else(|| recent().find(has_source)).cloned();
     trees.push(tree);
     found
 }
 
 /// Stores a run. `end` marks its end in its tree. `most`: the most bytes of all outputs. Blocks.
-pub fn add(root: &Path, end: Mark, key: Key, stored: Stored, most: u64) {
+pub fn add(root: &Path, end: Mark, stored: Stored, most: u64) {
     // A tree that did not change since the runs before needs one mark for all of them.
     let known = end_of(root).filter(is_untouched);
     let mut all = trees();
@@ -64,8 +62,8 @@ pub fn add(root: &Path, end: Mark, key: Key, stored: Stored, most: u64) {
             Tree { root: root.to_owned(), end: Arc::new(end), runs: Vec::new() }
         }
     };
-    tree.runs.retain(|(known, _)| *known != key);
-    tree.runs.push((key, Arc::new(stored)));
+    tree.runs.retain(|known| known.key != stored.key);
+    tree.runs.push(Arc::new(stored));
     all.push(tree);
     gone.append(&mut spare(&mut all, most));
     drop(all);
@@ -91,14 +89,14 @@ fn is_untouched(end: &Arc<Mark>) -> bool {
 /// Takes the trees and runs that are too many. The last run stays.
 fn spare(trees: &mut Vec<Tree>, most: u64) -> Vec<Tree> {
     let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(TREES)).collect();
-    let bytes = |tree: &Tree| tree.runs.iter().map(|(_, stored)| stored.bytes()).sum::<u64>();
+    let bytes = |tree: &Tree| tree.runs.iter().map(|stored| stored.bytes()).sum::<u64>();
     loop {
         let count: usize = trees.iter().map(|tree| tree.runs.len()).sum();
         let is_too_much = count > RUNS || trees.iter().map(bytes).sum::<u64>() > most;
         if !is_too_much || count <= 1 {
             return gone;
         }
-        let Some(oldest) = trees.iter_mut().min_by_key(|tree| tree.runs.first().map(|(_, stored)| stored.ended)) else {
+        let Some(oldest) = trees.iter_mut().min_by_key(|tree| tree.runs.first().map(|stored| stored.ended)) else {
             return gone;
         };
         oldest.runs.remove(0);
@@ -123,7 +121,7 @@ mod tests {
         Key { command: command.to_owned(), directory: (1, 2), surroundings: 7 }
     }
 
-    fn stored(run: &str, bytes: usize) -> Stored {
+    fn stored(command: &str, run: &str, bytes: usize) -> Stored {
         let copy = shared(1 << 20, &std::env::temp_dir());
         copy.lock().expect("not poisoned").push(capture::Stream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
@@ -139,8 +137,8 @@ mod tests {
         };
         let evidence = evidence::read(ran);
         Stored {
+            key: key(command),
             run: run.to_owned(),
-            command: String::new(),
             at: now_ms(),
             ended: Instant::now(),
             code: 0,
@@ -170,20 +168,30 @@ mod tests {
     fn a_run_is_found_until_its_tree_changes() {
         let (_directory, root) = watched();
         assert_eq!(run(&root, "make"), None);
-        add(&root, mark(&root), key("make"), stored("r1", 3), 100);
-        add(&root, mark(&root), key("ls"), stored("r2", 3), 100);
+        add(&root, mark(&root), stored("make", "r1", 3), 100);
+        add(&root, mark(&root), stored("ls", "r2", 3), 100);
         assert_eq!((run(&root, "make").as_deref(), run(&root, "ls").as_deref()), (Some("r1"), Some("r2")));
         assert_eq!(run(&root, "make all"), None);
         assert_eq!(run(root.parent().expect("above"), "make"), None);
         assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
         assert!(find(&root, &Key { surroundings: 8, ..key("make") }, None, HOUR).is_none());
         assert!(find(&root, &key("make"), None, Duration::ZERO).is_none(), "too old");
-        add(&root, mark(&root), key("make"), stored("r3", 3), 100);
+        add(&root, mark(&root), stored("make", "r3", 3), 100);
         assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");
         fs::write(root.join("a"), "2").expect("written");
         assert_eq!((run(&root, "make"), run(&root, "ls")), (None, None));
-        add(&root, mark(&root), key("ls"), stored("r4", 3), 100);
+        add(&root, mark(&root), stored("ls", "r4", 3), 100);
         assert_eq!((run(&root, "make"), run(&root, "ls").as_deref()), (None, Some("r4")));
+    }
+
+    #[test]
+    fn a_run_is_old_by_either_clock() {
+        let at = |at: u64, ended| Stored { at, ended, ..stored("make", "r", 3) };
+        let (now, then) = (Instant::now(), Instant::now().checked_sub(2 * HOUR));
+        assert!(at(now_ms(), now).is_recent(HOUR));
+        assert!(!at(now_ms() - 7_200_000, now).is_recent(HOUR), "the machine slept");
+        assert!(!at(now_ms() + 60_000, now).is_recent(HOUR), "the clock was set back");
+        assert!(then.is_none_or(|then| !at(now_ms(), then).is_recent(HOUR)), "the clock was set forward and back");
     }
 
     #[test]
@@ -194,10 +202,10 @@ mod tests {
         let tree = |root: &Path| Tree { root: root.to_owned(), end: Arc::new(mark(root)), runs: Vec::new() };
         trees.extend([tree(&one), tree(&two)]);
         for (at, command) in ["a", "b", "c", "d"].iter().enumerate() {
-            trees[at % 2].runs.push((key(command), Arc::new(stored(command, 40))));
+            trees[at % 2].runs.push(Arc::new(stored(command, command, 40)));
         }
         let left = |trees: &[Tree]| -> Vec<String> {
-            trees.iter().flat_map(|tree| &tree.runs).map(|(key, _)| key.command.clone()).collect()
+            trees.iter().flat_map(|tree| &tree.runs).map(|stored| stored.key.command.clone()).collect()
         };
         assert!(spare(&mut trees, 160).is_empty());
         spare(&mut trees, 100);

@@ -25,13 +25,20 @@ pub struct Key {
     pub surroundings: u128,
 }
 
+impl Key {
+    /// Returns whether it is another key for its text at most.
+    pub fn differs_in_text(&self, other: &Self) -> bool {
+        self.directory == other.directory && self.surroundings == other.surroundings
+    }
+}
+
 /// A run that has ended.
 #[derive(Debug)]
 pub struct Stored {
+    /// What it was given.
+    pub key: Key,
     /// Its name.
     pub run: String,
-    /// The text of its command.
-    pub command: String,
     /// The time of its end, Unix ms.
     pub at: u64,
     /// The same by the clock that only goes on.

@@ -75,7 +75,7 @@ const WITHOUT_PATHS: &str = "echo printf true false : exit return shift set";
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
 /// Returns whether the result of a command varies by itself, or depends on a place outside of the tree with this root,
-/// as far as its text tells.
+/// as far as its text tells. Blocks.
 pub fn varies(analysis: &Analysis, root: &Path) -> bool {
     let text = &analysis.command;
     let mut names = text.split(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
@@ -137,15 +137,17 @@ fn shows_dates(unit: &CommandUnit) -> bool {
         && !is(&["--oneline", "--format", "--pretty"])
 }
 
-/// Returns whether a command runs or reads outside of a tree. Its program may be anywhere.
+/// Returns whether a command runs or reads outside of a tree. Its program may be anywhere. Blocks.
 fn leaves(unit: &CommandUnit, root: &Path) -> bool {
-    let Some(cwd) = unit.cwd.as_deref().map(Path::new).filter(|cwd| cwd.starts_with(root)) else {
+    // A directory that is missing keeps its name.
+    let real = |cwd: &String| Path::new(cwd).canonicalize().unwrap_or_else(|_| PathBuf::from(cwd));
+    let Some(cwd) = unit.cwd.as_ref().map(real).filter(|cwd| cwd.starts_with(root)) else {
         // Assignments alone have no directory.
         return !unit.argv.is_empty();
     };
     let targets = unit.redirects.iter().map(|redirect| &redirect.target);
     let has_paths = !unit.name.as_deref().is_some_and(|name| is_one_of(WITHOUT_PATHS, name));
-    unit.argv.iter().skip(1).filter(|_| has_paths).chain(targets).any(|word| leads_out(word, cwd, root))
+    unit.argv.iter().skip(1).filter(|_| has_paths).chain(targets).any(|word| leads_out(word, &cwd, root))
 }
 
 /// Returns whether a word may be a path outside of a tree.

@@ -93,7 +93,7 @@ impl Launch {
                 && let Some(stored) = reuse::find(&root, &key, text, wanted.max_age)
             {
                 // A tap that is wanted is given, too.
-                if stored.command == key.command && (stored.written.is_some() || !wants_tap) {
+                if stored.key == key && (stored.written.is_some() || !wants_tap) {
                     return Some(Again::Given(stored, root));
                 }
                 if let (Some(source), true) = (source, stored.written.as_ref().is_some_and(is_filterable))
@@ -153,8 +153,8 @@ impl Launch {
         request.stdin = Some(bytes);
         (request.evidence, request.producer, request.taps, request.is_producer) = (None, None, false, false);
         self.order = order_of(request, self.helpers, None)?;
-        if let Some(facts) = request.world.take() {
-            self.enter(facts);
+        if let Some(facts) = self.request.world.clone() {
+            self.enter_plan(&facts);
         }
         self.filtered = Some(filtered);
         Ok(())
@@ -187,12 +187,12 @@ impl Launch {
         let (evidence, run, cwd) = (evidence.clone(), outcome.run.clone(), self.request.cwd.clone());
         let denials = outcome.confinement.as_ref().map(|held| held.denials.clone()).unwrap_or_default();
         let (at, ended) = (now_ms(), Instant::now());
-        let (command, source) = (self.request.command.clone(), self.source());
+        let source = self.source();
         let tap = tap.map(|tap| (tap.path.clone(), tap.bytes));
-        let (ground, own) = (candidate.ground(), self.request.live_run.as_ref().map(|run| run.number()));
-        let stored = move |output| {
+        let own = self.request.live_run.as_ref().map(|run| run.number());
+        let stored = move |key, ground, output| {
             let written = source.and_then(|source| written(source, &evidence, &output, tap));
-            Stored { run, command, at, ended, code, evidence, output, written, denials, ground }
+            Stored { key, run, at, ended, code, evidence, output, written, denials, ground }
         };
         let is_alone = move |root: &Path| !runs().any_in(root, own);
         spawn_blocking(move || candidate.end(&cwd, is_alone, stored)).await.ok().flatten()

@@ -227,13 +227,18 @@ impl Launch {
     fn enter(&mut self, facts: Arc<WorldFacts>) {
         if self.request.world.is_none() {
             self.request.notes.extend(facts.notes.iter().cloned());
-            if enter_world(&mut self.order.plan, &facts) {
-                self.order.warm = warm::of(&self.request, &self.order.plan, self.helpers);
-            }
+            self.enter_plan(&facts);
             self.request.world = Some(facts);
             if let Some(task) = &mut self.order.task {
                 task.confinement = self.request.confinement();
             }
+        }
+    }
+
+    /// Gives the plan the variables of the command's world.
+    fn enter_plan(&mut self, facts: &WorldFacts) {
+        if enter_world(&mut self.order.plan, facts) {
+            self.order.warm = warm::of(&self.request, &self.order.plan, self.helpers);
         }
     }
 
