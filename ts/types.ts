@@ -288,7 +288,7 @@ export interface BashOptions {
    * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
    * have no tap.
    *
-   * @default 'off'; 'on' for `createBashTool` and MCP
+   * @default 'off'; 'on' for `createBashTool` and MCP, unless they have `onAfterRun`, which does not see what is kept
    * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
    */
   taps?: 'off' | 'on' | undefined;

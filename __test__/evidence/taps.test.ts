@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, type BashOptions, BashSession, bash, OutputStore, type Tap } from 'agent-bash';
-import { createBashTool } from 'agent-bash/ai';
+import { type BashToolOptions, createBashTool } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
 import { callTool, runTool } from '../ai/fixtures/call.ts';
 import { finished, folder, isLinux } from '../support/index.ts';
@@ -15,6 +15,11 @@ const HERE = WAYS.filter(([way]) => !/terminal|task|background/.test(way));
 
 /** A program that prints its arguments' numbers of bytes of all kinds. */
 const BYTES = `perl -e 'print join "", map { chr($_ * 7 % 256) } 1 .. 300_000'`;
+
+/** Programs that leave their output in the pipe, or write it at once. */
+const LEAVES_MUCH = `node -e 'process.stdout.write("x".repeat(60000)); process.exit()'`;
+const LEAVES_LINES = `node -e 'for (let i = 0; i < 1000; i++) console.log("test " + i + " failed"); process.exit()'`;
+const WRITES_ONCE = `python3 -c 'import os; os.set_blocking(1, False); os.write(1, b"x" * 60000)'`;
 
 /** Pipelines whose output and codes are the same each time, with their producers. */
 const PIPELINES: [command: string, producer: string][] = [
@@ -36,6 +41,10 @@ const PIPELINES: [command: string, producer: string][] = [
   ['seq 0 | (sleep .2; ls /proc/$$/fd)', 'seq 0'],
   [`perl -e 'print "x" x 60000' | (sleep .3; dd bs=60000 count=1 2>/dev/null | wc -c)`, `perl -e 'print "x" x 60000'`],
   ['perl -e "\\$|=1; print 7 for 1 .. 999" | (sleep .2; wc -c)', 'perl -e "\\$|=1; print 7 for 1 .. 999"'],
+  // What a program leaves in its pipe when it exits arrives.
+  [`${LEAVES_MUCH} | wc -c`, LEAVES_MUCH],
+  [`${LEAVES_LINES} | grep -c test`, LEAVES_LINES],
+  [`${WRITES_ONCE} | (sleep .3; wc -c)`, WRITES_ONCE],
   ['bash -c "sleep .2; seq 3" | cat', 'bash -c "sleep .2; seq 3"'],
   ['bash -c "(sleep .2; seq 3) & seq 7" | cat', 'bash -c "(sleep .2; seq 3) & seq 7"'],
 ];
@@ -127,9 +136,27 @@ describe.runIf(isLinux)('taps', () => {
   });
 
   test('a producer whose reader leaves early, but that has ended, is complete', async () => {
-    const tap = await tapOf('bash -c "seq 20000" | (sleep .2; head -1)');
+    const tap = await tapOf('bash -c "seq 40000" | (sleep .2; head -1)');
     expect(tap).toMatchObject({ kept: true, complete: false });
     expect(await tapOf('bash -c "seq 2000" | (sleep .3; head -1)')).toMatchObject({ lines: 2000, complete: true });
+  });
+
+  test('a reader that waits gets as much at once as was written at once', async () => {
+    for (const bytes of [10_000, 60_000]) {
+      const command = `perl -e 'sleep 1; syswrite STDOUT, "x" x ${bytes}' | dd bs=65536 count=1 2>/dev/null | wc -c`;
+      const { stdout, evidence } = await bash(command, TAPS);
+      expect([stdout.trim(), evidence?.tap?.bytes]).toEqual([String(bytes), bytes]);
+    }
+  });
+
+  test('a command with a tap is as silent as without one', async () => {
+    const command = `bash -c 'for i in 1 2 3 4 5 6; do sleep .2; echo $i; seq 3; done' | sort -r | head -1`;
+    expect(await bash(command, { ...TAPS, idleTimeoutMs: 500 })).toMatchObject({ status: 'timed-out', exitCode: 124 });
+  });
+
+  test('a producer that was ended is not complete', async () => {
+    const { evidence } = await bash('yes | grep -c x', { ...TAPS, timeoutMs: 300 });
+    expect(evidence?.tap).toMatchObject({ kept: true, complete: false });
   });
 
   test('past spill.maxBytes nothing more is kept, and the data flows on', async () => {
@@ -366,14 +393,26 @@ describe.runIf(isLinux)('taps', () => {
       expect(has({ evidence: 'off' })).toBe(false);
     });
 
+    test('a tool with a hook has none, unless it asks for them: the hook does not see what is kept', async () => {
+      const onAfterRun = () => undefined;
+      const tapWith = async (options: BashToolOptions) => {
+        const { output } = await callTool({ onAfterRun, ...options }, 'seq 1 100 | grep -c 1');
+        return ('evidence' in output && output.evidence?.tap) || null;
+      };
+      expect(await tapWith({})).toBeNull();
+      expect(await tapWith({ perCall: () => ({ onAfterRun }), onAfterRun: undefined })).toBeNull();
+      expect(await tapWith({ taps: 'on' })).toMatchObject({ kept: true });
+    });
+
     test('a hook that changes the text also removes the copy', async () => {
       let path = '';
       const { output } = await callTool(
         {
+          taps: 'on',
           onAfterRun: ({ result }) => {
             if (!('stdout' in result) || !('evidence' in result)) return undefined;
             path = result.evidence?.tap?.path ?? '';
-            return { ...result, stdout: 'redacted' };
+            return Object.freeze({ ...result, stdout: 'redacted' });
           },
         },
         'seq 1 100 | grep -c 1',

@@ -94,6 +94,7 @@ function createAgent({ model, directory, env, store, confined, registry, command
     actor: { agent: 'coding-agent' },
     // While nothing has changed, the tests are not run again: what they wrote goes through the next filter.
     reuse: { commands: ['npm test:*'] },
+    taps: 'on',
     // The model reads the lines that matter, and recalls others.
     reduce: 'salient',
     ...(confined && { confine: 'workspace', onAccess: asks }),

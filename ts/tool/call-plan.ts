@@ -186,7 +186,7 @@ export function setupFor(options: BashToolOptions, { level, recalls, taps }: Red
 
 /** Returns whether commands of a tool can have taps. */
 function mayTap(options: BashToolOptions, standard: 'off' | 'on'): boolean {
-  const { taps = standard, evidence, run } = options;
+  const { taps = options.onAfterRun === undefined ? standard : 'off', evidence, run } = options;
   const isHere = sandboxOf(options) === undefined && terminalOf(options) === undefined;
   return taps === 'on' && evidence !== 'off' && isHere && (run === undefined || run === bash);
 }

@@ -228,7 +228,7 @@ function ended(result: BashResult, advice: Advice, recalls: boolean, bare: boole
   const shown = view || isAlone ? [withoutLastNewline(view?.text ?? stdout)] : streams(result);
   const head = headline(result);
   const says = exitCode === 0 ? !(view || bare) : exitCode !== null && !head.includes(`exit code ${exitCode}`);
-  const proved = evidencePart(result, view?.text ?? `${stdout}${stderr}`, recalls);
+  const proved = evidencePart(result, view?.text ?? stdout, recalls);
   return [head, ...shown, says ? `exit code: ${exitCode}` : '', proved, nextStep(result, advice)];
 }
 

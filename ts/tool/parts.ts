@@ -113,7 +113,7 @@ function placesOf(cwd: string): string[] {
 
 /**
  * Returns the lines about failures that the exit code does not show, and about the output of a pipeline's first
- * program; or `''`. `shown`: the text that the model reads.
+ * program; or `''`. `shown`: what the model reads of standard output.
  */
 export function evidencePart(
   { evidence, confinement }: Partial<Pick<BashResult, 'evidence' | 'confinement'>>,
@@ -122,7 +122,8 @@ export function evidencePart(
 ): string {
   // A hook or a replacement of `bash` may give a result of another version.
   if (!evidence) return '';
-  const tap = tapLine(evidence.tap ?? null, linesOf(shown).length, recalls, !confinement);
+  const kept = evidence.tap?.kept ? evidence.tap : null;
+  const tap = kept ? tapLine(kept, linesOf(shown).length, recalls, !confinement) : '';
   return [...evidenceLines(evidence), ...(tap === '' ? [] : [tap])].map((line) => `[${line}]`).join('\n');
 }
 

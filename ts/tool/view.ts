@@ -302,7 +302,8 @@ export class Viewing {
     const { outputs, recalls, taps } = this.#place;
     const { isProducer } = plan;
     const kept: BashOptions & Kept = {
-      taps: this.#options.taps ?? taps,
+      // A hook may remove secrets of what a filter has left, and sees nothing of what a tap keeps.
+      taps: this.#options.taps ?? (this.#options.onAfterRun === undefined ? taps : 'off'),
       [KEEPING]: { store: outputs, recall: recalls, earlier: this.#sources, isProducer },
     };
     if (this.#isNative(plan)) return { ...kept, reduce: this.#reduce };
@@ -332,7 +333,10 @@ export class Viewing {
   async replaced(before: BashToolOutput, after: BashToolOutput): Promise<BashToolOutput> {
     if (!isResult(before) || !isResult(after)) return after;
     const isSame = after.stdout === before.stdout && after.stderr === before.stderr;
-    if (!isSame) this.#forgetTap(before, after);
+    return this.#viewed(before, isSame ? after : this.#withoutTap(before, after), isSame);
+  }
+
+  async #viewed(before: BashResult, after: BashResult, isSame: boolean): Promise<BashResult> {
     if (before.view == null || after.view == null) return after;
     if (isSame || JSON.stringify(after.view) !== JSON.stringify(before.view)) return after;
     // The hook may have removed a secret, which the kept output still has.
@@ -343,12 +347,12 @@ export class Viewing {
     return { ...after, view, notes: [...after.notes, ...notes] };
   }
 
-  /** Deletes what a tap kept, which still has what a hook removed. */
-  #forgetTap({ evidence }: BashResult, after: BashResult): void {
+  /** Deletes what a tap kept, which still has what a hook removed. Returns the hook's result without it. */
+  #withoutTap({ evidence }: BashResult, after: BashResult): BashResult {
     const tap = evidence?.tap;
-    if (tap == null || tap.path === null) return;
+    if (tap == null || tap.path === null) return after;
     this.#keeper.drop(tap);
-    if (after.evidence?.tap) after.evidence = { ...after.evidence, tap: null };
+    return after.evidence ? { ...after, evidence: { ...after.evidence, tap: null } } : after;
   }
 
   /** Resolves with a check and its view. `ask` is called if `reduce` is valid, since it consumes the output. */

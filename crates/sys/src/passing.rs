@@ -1,20 +1,28 @@
-//! The flow from one pipe to another through this process, which holds no byte between two steps.
+//! The flow from one pipe to another through this process, which holds no byte between two steps, unless the system has
+//! no memory.
 
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{read, write};
 
-/// Bytes of one step: a pipe that is ready takes so many whole, and packs small ones together.
-const STEP: usize = 4096;
+use crate::{LARGE_PIPE_BYTES, tee_pipe, waiting_bytes};
+
+/// Bytes that a pipe with any room takes whole, and packs together with others.
+const PAGE: usize = 4096;
+/// Most bytes of one step.
+const STEP: usize = 256 * 1024;
 
 /// Passes bytes on, a few at a time.
 #[derive(Debug)]
 pub struct Passing {
-    bytes: Box<[u8; STEP]>,
+    bytes: Vec<u8>,
     /// Bytes that the second pipe did not take though it had room: the system has no memory.
     held: usize,
+    /// A pipe for a look at the first one, once it was needed.
+    aside: Option<(OwnedFd, OwnedFd)>,
 }
 
 /// The result of a step.
@@ -34,7 +42,7 @@ pub enum Passed<'b> {
 
 impl Default for Passing {
     fn default() -> Self {
-        Self { bytes: Box::new([0; STEP]), held: 0 }
+        Self { bytes: vec![0; STEP], held: 0, aside: None }
     }
 }
 
@@ -48,8 +56,18 @@ impl Passing {
         if !ready.contains(PollFlags::POLLOUT) {
             return Passed::Full;
         }
+        // What was written at once is to be read at once, if the reader wants it.
+        if self.held == 0 && waiting_bytes(from) > PAGE as u64 {
+            match self.peek(from).and_then(|seen| Ok(write(to, &self.bytes[..seen])?)) {
+                Ok(count) => return Passed::Bytes(self.take(from, count)),
+                Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => return Passed::ReaderLeft(&[]),
+                Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => return Passed::Full,
+                // The system cannot, or has no memory for it: a page at a time.
+                Err(_) => {}
+            }
+        }
         while self.held == 0 {
-            match read(from, &mut self.bytes[..]) {
+            match read(from, &mut self.bytes[..PAGE]) {
                 Ok(0) => return Passed::Ended,
                 Ok(count) => self.held = count,
                 Err(Errno::EINTR) => {}
@@ -66,6 +84,40 @@ impl Passing {
             }
         }
     }
+}
+
+impl Passing {
+    /// Reads what the first pipe holds, which keeps it. Returns how much that is.
+    fn peek(&mut self, from: BorrowedFd<'_>) -> io::Result<usize> {
+        if self.aside.is_none() {
+            let aside = crate::pipe()?;
+            crate::grow_pipe(aside.0.as_fd(), LARGE_PIPE_BYTES);
+            self.aside = Some(aside);
+        }
+        let Some((read, write)) = &self.aside else { return Ok(0) };
+        let count = tee_pipe(from, write.as_fd(), STEP)?;
+        Ok(fill(read.as_fd(), &mut self.bytes[..count]))
+    }
+
+    /// Takes bytes that the second pipe has, and the first one still holds.
+    fn take(&mut self, from: BorrowedFd<'_>, count: usize) -> &[u8] {
+        let taken = fill(from, &mut self.bytes[..count]);
+        &self.bytes[..taken]
+    }
+}
+
+/// Reads so many bytes of a pipe that holds them, and that no one else reads.
+fn fill(pipe: BorrowedFd<'_>, bytes: &mut [u8]) -> usize {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match read(pipe, &mut bytes[taken..]) {
+            Ok(0) => break,
+            Ok(more) => taken += more,
+            Err(Errno::EINTR) => {}
+            Err(_) => break,
+        }
+    }
+    taken
 }
 
 /// Returns which of these events an end of a pipe has now, and those that always show.

@@ -1,7 +1,7 @@
 //! The descriptors that travel with messages, each in a named place.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use crate::plan::{Plan, Stdin};
 use confine::world::Freshness;
@@ -52,15 +52,14 @@ pub struct TapEnds {
 }
 
 impl TapEnds {
-    /// Opens both pipes. Returns the ends of the shell as well: one to read from, and one to write to.
+    /// Opens both pipes. Returns the ends of the shell as well: one to read from, and one to write to. Each pipe has
+    /// the room of a plain one: what a program leaves there when it exits reaches the reader.
     ///
     /// # Errors
     /// If no descriptors are free.
     pub fn open() -> io::Result<(Self, [OwnedFd; 2])> {
         let (from, write) = sys::pipe()?;
         let (read, to) = sys::pipe()?;
-        // The producer may be as far ahead of its reader as in a plain pipe, and a page.
-        sys::grow_pipe(from.as_fd(), PAGE);
         sys::set_nonblocking(&from)?;
         sys::set_nonblocking(&to)?;
         Ok((Self { from, to }, [read, write]))
@@ -75,9 +74,6 @@ impl TapEnds {
         Some(Self { from, to })
     }
 }
-
-/// Bytes of the producer's pipe: the smallest that the system gives.
-const PAGE: i32 = 4096;
 
 /// The addon's ends of a warm shell's pipes.
 #[derive(Debug, Default)]

@@ -23,7 +23,8 @@ const NOT_SIMPLE: &str = "What is before its first pipe is not one simple comman
 /// Returns the producer of the first pipeline that has one worth keeping: no contents of files, rows of a search, or
 /// text of `echo`.
 pub fn producer(command: &str) -> Option<Producer> {
-    if command.len() > LONGEST || !command.contains('|') {
+    // Most commands have no pipe.
+    if command.len() > LONGEST || !command.split("||").any(|part| part.contains('|')) {
         return None;
     }
     let parsed = read(command);

@@ -28,6 +28,19 @@ pub fn peek_pipe(pipe: BorrowedFd<'_>) -> io::Result<(OwnedFd, bool)> {
     Ok((seen, ioctl_fionread(pipe)? == count as u64))
 }
 
+/// Returns how many bytes a pipe holds.
+pub fn waiting_bytes(pipe: BorrowedFd<'_>) -> u64 {
+    ioctl_fionread(pipe).unwrap_or(0)
+}
+
+/// Copies bytes of one pipe to another, at most so many, and leaves them in the first one. Never waits.
+///
+/// # Errors
+/// If one has no bytes or the other no room, if nothing reads from the second, or if the system cannot copy.
+pub fn tee_pipe(from: BorrowedFd<'_>, to: BorrowedFd<'_>, most: usize) -> nix::Result<usize> {
+    tee(from, to, most, SpliceFFlags::SPLICE_F_NONBLOCK)
+}
+
 /// Returns the name of a pipe, as the list of a process's open pipes has it.
 pub fn name_of_pipe(pipe: BorrowedFd<'_>) -> Option<String> {
     fstat(pipe).ok().map(|file| format!("pipe:[{}]", file.st_ino))

@@ -28,6 +28,16 @@ pub fn writers_of(_: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
     Vec::new()
 }
 
+/// Returns none: no command is tapped on macOS.
+pub fn waiting_bytes(_pipe: BorrowedFd<'_>) -> u64 {
+    0
+}
+
+/// Fails: no command is tapped on macOS.
+pub fn tee_pipe(_from: BorrowedFd<'_>, _to: BorrowedFd<'_>, _most: usize) -> nix::Result<usize> {
+    Err(nix::errno::Errno::ENOTSUP)
+}
+
 /// Fails: no command is tapped on macOS.
 pub fn peek_pipe(_: BorrowedFd<'_>) -> io::Result<(OwnedFd, bool)> {
     Err(io::ErrorKind::Unsupported.into())

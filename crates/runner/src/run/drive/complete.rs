@@ -99,14 +99,15 @@ fn proofs<L: Listener>(drive: &mut Drive<'_, Child, L>, moved: bool) -> (Option<
         drive.leave_tap();
     }
     let stdout = &mut drive.output.streams.stdout;
-    let is_whole = !stdout.is_open() && !drive.process.was_terminated();
+    let by_itself = !drive.process.was_terminated();
+    let is_whole = !stdout.is_open() && by_itself;
     let (own, tap) = (stdout.take_kept(), drive.tap.take());
     if moved {
         own.into_iter().chain(tap.map(Tap::into_kept)).for_each(Kept::discard);
         return (None, None);
     }
     let counter = &mut drive.output.readers.tapped;
-    (tap.map(|tap| tap.finish(counter)).or_else(|| Some(own?.finish(is_whole))), drive.shim.take_watched())
+    (tap.map(|tap| tap.finish(by_itself, counter)).or_else(|| Some(own?.finish(is_whole))), drive.shim.take_watched())
 }
 
 /// Returns the order for a task that takes over the pipes that the command left open, if there is a registry.

@@ -1,9 +1,10 @@
 //! The copy of what a program writes.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::request::{Request, SPILL_MAX_BYTES, SpillPlace};
-use capture::{SpillDir, SpillError, SpillFile};
+use capture::{SpillDir, SpillError, SpillFile, sweep};
 
 /// Bytes that are kept in memory. More go into a file at once.
 const IN_MEMORY: usize = 64 * 1024;
@@ -28,6 +29,8 @@ pub type CopyResult = Result<Copied, String>;
 pub struct Kept {
     place: Place,
     most: u64,
+    /// The highest age of files beside it. `None`: they stay.
+    retention: Option<Duration>,
     copy: Copy,
     lines: u64,
     bytes: u64,
@@ -47,11 +50,14 @@ enum Copy {
 }
 
 impl Place {
-    fn file(&self, most: u64) -> Result<SpillFile, SpillError> {
+    fn file(&self, most: u64, retention: Option<Duration>) -> Result<SpillFile, SpillError> {
         let directory = match self {
             Self::Private(temp) => SpillDir::private(temp),
             Self::Given(directory) => SpillDir::given(directory),
         }?;
+        if let Some(retention) = retention {
+            sweep(&directory, retention);
+        }
         Ok(SpillFile::create(&directory, "tap", most)?.with_thread())
     }
 }
@@ -64,7 +70,8 @@ impl Kept {
             _ => Place::Private(request.temp.clone()),
         };
         let most = spill.map_or(SPILL_MAX_BYTES.default, |spill| spill.max_bytes).min(request.tap_bytes);
-        Self { place, most, copy: Copy::Memory(Vec::new()), lines: 0, bytes: 0, ends_line: true }
+        let retention = spill.map(|spill| spill.retention);
+        Self { place, most, retention, copy: Copy::Memory(Vec::new()), lines: 0, bytes: 0, ends_line: true }
     }
 
     /// Returns how many bytes it has taken.
@@ -101,7 +108,9 @@ impl Kept {
     /// Writes what is in memory to the file.
     pub fn write_down(&mut self) {
         let Copy::Memory(memory) = &self.copy else { return };
-        self.copy = match self.place.file(self.most) {
+        // A sweep costs more than a short copy.
+        let retention = self.retention.filter(|_| memory.len() > IN_MEMORY);
+        self.copy = match self.place.file(self.most, retention) {
             Ok(mut file) => {
                 file.write_bytes(memory);
                 Copy::File(file)

@@ -381,12 +381,10 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         self.silence.on_output(now.into_std());
     }
 
-    /// Copies what flows through the tap. A producer that writes is not silent, though its reader may be.
+    /// Copies what flows through the tap. The command is as silent as without it.
     fn copy_tap(&mut self) {
         let Self { tap: Some(tap), output, .. } = self else { return };
-        if tap.copy(&mut output.readers.tapped) {
-            self.silence.on_output(Instant::now().into_std());
-        }
+        tap.copy(&mut output.readers.tapped);
     }
 
     /// Leaves the tap to the shim, if it is still open.
