@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { defineConfig } from 'tsdown';
 import { pageAppPlugin } from './scripts/page-app.mjs';
 
@@ -9,6 +10,9 @@ const shared = {
   // Two runs write here; scripts/build.mjs removes what neither did.
   clean: false,
 } as const;
+
+/** The adapters for agent frameworks: an entry for each directory. */
+const frameworks = readdirSync('ts/frameworks').filter((name) => name !== 'shared');
 
 export default defineConfig([
   // The main entry is one CommonJS file for import and require, so that both share one addon and one state.
@@ -29,9 +33,10 @@ export default defineConfig([
       openai: 'ts/openai/index.ts',
       render: 'ts/render/index.ts',
       otel: 'ts/otel/index.ts',
+      ...Object.fromEntries(frameworks.map((name) => [name, `ts/frameworks/${name}/index.ts`])),
     },
     format: ['esm', 'cjs'],
-    deps: { neverBundle: ['agent-bash', 'ai'] },
+    deps: { neverBundle: ['agent-bash', 'ai', /^@langchain\//] },
   },
   // The page, with its browser app as text inside.
   {

@@ -76,6 +76,20 @@ function writeTypes() {
   if (old !== text) writeFileSync(file, text);
 }
 
+/** Writes the entries of the adapters for agent frameworks into package.json: one for each directory. */
+function writeEntries() {
+  const file = join(root, 'package.json');
+  const old = readFileSync(file, 'utf8');
+  const manifest = JSON.parse(old);
+  const names = readdirSync(join(root, 'ts', 'frameworks')).filter((name) => name !== 'shared');
+  const half = (name, letter) => ({ types: `./dist/${name}.d.${letter}ts`, default: `./dist/${name}.${letter}js` });
+  const { './package.json': last, ...entries } = manifest.exports;
+  for (const name of names) entries[`./${name}`] = { import: half(name, 'm'), require: half(name, 'c') };
+  manifest.exports = { ...entries, './package.json': last };
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  if (old !== text) writeFileSync(file, text);
+}
+
 /** The TypeScript layer. */
 export const typescript = {
   hasQuick: false,
@@ -87,6 +101,7 @@ export const typescript = {
   ),
   async build(_full, options) {
     const start = Date.now();
+    writeEntries();
     await run(tool('tsdown'), ['--filter', 'main'], options);
     // The other entries take their types from the main one.
     writeTypes();

@@ -7,6 +7,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { frameworkTests } from './frameworks.mjs';
 import { programs } from './machine.mjs';
 import { Failed, isMain, main, npm, root, run, since, tool } from './process.mjs';
 import { again, closing, NONE, rust, sum, visiblePlace, vitest } from './runners.mjs';
@@ -98,6 +99,11 @@ export const PARTS = [
   directory('differential', 'running: the same scripts in bash itself, in each way of starting'),
   directory('docs', 'documents whose examples run commands, the documentation site'),
   directory('cli', 'the command line, the MCP server'),
+  {
+    name: 'frameworks',
+    covers: 'the adapters for agent frameworks, each driven by its framework',
+    act: () => frameworkTests([], options),
+  },
   directory('examples', 'the example programs'),
   repeat('cold', 'running without a warm shell'),
   repeat('warm', 'running in warm shells'),

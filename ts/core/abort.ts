@@ -27,3 +27,23 @@ function listen(signal: AbortSignal) {
   listening.set(signal, entry);
   return entry;
 }
+
+/**
+ * A controller that other signals abort too, until `unlink`. `AbortSignal.any` would leak memory on long-lived signals.
+ */
+export function linkedAbort(signals: readonly (AbortSignal | undefined)[]): {
+  controller: AbortController;
+  unlink: () => void;
+} {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const linked = signals.filter((signal) => signal !== undefined);
+  if (linked.some((signal) => signal.aborted)) abort();
+  const unlinks = linked.map((signal) => onAbort(signal, abort));
+  return {
+    controller,
+    unlink: () => {
+      for (const unlink of unlinks) unlink();
+    },
+  };
+}

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { bash } from 'agent-bash';
+import { type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { Leftovers } from './leftovers.ts';
-import type { Started } from './start.ts';
 
 /** The variable that identifies the sandbox in its processes' environment. */
 const MARK = 'AGENT_BASH_SANDBOX';
+
+/** A command that has started, as far as its end is concerned. */
+interface Started {
+  pid: Promise<number | null>;
+  ended: Promise<Pick<BashResult, 'survivors'>>;
+  abort(): void;
+}
 
 /** The commands that one sandbox has started, and the processes that they left running. */
 export class Running {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type BashOptions, bash } from 'agent-bash';
-import { onAbort } from '../core/abort.ts';
+import { linkedAbort } from '../core/abort.ts';
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
 import { STREAMS, type Streams } from '../core/streams.ts';
@@ -91,22 +91,5 @@ export function start(base: Base, order: Order): Started {
     pid: Promise.race([told, ended.then(() => null)]),
     ended,
     abort: () => abort.controller.abort(),
-  };
-}
-
-/**
- * A controller that other signals abort too, until `unlink`. `AbortSignal.any` would leak memory on long-lived signals.
- */
-function linkedAbort(signals: (AbortSignal | undefined)[]): { controller: AbortController; unlink: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const linked = signals.filter((signal) => signal !== undefined);
-  if (linked.some((signal) => signal.aborted)) abort();
-  const unlinks = linked.map((signal) => onAbort(signal, abort));
-  return {
-    controller,
-    unlink: () => {
-      for (const unlink of unlinks) unlink();
-    },
   };
 }

@@ -1,0 +1,118 @@
+import { bash } from 'agent-bash';
+import { createToolApproval } from '../../ai/approval.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  AskPerson,
+  BashApprovalJudgement,
+  ToolApproval,
+} from '../../ai/types.ts';
+import { checkFunctions } from '../../core/functions.ts';
+import { innerOf } from '../../core/inner.ts';
+import { type OptionTableOf, PLAIN } from '../../core/option-names.ts';
+import type { BashApprovalCall, BashTool, BashToolInput } from '../../tool/types.ts';
+import type { Answer, Approval, OnAsk } from './types.ts';
+
+/** The options of an approval. */
+export const OF_APPROVALS: OptionTableOf<Approval> = { allow: PLAIN, ask: PLAIN, deny: PLAIN, onAsk: PLAIN };
+
+/** A call whose command is judged. */
+export interface Asked {
+  /** The framework's id of the call; `''` if there is none. */
+  toolCallId: string;
+  /**
+   * The id by which the tool finds the decision.
+   *
+   * @default toolCallId
+   */
+  id?: string;
+  signal?: AbortSignal | undefined;
+  /** The options of this call, for the tool's `perCall`. */
+  context?: unknown;
+}
+
+/** What becomes of a command. */
+export type Verdict = { runs: true; approved: boolean } | { runs: false; reason: string };
+
+const NOBODY = 'a person has to be asked about this command, and nobody can be asked here: nothing was run';
+const UNREADABLE = 'the answer is not true, false, "always" or { approved }: nothing was run';
+
+/** Decides about the commands of one adapter by its rules, and asks a person where they say so. */
+export class Approver {
+  readonly #tool: BashTool;
+  readonly #given: Approval | undefined;
+  /** The rules that allow, those of `'always'` included. */
+  readonly #allow: string[] | undefined;
+
+  /** Throws `ERR_BASH_INVALID_ARG` for a rule that matches nothing. */
+  constructor(tool: BashTool, given: Approval | undefined) {
+    this.#tool = tool;
+    this.#given = given;
+    this.#allow = given?.allow && [...given.allow];
+    checkFunctions(innerOf(bash), { 'approval.onAsk': given?.onAsk });
+    this.#approval(undefined);
+  }
+
+  /** Whether rules and a person decide, and not safety alone. */
+  get decides(): boolean {
+    return this.#given !== undefined;
+  }
+
+  /** Judges a command without asking anyone. */
+  judge(input: BashToolInput, call: Asked): Promise<BashApprovalJudgement> {
+    return this.#approval(undefined).judge(input, callOf(call));
+  }
+
+  /**
+   * Decides about a command. `ask` replaces the approval's own question. The decision is left for the tool, which takes
+   * it with the same id.
+   */
+  async decide(input: BashToolInput, call: Asked, ask: OnAsk | undefined = this.#given?.onAsk): Promise<Verdict> {
+    if (this.#given === undefined) return { runs: true, approved: false };
+    const person: AskPerson = (question, { signal }) => this.#answer(question, call.toolCallId, signal, ask);
+    const status = await this.#approval(person)(input, callOf(call));
+    if (status === 'not-applicable') return { runs: true, approved: false };
+    return status.type === 'approved' ? { runs: true, approved: true } : { runs: false, reason: status.reason };
+  }
+
+  /** Adds rules that allow, if there are such rules: without `allow` nothing is asked about for want of one. */
+  allowAlways(rules: readonly string[]): void {
+    for (const rule of rules) if (!this.#allow?.includes(rule)) this.#allow?.push(rule);
+  }
+
+  async #answer(
+    { command, cwd, reason, reasons, suggestRules }: ApprovalQuestion,
+    toolCallId: string,
+    signal: AbortSignal,
+    ask: OnAsk | undefined,
+  ): Promise<ApprovalAnswer> {
+    if (ask === undefined) return { approved: false, reason: [...reasons, NOBODY].join('\n') };
+    const answer = read(await ask({ command, cwd, toolCallId, reason, suggestRules }, { signal }));
+    if (answer.approved === 'always') this.allowAlways(suggestRules);
+    return { ...answer, approved: answer.approved !== false };
+  }
+
+  #approval(person: AskPerson | undefined): ToolApproval {
+    const { ask = [], deny = [] } = this.#given ?? {};
+    return createToolApproval({
+      tool: this.#tool,
+      allow: this.#allow,
+      ask: { rules: ask, person },
+      deny,
+      confined: true,
+    });
+  }
+}
+
+/** Returns the call in the form of an approval. */
+function callOf({ toolCallId, id = toolCallId, signal, context }: Asked): BashApprovalCall {
+  return { toolCallId: id, abortSignal: signal, experimental_context: context };
+}
+
+/** Reads an answer. One that cannot be read is no approval. */
+function read(given: Answer): { approved: boolean | 'always'; reason?: string | undefined } {
+  const { approved, reason } =
+    typeof given === 'object' && given !== null ? given : { approved: given, reason: undefined };
+  if (typeof approved !== 'boolean' && approved !== 'always') return { approved: false, reason: UNREADABLE };
+  return { approved, ...(typeof reason === 'string' && { reason }) };
+}

@@ -1,0 +1,130 @@
+import { resolve } from 'node:path';
+import { BashError, type BashOptions, type BashResult, bash } from 'agent-bash';
+import { createBashTool } from '../../ai/bash-tool.ts';
+import { definedOnly } from '../../core/defined.ts';
+import { checkFunctions } from '../../core/functions.ts';
+import { innerOf } from '../../core/inner.ts';
+import { DECIDED, type Decided } from '../../core/ledger.ts';
+import { messageOf } from '../../core/listener.ts';
+import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { OWNER, type Owned } from '../../core/world.ts';
+import { approvedNotes, approvedOptions } from '../../tool/judge.ts';
+import { checkOptionNames, innerOptions } from '../../tool/options.ts';
+import { Approver, OF_APPROVALS } from './approver.ts';
+import { Lifetime } from './lifetime.ts';
+import type { OnAsk, Run } from './types.ts';
+
+/** A command of a framework: what it sets itself, over the options of the adapter. */
+export interface Command extends BashOptions {
+  /** The framework's id of the call. */
+  toolCallId?: string | undefined;
+  /** The framework's own question. */
+  ask?: OnAsk | undefined;
+}
+
+/** Runs the commands of one adapter, for frameworks that have the tool themselves. */
+export class Commands {
+  /** The options of each command. */
+  readonly options: BashOptions;
+  /** The directory that relative ones of commands start at, absolute. */
+  readonly folder: string;
+  readonly #lifetime: Lifetime;
+  readonly #approver: Approver;
+  readonly #onAfterRun: Run['onAfterRun'];
+
+  /**
+   * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for those that have no place here.
+   * `more` are the adapter's own options, which are not among `given`, for the hint at a misspelt one.
+   */
+  constructor(entry: string, given: Run, more: OptionTable = {}) {
+    checkOptionNames(entry, given, { ...innerOptions().bash, ...OF_RUNS, ...more });
+    const { approval, onAfterRun, ...options } = given;
+    checkFunctions(innerOf(bash), { onAfterRun, onOutput: options.onOutput, onSnapshot: options.onSnapshot });
+    if (options.mode === 'background') throw inBackground(`mode: "background"`);
+    if (options.onTimeout === 'background') throw inBackground(`onTimeout: "background"`);
+    this.folder = resolve(options.cwd ?? '.');
+    this.options = options;
+    this.#onAfterRun = onAfterRun;
+    this.#lifetime = new Lifetime(this.folder, options.graceMs, options.registry !== undefined);
+    this.#approver = new Approver(this.#judgedAs(options), approval);
+  }
+
+  /** Whether no limit is set: the framework's own, or none, applies. */
+  get isUnlimited(): boolean {
+    return this.options.timeoutMs === undefined && this.options.mode === undefined;
+  }
+
+  /** Judges a command, for frameworks that ask in their own way. */
+  judge(command: string, { cwd, env, toolCallId = '', signal }: Command) {
+    return this.#approver.judge({ command }, { toolCallId, signal, context: this.#place(cwd, env) });
+  }
+
+  /**
+   * Runs a command to its end, once rules and people have let it. Rejects with `ERR_BASH_BLOCKED` for a refused one,
+   * and as `bash()` does if nothing could be run. Without a limit of the adapter or the call there is none.
+   */
+  async run(command: string, { toolCallId = '', ask, ...own }: Command = {}): Promise<BashResult> {
+    const { options } = this;
+    const call = definedOnly(own);
+    const place = this.#place(call.cwd, call.env);
+    const signals = [options.signal, call.signal];
+    const work = async (signal: AbortSignal) => {
+      const verdict = await this.#approver.decide({ command }, { toolCallId, signal, context: place }, ask);
+      // An aborted call starts nothing and is no refusal.
+      if (!verdict.runs && !signal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
+      const approved = verdict.runs && verdict.approved;
+      const unlimited = this.isUnlimited && call.timeoutMs === undefined;
+      const merged: BashOptions & Owned & Decided = {
+        ...(unlimited && { timeoutMs: innerOf(bash).facts().request.maxLimitMs }),
+        ...options,
+        ...call,
+        ...place,
+        env: { ...place.env, ...this.#lifetime.mark },
+        onTimeout: 'kill',
+        signal,
+        [OWNER]: this.#lifetime.owner,
+        ...(approved && { safety: approvedOptions(options).safety, [DECIDED]: 'host' }),
+      };
+      const result = await bash(command, merged);
+      return approved ? { ...result, notes: approvedNotes(result.notes) } : result;
+    };
+    const result = await this.#lifetime.during(signals, work, ({ survivors }) => survivors);
+    return this.#heard(command, result);
+  }
+
+  /** Ends all that runs and all that commands have left running. Resolves when it is gone. */
+  close(): Promise<void> {
+    return this.#lifetime.end();
+  }
+
+  /** Returns the directory and the variables of a call. */
+  #place(cwd: string | undefined, env: BashOptions['env']): { cwd: string; env: NonNullable<BashOptions['env']> } {
+    return { cwd: resolve(this.folder, cwd ?? '.'), env: { ...this.options.env, ...env } };
+  }
+
+  /** Returns a tool with these options, as far as a judgement depends on them. */
+  #judgedAs({ env, inheritEnv, safety, prefix, confine, undo, actor, ledger = false }: BashOptions) {
+    const judged = { cwd: this.folder, env, inheritEnv, safety, prefix, confine, undo, actor, ledger };
+    const owned: Owned = { [OWNER]: this.#lifetime.owner };
+    return createBashTool({ ...judged, ...owned, perCall: ({ context }) => context as Partial<BashOptions> });
+  }
+
+  #heard(command: string, result: BashResult): BashResult {
+    try {
+      this.#onAfterRun?.({ command, result });
+      return result;
+    } catch (error) {
+      return { ...result, notes: [...result.notes, `onAfterRun failed: ${messageOf(error)}`] };
+    }
+  }
+}
+
+/** The options of a framework's commands that `bash()` does not have. */
+const OF_RUNS: OptionTable = { approval: { fields: OF_APPROVALS }, onAfterRun: PLAIN };
+
+function inBackground(option: string): BashError {
+  return new BashError(
+    'ERR_BASH_UNSUPPORTED',
+    `${option} has no place here: each command runs to its end or its limit`,
+  );
+}

@@ -1,0 +1,51 @@
+import { type BashResult, bash } from 'agent-bash';
+import { linkedAbort } from '../../core/abort.ts';
+import { innerOf } from '../../core/inner.ts';
+import type { Owner } from '../../core/world.ts';
+import { Running } from '../../sandbox/running.ts';
+
+/** All that one adapter has started: what runs, the processes that commands have left, and the worlds of both. */
+export class Lifetime {
+  /** The owner of the worlds of confined commands. */
+  readonly owner: Owner;
+  readonly #running: Running;
+  readonly #sharesTasks: boolean;
+
+  /** `sharesTasks`: whether tasks belong to a registry of the host, which outlives the adapter. */
+  constructor(folder: string, graceMs: number | undefined, sharesTasks: boolean) {
+    this.owner = innerOf(bash).newOwner(folder);
+    this.#running = new Running(graceMs);
+    this.#sharesTasks = sharesTasks;
+  }
+
+  /** The variable by which processes of this adapter are found. Each command gets it, unless it may become a task. */
+  get mark(): Record<string, string> {
+    return this.#sharesTasks ? {} : this.#running.mark;
+  }
+
+  /** Does work that ends by its signal: when one of `signals` aborts, or this lifetime is over. */
+  async during<T>(
+    signals: readonly (AbortSignal | undefined)[],
+    work: (signal: AbortSignal) => Promise<T>,
+    survivorsOf: (result: T) => BashResult['survivors'],
+  ): Promise<T> {
+    const { controller, unlink } = linkedAbort(signals);
+    const working = work(controller.signal).finally(unlink);
+    this.#running.add({
+      pid: Promise.resolve(null),
+      ended: working.then((result) => ({ survivors: survivorsOf(result).filter((left) => this.#isOurs(left)) })),
+      abort: () => controller.abort(),
+    });
+    return await working;
+  }
+
+  #isOurs({ taskId }: BashResult['survivors'][number]): boolean {
+    return !(this.#sharesTasks && taskId);
+  }
+
+  /** Ends everything. Resolves when it is gone. */
+  async end(): Promise<void> {
+    await this.#running.end();
+    this.owner.end();
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { BackgroundRegistry, BashError, type BashSnapshot } from 'agent-bash';
+import { createBashTool } from '../../ai/bash-tool.ts';
+import type { OptionTable } from '../../core/option-names.ts';
+import { OWNER, type Owned } from '../../core/world.ts';
+import { toolFolder } from '../../tool/call-plan.ts';
+import { checkToolOptions } from '../../tool/options.ts';
+import type { BashTool, BashToolInput, BashToolOutput } from '../../tool/types.ts';
+import { Approver, type Asked, OF_APPROVALS } from './approver.ts';
+import { Lifetime } from './lifetime.ts';
+import type { OnAsk, Tool } from './types.ts';
+
+/** One call of a framework. */
+export interface Call extends Asked {
+  /** The framework's own question. */
+  ask?: OnAsk | undefined;
+  onSnapshot?: ((snapshot: Pick<BashSnapshot, 'stdout' | 'stderr'>) => void) | undefined;
+}
+
+/** The end of a call. */
+export interface Answered {
+  output: BashToolOutput;
+  /** The text for the model. */
+  text: string;
+  /** Whether a non-zero exit code is an error, with `errorOnFailure`. */
+  failed: boolean;
+}
+
+/** Answers the calls of one adapter, for frameworks that are given the tool. */
+export class ToolCalls {
+  readonly tool: BashTool;
+  readonly registry: BackgroundRegistry;
+  readonly approver: Approver;
+  readonly #lifetime: Lifetime;
+  readonly #ownRegistry: BackgroundRegistry | null;
+
+  /**
+   * Throws `ERR_BASH_INVALID_ARG` for invalid options. `more` are the adapter's own options, which are not among
+   * `given`, for the hint at a misspelt one. Without `registry` the adapter has one of its own, and commands still end
+   * at their limit.
+   */
+  constructor(entry: string, given: Tool, more: OptionTable = {}) {
+    checkToolOptions(entry, given, { approval: { fields: OF_APPROVALS }, ...more });
+    const { approval, ...options } = given;
+    const sharesTasks = options.registry !== undefined;
+    this.#lifetime = new Lifetime(toolFolder(options.cwd), options.graceMs, sharesTasks);
+    this.#ownRegistry = options.registry === undefined ? new BackgroundRegistry() : null;
+    this.registry = options.registry ?? (this.#ownRegistry as BackgroundRegistry);
+    const owned: Owned = { [OWNER]: this.#lifetime.owner };
+    this.tool = createBashTool({
+      ...options,
+      ...owned,
+      registry: this.registry,
+      env: { ...options.env, ...this.#lifetime.mark },
+      ...(this.#ownRegistry && { onTimeout: options.onTimeout ?? 'kill' }),
+    });
+    this.approver = new Approver(this.tool, approval);
+  }
+
+  /** The JSON Schema of the tool's input. */
+  get schema(): Record<string, unknown> {
+    return this.tool.inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' });
+  }
+
+  /**
+   * Answers a call, once rules and people have let it. Rejects with a `BashError` if nothing ran: that is an error in
+   * each framework.
+   */
+  async answer(input: BashToolInput, { onSnapshot, ask, ...asked }: Call): Promise<Answered> {
+    // The decision of an approval is found by the id of its call.
+    const id = asked.toolCallId || randomUUID();
+    const work = async (abortSignal: AbortSignal): Promise<BashToolOutput> => {
+      if (input.command != null) {
+        const verdict = await this.approver.decide(input, { ...asked, id, signal: abortSignal }, ask);
+        if (!verdict.runs && !abortSignal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
+      }
+      let last: BashToolOutput | undefined;
+      const call = { toolCallId: id, abortSignal, experimental_context: asked.context };
+      for await (const output of this.tool.execute(input, call)) {
+        if ('status' in output && output.status === 'running') onSnapshot?.(output);
+        else last = output;
+      }
+      // The tool yields its output last, and never throws.
+      return last as BashToolOutput;
+    };
+    const output = await this.#lifetime.during([asked.signal], work, survivorsIn);
+    const { type, value } = this.tool.toModelOutput({ output, input });
+    if ('error' in output) {
+      throw new BashError(output.code as BashError['code'], value, undefined, output.findings, output.missing);
+    }
+    return { output, text: value, failed: type === 'error-text' };
+  }
+
+  /** Ends all that runs, the tasks of the adapter's own registry, and all that commands have left running. */
+  async close(): Promise<void> {
+    await this.#lifetime.end();
+    await this.#ownRegistry?.close();
+  }
+}
+
+function survivorsIn(output: BashToolOutput) {
+  return 'survivors' in output ? output.survivors : [];
+}
