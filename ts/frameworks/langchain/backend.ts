@@ -8,7 +8,7 @@ import { refusal, told, withTold } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
 
 /** Options of `deepAgentsBackend`. */
-export type DeepAgentsOptions = Run & {
+export type DeepAgentsOptions = Omit<Run, 'signal'> & {
   /**
    * As in `LocalShellBackend`: whether paths of the file tools are below `cwd`. It does not confine commands.
    *
@@ -69,7 +69,7 @@ export function deepAgentsBackend<T extends Backend>(
     lowest: '1.14.0',
   });
   checkFunctions(innerOf(bash), { signal: signalOf });
-  const commands = new Commands('deepAgentsBackend', options as Run, OF_BACKENDS);
+  const commands = new Commands('deepAgentsBackend', options, OF_BACKENDS);
   class AgentBashBackend extends (LocalShellBackend as Backend) {
     override async execute(command: string): Promise<ExecuteResponse> {
       try {
