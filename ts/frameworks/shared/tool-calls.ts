@@ -57,9 +57,13 @@ export class ToolCalls {
     this.approver = new Approver(this.tool, approval);
   }
 
-  /** The JSON Schema of the tool's input. */
+  /** The JSON Schema of the tool's input, in which no field is required: strict modes alone send them all. */
   get schema(): Record<string, unknown> {
-    return this.tool.inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' });
+    const { inputSchema } = this.tool;
+    const { required, additionalProperties, ...json } = inputSchema['~standard'].jsonSchema.input({
+      target: 'draft-07',
+    });
+    return json;
   }
 
   /**
