@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { adapters } from '../../scripts/frameworks.mjs';
 import { packageRoot } from '../support/index.ts';
 import { blocks, source } from './examples.ts';
 
@@ -35,6 +36,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/evidence.md': { ts: EXAMPLES },
+  'docs/frameworks.md': { ts: EXAMPLES },
   'docs/ledger.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
@@ -59,6 +61,9 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
   'docs/waiting.md': { ts: EXAMPLES },
+  ...Object.fromEntries(
+    adapters().map((name) => [`docs/${name}.md`, { ts: `__test__/stress/frameworks/${name}.test.ts` }]),
+  ),
 };
 
 /** Blocks that are pictures and not code, by their first characters. */

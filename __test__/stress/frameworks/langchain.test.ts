@@ -88,21 +88,21 @@ describe('LangChain', () => {
 });
 
 describe('deepagents', () => {
-  it('a held pipe does not hang the agent', async () => {
+  it('a child holds the output: it returns with the shell', async () => {
     const cwd = folder();
     const { content } = await inDeepAgent(HELD_PIPE, { cwd });
     expect(content).toMatch(/^first\nlast\n/);
     expect(alive(await pidIn(cwd))).toBe(true);
   });
 
-  it('a limit ends the whole tree and loses no output', async () => {
+  it('the limit is reached: the whole tree is ended, and its output is there', async () => {
     const cwd = folder();
     const { content } = await inDeepAgent(WITH_CHILD, { cwd, timeoutMs: 1_000 });
     expect(content).toContain('started\n\n[command timed out after 1s]');
     await gone(await pidIn(cwd));
   });
 
-  it('the signal of the run ends the command', async () => {
+  it('the run is aborted: the whole tree is ended', async () => {
     const cwd = folder();
     const abort = new AbortController();
     const running = inDeepAgent(WITH_CHILD, { cwd }, abort.signal);
@@ -112,19 +112,25 @@ describe('deepagents', () => {
     await gone(child);
   });
 
-  it('both streams are in their true order, and characters are whole', async () => {
-    const script = `printf a; printf 'b\\303' >&2; sleep 0.2; printf '\\251' >&2; echo c`;
-    expect((await inDeepAgent(script, { cwd: folder() })).content).toMatch(/^abéc\n/);
+  it('both streams: one stream, in the order of writing', async () => {
+    expect((await inDeepAgent('echo a; echo b >&2; echo c', { cwd: folder() })).content).toMatch(/^a\nb\nc\n/);
   });
 
-  it('the end of a large output is kept', async () => {
+  it('a character between two reads: is whole', async () => {
+    const script = `printf 'b\\303'; sleep 0.2; printf '\\251\\n'`;
+    expect((await inDeepAgent(script, { cwd: folder() })).content).toMatch(/^bé\n/);
+  });
+
+  it('a large output: the end is kept', async () => {
     const { content } = await inDeepAgent('seq 100000', { cwd: folder() });
     expect(content).toContain('100000');
     expect(content).toMatch(/truncated/i);
   });
 
-  it('a signal has its exit code', async () => {
-    expect((await inDeepAgent('kill -TERM $$', { cwd: folder() })).content).toContain('143');
+  it('a signal: 128 + n, by name', async () => {
+    expect((await inDeepAgent('kill -TERM $$', { cwd: folder() })).content).toMatch(
+      /\[command killed: SIGTERM\](.|\n)*143/,
+    );
   });
 
   it('a refused command is exit code 126 with the reason', async () => {
@@ -133,7 +139,7 @@ describe('deepagents', () => {
     expect(content).toContain('git push:*');
   });
 
-  it('secrets of the host are withheld, and the file tools stay those of deepagents', async () => {
+  it('secrets of the host: inherited without secrets, and the file tools are those of deepagents', async () => {
     process.env.AGENT_BASH_TEST_TOKEN = 'secret';
     finished(() => delete process.env.AGENT_BASH_TEST_TOKEN);
     const cwd = folder();

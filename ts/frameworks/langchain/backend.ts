@@ -13,6 +13,7 @@ export type DeepAgentsOptions = Omit<Run, 'signal'> & {
    * As in `LocalShellBackend`: whether paths of the file tools are below `cwd`. It does not confine commands.
    *
    * @default false
+   * @example deepAgentsBackend(LocalShellBackend, { virtualMode: true });
    */
   virtualMode?: boolean | undefined;
   /**

@@ -28,6 +28,7 @@ const pages = [
   'ledger.md',
   'page.md',
   'tokens.md',
+  'frameworks.md',
 ];
 
 // Each example runs unchanged. The comments behind its console.log lines give the output.
