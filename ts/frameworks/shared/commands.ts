@@ -81,6 +81,7 @@ export class Commands {
         ...place,
         env: { ...place.env, ...this.#lifetime.mark },
         onTimeout: 'kill',
+        onOutput: both(options.onOutput, call.onOutput),
         signal,
         [OWNER]: this.#lifetime.owner,
         ...(approved && { safety: approvedOptions(options).safety, [DECIDED]: 'host' }),
@@ -121,6 +122,15 @@ export class Commands {
 
 /** The options of a framework's commands that `bash()` does not have. */
 const OF_RUNS: OptionTable = { approval: { fields: OF_APPROVALS }, onAfterRun: PLAIN };
+
+/** Returns a listener that calls both, the host's first. */
+function both(host: BashOptions['onOutput'], framework: BashOptions['onOutput']): BashOptions['onOutput'] {
+  if (host === undefined || framework === undefined) return host ?? framework;
+  return async (chunk) => {
+    await host(chunk);
+    await framework(chunk);
+  };
+}
 
 function inBackground(option: string): BashError {
   return new BashError(
