@@ -3,6 +3,7 @@ import { innerOf } from '../core/inner.ts';
 import type { Base } from './base.ts';
 import { invalid } from './errors.ts';
 import { type Ended, guarded, Output } from './output.ts';
+import { signalGroup } from './signal.ts';
 import { type Started, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, RunParams } from './types.ts';
 
@@ -59,11 +60,7 @@ export async function detached({ pid, ended, abort, finished }: StartedProgram):
       const number = typeof signal === 'string' ? innerOf(bash).signalOf(signal)?.number : undefined;
       if (number === undefined) throw invalid(`unknown signal: ${signal}`);
       if (!running || group === null) return;
-      try {
-        process.kill(-group, number);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
+      signalGroup(group, number);
     },
   };
 }

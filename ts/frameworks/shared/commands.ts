@@ -20,6 +20,12 @@ export interface Command extends BashOptions {
   toolCallId?: string | undefined;
   /** The framework's own question. */
   ask?: OnAsk | undefined;
+  /**
+   * Runs the command, for callers that hold its streams. Called only if it may run, with all options.
+   *
+   * @default bash
+   */
+  start?: ((command: string, options: BashOptions) => Promise<BashResult>) | undefined;
 }
 
 /** Runs the commands of one adapter, for frameworks that have the tool themselves. */
@@ -63,7 +69,7 @@ export class Commands {
    * Runs a command to its end, once rules and people have let it. Rejects with `ERR_BASH_BLOCKED` for a refused one,
    * and as `bash()` does if nothing could be run. Without a limit of the adapter or the call there is none.
    */
-  async run(command: string, { toolCallId = '', ask, ...own }: Command = {}): Promise<BashResult> {
+  async run(command: string, { toolCallId = '', ask, start = bash, ...own }: Command = {}): Promise<BashResult> {
     const { options } = this;
     const call = definedOnly(own);
     const place = this.#place(call.cwd, call.env);
@@ -86,7 +92,7 @@ export class Commands {
         [OWNER]: this.#lifetime.owner,
         ...(approved && { safety: approvedOptions(options).safety, [DECIDED]: 'host' }),
       };
-      const result = await bash(command, merged);
+      const result = await start(command, merged);
       return approved ? { ...result, notes: approvedNotes(result.notes) } : result;
     };
     const result = await this.#lifetime.during(signals, work, ({ survivors }) => survivors);
