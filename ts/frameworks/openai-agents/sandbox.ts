@@ -1,10 +1,11 @@
 import { BashError, type BashOptions } from 'agent-bash';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { PrivateHome } from '../../sandbox/session/home.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import type { Run } from '../shared/types.ts';
 import { withShell } from './session.ts';
-import type { Client, Local, Session } from './types.ts';
+import type { Local, Session } from './types.ts';
 
 /** Options of `agentsSandbox`. Input comes from `write_stdin`, and the directory is the workspace. */
 export type AgentsSandboxOptions<L extends Local = Local> = Omit<Run, 'cwd' | 'stdin'> & {
@@ -17,19 +18,21 @@ export type AgentsSandboxOptions<L extends Local = Local> = Omit<Run, 'cwd' | 's
   local?: ConstructorParameters<L['UnixLocalSandboxClient']>[0] | undefined;
 };
 
+/** The framework's client, as far as it is used. */
+interface Client {
+  create(...given: unknown[]): Promise<Session>;
+  resume(...given: unknown[]): Promise<Session>;
+}
+
 const OF_SANDBOXES: OptionTable = { local: PLAIN };
-const OF_SESSION = [
-  'assertSessionUsable',
-  'exec',
-  'execCommand',
-  'resolveCommandWorkdir',
-  'resolveRunAsIdentity',
-  'stop',
-  'translateCommandInput',
-  'translateCommandOutput',
-  'writeStdin',
-].map((name) => `UnixLocalSandboxSession.prototype.${name}`);
-const OF_CLIENT = ['create', 'resume'].map((name) => `UnixLocalSandboxClient.prototype.${name}`);
+const OF_SESSION = 'stop execCommand writeStdin assertSessionUsable resolveCommandWorkdir resolveRunAsIdentity';
+const MEMBERS = [
+  'SandboxUnsupportedFeatureError',
+  ...['create', 'resume'].map((name) => `UnixLocalSandboxClient.prototype.${name}`),
+  ...`${OF_SESSION} translateCommandInput translateCommandOutput`
+    .split(' ')
+    .map((name) => `UnixLocalSandboxSession.prototype.${name}`),
+];
 /** What the framework gives commands besides the variables of the manifest. */
 const ENVIRONMENT = {
   PATH: '/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
@@ -54,10 +57,7 @@ const ENVIRONMENT = {
  * @param local the module `@openai/agents/sandbox/local`, from 0.20.
  */
 export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxOptions<L> = {}): AgentsSandbox<L> {
-  needs('local', local, ['SandboxUnsupportedFeatureError', ...OF_CLIENT, ...OF_SESSION], {
-    name: '@openai/agents/sandbox/local',
-    lowest: '0.20.0',
-  });
+  needs('local', local, MEMBERS, { name: '@openai/agents/sandbox/local', lowest: '0.20.0' });
   const { local: ofLocal, ...run } = options;
   for (const name of ['cwd', 'stdin'] as const) {
     if ((run as Run)[name] !== undefined) throw new BashError('ERR_BASH_UNSUPPORTED', `${name} has no place here`);
@@ -67,9 +67,12 @@ export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxO
   commandsOf({});
   const withOurs = (session: Session): Session => {
     const { workspaceRootPath: cwd, configuredExposedPorts = [] } = session.state;
-    const { confine, inheritEnv = 'none', shell = session.defaultShell, env } = run;
-    const own = { cwd, inheritEnv, shell, confine: exposing(confine, configuredExposedPorts) };
-    return withShell(session, local, commandsOf({ ...own, env: { ...ENVIRONMENT, HOME: cwd, ...env } }));
+    // No undo point is made for a home, so the workspace is none then.
+    const home = (run.undo ?? 'off') === 'off' || run.env?.HOME !== undefined ? null : new PrivateHome();
+    const { inheritEnv = 'none', shell = session.defaultShell } = run;
+    const env = { ...ENVIRONMENT, HOME: home?.path ?? cwd, ...run.env };
+    const confine = reaching(run.confine, configuredExposedPorts, home ? [home.path] : []);
+    return withShell(session, { local, home, commands: commandsOf({ cwd, inheritEnv, shell, env, confine }) });
   };
   class AgentBashSandboxClient extends (local.UnixLocalSandboxClient as new (given: unknown) => Client) {
     readonly backendId = 'agent_bash';
@@ -90,11 +93,11 @@ type AgentsSandbox<L extends Local> = Omit<InstanceType<L['UnixLocalSandboxClien
   readonly backendId: 'agent_bash';
 };
 
-/** Returns a confinement that lets the declared ports of a session be reached. */
-function exposing(confine: BashOptions['confine'], ports: number[]): BashOptions['confine'] {
-  if (confine === undefined || confine === 'off' || ports.length === 0) return confine;
+/** Returns a confinement in which these ports can be reached and these directories changed. */
+function reaching(confine: BashOptions['confine'], ports: number[], write: string[]): BashOptions['confine'] {
+  if (confine === undefined || confine === 'off') return confine;
   const given = typeof confine === 'string' ? { profile: confine } : confine;
   // With the network of this machine every port can be reached as it is.
-  if (given.network === 'full') return confine;
-  return { ...given, expose: [...new Set([...(given.expose ?? []), ...ports])] };
+  const expose = given.network === 'full' ? [] : ports;
+  return { ...given, expose: [...(given.expose ?? []), ...expose], write: [...(given.write ?? []), ...write] };
 }

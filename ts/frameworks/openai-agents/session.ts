@@ -1,79 +1,95 @@
-import type { BashOptions } from 'agent-bash';
+import type { PrivateHome } from '../../sandbox/session/home.ts';
 import type { Commands } from '../shared/commands.ts';
+import { bothEnds, Live } from '../shared/live.ts';
 import { refusal, told, withTold } from '../shared/told.ts';
-import { cutTo, type End, Live } from './live.ts';
 import type { ExecArgs, ExecResult, Local, Session, StdinArgs } from './types.ts';
 
 /** The time that the framework waits for a command, and after its input, in ms. */
 const YIELD_MS = { exec: 10_000, stdin: 250 };
 /** The exit code of a command that did not run. */
 const NOT_RUN = 126;
+const BYTES_PER_TOKEN = 4;
+/** The most that can be kept of an output, in bytes. */
+const MOST_KEPT = 16 * 1024 * 1024;
 /** Shells that a model may ask for. Another program would not run the text that was judged. */
 const SHELLS = /^(\/(usr\/(local\/)?|opt\/homebrew\/)?bin\/)?(ba|da|k|z)?sh$/;
 
-/** Gives a session of the framework our `exec`, `execCommand`, `writeStdin` and `stop`, on which its ends build. */
-export function withShell<T extends Session>(session: T, local: Local, commands: Commands): T {
-  const shell = new Shell(session, local, commands);
+/** What a session runs its commands with. */
+interface Setup {
+  local: Local;
+  commands: Commands;
+  /** The home of the commands, if it is not the workspace. It goes when nobody holds it. */
+  home: PrivateHome | null;
+}
+
+/** Gives a session of the framework our `exec`, `execCommand`, `writeStdin` and `stop`, with which it also closes. */
+export function withShell<T extends Session>(session: T, setup: Setup): T {
+  const shell = new Shell(session, setup);
   return Object.assign(session, {
-    exec: (args: ExecArgs) => shell.exec(args, commands.options.merge ?? false),
+    exec: (args: ExecArgs) => shell.exec(args, setup.commands.options.merge ?? false),
     execCommand: async (args: ExecArgs) => shell.format(await shell.exec(args, true)),
     writeStdin: (args: StdinArgs) => shell.writeStdin(args),
     stop: () => shell.stop(),
   });
 }
 
+/** The end of a command: what a model must know, and what it reads in place of the whole output. */
+type End = { exitCode: number; more: string; view?: string | undefined };
+
+/** A read of a command. */
+type Reading = { id: number; begun: number; yieldTimeMs: number; maxOutputTokens: number | undefined };
+
 /** The commands of one session. */
 class Shell {
   readonly #session: Session;
-  readonly #local: Local;
-  readonly #commands: Commands;
+  readonly #setup: Setup;
   /** The framework's own methods. */
   readonly #own: Pick<Session, 'execCommand' | 'writeStdin' | 'stop'>;
-  readonly #going = new Map<number, Live>();
+  readonly #going = new Map<number, Live<End>>();
   #lastId = 0;
 
-  constructor(session: Session, local: Local, commands: Commands) {
+  constructor(session: Session, setup: Setup) {
     this.#session = session;
-    this.#local = local;
-    this.#commands = commands;
+    this.#setup = setup;
     const { execCommand, writeStdin, stop } = session;
     this.#own = { execCommand, writeStdin, stop };
   }
 
   async exec(args: ExecArgs, merge: boolean): Promise<ExecResult> {
     const { cmd, workdir, shell, tty = false, yieldTimeMs = YIELD_MS.exec, maxOutputTokens, runAs } = args;
-    this.#session.assertSessionUsable();
     const begun = performance.now();
+    this.#session.assertSessionUsable();
     const cwd = this.#session.resolveCommandWorkdir(workdir);
     await this.#checkUser(runAs);
-    const command = this.#session.translateCommandInput(cmd);
+    const { commands } = this.#setup;
     const { PWD, ...env } = this.#session.state.environment;
-    const own = { cwd, env, merge, ...(shell && { shell }), sanitize: asItComes(this.#commands.options.sanitize) };
-    const live = new Live(tty, this.#commands.options.sanitize, async (held) => {
+    const command = this.#session.translateCommandInput(cmd);
+    const live = new Live<End>({ tty, sanitize: commands.options.sanitize }, async (held) => {
       try {
-        if (shell && !SHELLS.test(shell)) throw new Error(`${shell} is no shell whose commands can be judged`);
-        const result = await this.#commands.run(command, { ...own, ...held });
+        if (shell && !SHELLS.test(shell)) throw new Error(`${shell} is no shell that a model may choose`);
+        const result = await commands.run(command, { cwd, env, merge, shell: shell || undefined, ...held });
         const { exitCode, view } = result;
-        return { exitCode: exitCode ?? NOT_RUN, told: told(result, cwd, true), view: view?.text };
+        return { exitCode: exitCode ?? NOT_RUN, more: told(result, cwd, true), view: view?.text };
       } catch (error) {
-        return { exitCode: NOT_RUN, told: refusal(error) };
+        return { exitCode: NOT_RUN, more: refusal(error) };
       }
     });
-    return this.#read(live, { begun, yieldTimeMs, maxOutputTokens });
+    this.#lastId += 1;
+    return await this.#read(live, { id: this.#lastId, begun, yieldTimeMs, maxOutputTokens });
   }
 
   async writeStdin(args: StdinArgs): Promise<string> {
-    const { sessionId, chars = '', yieldTimeMs = YIELD_MS.stdin, maxOutputTokens } = args;
-    const live = this.#going.get(sessionId);
+    const { sessionId: id, chars = '', yieldTimeMs = YIELD_MS.stdin, maxOutputTokens } = args;
+    const live = this.#going.get(id);
     if (live === undefined) return this.#own.writeStdin.call(this.#session, args);
     this.#session.assertSessionUsable();
     const begun = performance.now();
     live.type(chars);
-    return this.format(await this.#read(live, { begun, yieldTimeMs, maxOutputTokens }, sessionId));
+    return this.format(await this.#read(live, { id, begun, yieldTimeMs, maxOutputTokens }));
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#own.stop.call(this.#session), this.#commands.close()]);
+    await Promise.all([this.#own.stop.call(this.#session), this.#setup.commands.close()]);
     this.#going.clear();
   }
 
@@ -82,50 +98,28 @@ class Shell {
     return this.#own.execCommand.call({ exec: async () => result } as never, { cmd: '' });
   }
 
-  async #read(
-    live: Live,
-    {
-      begun,
-      yieldTimeMs,
-      maxOutputTokens,
-    }: { begun: number; yieldTimeMs: number; maxOutputTokens: number | undefined },
-    knownId?: number,
-  ): Promise<ExecResult> {
-    const { end, ...streams } = await live.read(yieldTimeMs);
+  async #read(live: Live<End>, { id, begun, yieldTimeMs, maxOutputTokens }: Reading): Promise<ExecResult> {
+    const { end, first, output, stdout, stderr } = await live.read(yieldTimeMs);
+    if (end) this.#going.delete(id);
+    else this.#going.set(id, live);
     const translated = (text: string) => this.#session.translateCommandOutput(text);
-    const { text, originalTokenCount } = cutTo(maxOutputTokens, translated(streams.output));
-    const more = translated(end?.told ?? '');
+    const maxBytes = Math.min(Math.max(maxOutputTokens ?? MOST_KEPT, 1) * BYTES_PER_TOKEN, MOST_KEPT);
+    const { text, ofBytes } = bothEnds(translated((first && end?.view) || output), maxBytes);
+    const more = translated(end?.more ?? '');
     return {
       output: withTold(text, more),
-      stdout: translated(streams.stdout),
-      stderr: withTold(translated(streams.stderr), more),
+      stdout: translated(stdout),
+      stderr: withTold(translated(stderr), more),
       wallTimeSeconds: (performance.now() - begun) / 1_000,
-      ...this.#state(live, end, knownId),
-      ...(originalTokenCount !== undefined && { originalTokenCount }),
+      ...(end ? { exitCode: end.exitCode } : { sessionId: id }),
+      ...(ofBytes !== null && { originalTokenCount: Math.ceil(ofBytes / BYTES_PER_TOKEN) }),
     };
-  }
-
-  /** Returns how a command ended, or the id under which it goes on. */
-  #state(live: Live, end: End | null, knownId = this.#lastId + 1): Pick<ExecResult, 'exitCode' | 'sessionId'> {
-    if (end) {
-      this.#going.delete(knownId);
-      return { exitCode: end.exitCode };
-    }
-    this.#lastId = Math.max(this.#lastId, knownId);
-    this.#going.set(knownId, live);
-    return { sessionId: knownId };
   }
 
   async #checkUser(runAs: string | undefined): Promise<void> {
     const identity = await this.#session.resolveRunAsIdentity(runAs);
     if (identity === undefined || identity.isCurrentUser) return;
     const details = { provider: 'agent_bash', feature: 'runAs', runAs };
-    throw new this.#local.SandboxUnsupportedFeatureError('Commands run as the user of this process.', details);
+    throw new this.#setup.local.SandboxUnsupportedFeatureError('commands run as the user of this process', details);
   }
-}
-
-/** Returns how output is cleaned that is read before its line has ended. */
-function asItComes(sanitize: BashOptions['sanitize'] = true): BashOptions['sanitize'] {
-  if (sanitize === false) return false;
-  return { ...(sanitize !== true && sanitize), progress: 'keep' };
 }

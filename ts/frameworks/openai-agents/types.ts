@@ -1,27 +1,25 @@
+interface Reading {
+  yieldTimeMs?: number | undefined;
+  maxOutputTokens?: number | undefined;
+}
+
 /** The arguments of `exec` and `execCommand`. */
-export interface ExecArgs {
+export interface ExecArgs extends Reading {
   cmd: string;
   workdir?: string | undefined;
   shell?: string | undefined;
   tty?: boolean | undefined;
-  yieldTimeMs?: number | undefined;
-  maxOutputTokens?: number | undefined;
   runAs?: string | undefined;
 }
 
 /** The arguments of `writeStdin`. */
-export interface StdinArgs {
+export interface StdinArgs extends Reading {
   sessionId: number;
   chars?: string | undefined;
-  yieldTimeMs?: number | undefined;
-  maxOutputTokens?: number | undefined;
 }
 
 /** The answer of `exec`. */
-export interface ExecResult {
-  output: string;
-  stdout: string;
-  stderr: string;
+export interface ExecResult extends Record<'output' | 'stdout' | 'stderr', string> {
   wallTimeSeconds: number;
   exitCode?: number;
   sessionId?: number;
@@ -36,7 +34,6 @@ export interface Session {
     configuredExposedPorts?: number[];
   };
   readonly defaultShell?: string | undefined;
-  exec(args: ExecArgs): Promise<ExecResult>;
   execCommand(args: ExecArgs): Promise<string>;
   writeStdin(args: StdinArgs): Promise<string>;
   stop(): Promise<void>;
@@ -45,12 +42,6 @@ export interface Session {
   resolveRunAsIdentity(runAs?: string): Promise<{ isCurrentUser: boolean } | undefined>;
   translateCommandInput(command: string): string;
   translateCommandOutput(output: string): string;
-}
-
-/** A client of the framework, as far as it is used. */
-export interface Client {
-  create(...given: unknown[]): Promise<Session>;
-  resume(...given: unknown[]): Promise<Session>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a class of the framework, with arguments of its own
