@@ -23,8 +23,8 @@ run(agent, 'go', { sandbox: { client } });
 
 // @ts-expect-error an option that does not exist
 agentsSandbox(local, { timeout: 5 });
-// @ts-expect-error an option of the framework's client that does not exist
-agentsSandbox(local, { local: { port: 5 } });
+// @ts-expect-error an option of the framework's client in another type
+agentsSandbox(local, { local: { exposedPorts: '3000' } });
 // @ts-expect-error the directory is the workspace
 agentsSandbox(local, { cwd: '/srv' });
 // @ts-expect-error not the module
