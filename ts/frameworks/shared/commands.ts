@@ -45,7 +45,8 @@ export class Commands {
   constructor(entry: string, given: Run, more: OptionTable = {}) {
     checkOptionNames(entry, given, { ...innerOptions().bash, ...OF_RUNS, ...more });
     const { approval, onAfterRun, ...options } = given;
-    checkFunctions(innerOf(bash), { onAfterRun, onOutput: options.onOutput, onSnapshot: options.onSnapshot });
+    checkFunctions(innerOf(bash), { onAfterRun });
+    innerOf(bash).check(':', options);
     if (options.mode === 'background') throw inBackground(`mode: "background"`);
     if (options.onTimeout === 'background') throw inBackground(`onTimeout: "background"`);
     this.folder = resolve(options.cwd ?? '.');
