@@ -6,9 +6,6 @@ import { bash } from 'agent-bash';
 import { type Inner, innerOf } from '../../core/inner.ts';
 import { failure } from '../errors.ts';
 
-/** Beginning of the directories' names. The rest tells whose they are. */
-const PREFIX = 'agent-bash-home-';
-
 /** The directories that exist in this thread. */
 const homes = new Set<string>();
 /** Homes that commands use. This set may hold the last reference to one. */
@@ -16,15 +13,18 @@ const used = new Set<PrivateHome>();
 const forgotten = new FinalizationRegistry<{ path: string | null }>((held) => void remove(held).catch(() => {}));
 
 /**
- * A private home directory for the commands of one session. It has mode 0700, lies in the temporary directory, and is
- * created when the first command needs it.
+ * A private directory, by default the home of the commands of one session. It has mode 0700, lies in the temporary
+ * directory, and is created when it is first needed.
  */
 export class PrivateHome {
   // Separate from this object, so that the finalizer knows the path after the object is collected.
   readonly #held: { path: string | null } = { path: null };
+  readonly #option: 'home' | 'dir';
   #uses = 0;
 
-  constructor() {
+  /** `option` is the one that gives another directory. It is part of the name. */
+  constructor(option: 'home' | 'dir' = 'home') {
+    this.#option = option;
     forgotten.register(this, this.#held);
   }
 
@@ -32,7 +32,7 @@ export class PrivateHome {
   get path(): string {
     const { path } = this.#held;
     if (path !== null && existsSync(path)) return path;
-    const made = make();
+    const made = make(this.#option);
     this.#held.path = made;
     return made;
   }
@@ -54,14 +54,16 @@ export class PrivateHome {
   }
 }
 
-function make(): string {
-  inner().removeLeft(tmpdir(), PREFIX);
+function make(option: string): string {
+  // The rest of the name tells whose it is.
+  const prefix = `agent-bash-${option}-`;
+  inner().removeLeft(tmpdir(), prefix);
   let path: string;
   try {
-    path = mkdtempSync(join(tmpdir(), `${PREFIX}${inner().ownName()}-`));
+    path = mkdtempSync(join(tmpdir(), `${prefix}${inner().ownName()}-`));
   } catch (error) {
     const { code = 'EIO', message } = error as NodeJS.ErrnoException;
-    throw failure(code, `no private home directory could be made, give the session one as «home»: ${message}`);
+    throw failure(code, `no private directory could be made, give one as «${option}»: ${message}`);
   }
   if (homes.size === 0) process.once('exit', removeAll);
   homes.add(path);

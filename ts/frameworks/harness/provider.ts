@@ -1,0 +1,120 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { BashError } from 'agent-bash';
+import { claim, copyFiles, makeOnce, makeStaging } from '../../sandbox/folders.ts';
+import { Exchange } from '../../sandbox/session/exchange.ts';
+import { PrivateHome } from '../../sandbox/session/home.ts';
+import type { Reached } from './policy.ts';
+import { networkSession } from './session.ts';
+import { HOME, settingOf } from './setting.ts';
+import type { HarnessSandboxOptions, HarnessV1NetworkSandboxSession, HarnessV1SandboxProvider } from './types.ts';
+
+/**
+ * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, each in a folder of
+ * its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
+ * hosts of `networkPolicy`. The call itself starts and writes nothing.
+ *
+ * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `cwd` and for a policy that cannot
+ * be held.
+ *
+ * @example const agent = new HarnessAgent({ harness, sandbox: harnessSandbox({ dir: '/srv/agents' }) });
+ */
+export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1SandboxProvider {
+  const { dir: given, ports, network, networkUnder, open } = settingOf(options);
+  const temporary = given === undefined ? new PrivateHome('dir') : null;
+  const fixed = given === undefined ? '' : resolve(given);
+  const dirOf = () => temporary?.path ?? fixed;
+  const live = new Map<string, HarnessV1NetworkSandboxSession>();
+
+  const folderOf = (id: unknown) => {
+    if (typeof id !== 'string' || id === '') throw invalid('sessionId is no text');
+    return join(dirOf(), nameOf('session', id));
+  };
+  const sessionIn = (folder: string, id: string, reached: Reached) => {
+    const made = networkSession({
+      ...{ id, folder, ports, networkUnder },
+      network: reached,
+      policyFile: policyFileOf(folder),
+      open: (network) => open(folder, network, ports),
+      onDestroyed: () => live.delete(id),
+    });
+    live.set(id, made);
+    return made;
+  };
+
+  const createSession: HarnessV1SandboxProvider['createSession'] = async (wanted = {}) => {
+    const { sessionId: id = randomUUID(), abortSignal, identity, onFirstCreate } = wanted;
+    abortSignal?.throwIfAborted();
+    const folder = folderOf(id);
+    const taken = () => invalid(`there is a session "${id}" already`);
+    if (existsSync(folder)) throw taken();
+    const fill = async (into: string) => {
+      await mkdir(join(into, HOME), { mode: 0o700 });
+      if (!onFirstCreate) return;
+      const first = new Exchange(open(into, network, []));
+      try {
+        await onFirstCreate(first.face, abortSignal ? { abortSignal } : {});
+      } finally {
+        await first.end();
+      }
+      abortSignal?.throwIfAborted();
+    };
+    await mkdir(dirOf(), { recursive: true, mode: 0o700 });
+    // It stays as long as this process.
+    temporary?.keepUntil(new Promise(() => {}));
+    const staging = await makeStaging(dirOf());
+    let unfinished: string | null = staging;
+    try {
+      const template = join(dirOf(), nameOf('template', identity ?? ''));
+      if (identity === undefined || !(onFirstCreate || existsSync(template))) await fill(staging);
+      else {
+        await makeOnce(dirOf(), template, fill, abortSignal);
+        await copyFiles(template, staging);
+      }
+      abortSignal?.throwIfAborted();
+      if (!(await claim(staging, folder))) throw taken();
+      unfinished = folder;
+      const session = sessionIn(folder, id, network);
+      unfinished = null;
+      return session;
+    } finally {
+      if (unfinished !== null) await rm(unfinished, { recursive: true, force: true });
+    }
+  };
+
+  const resumeSession: HarnessV1SandboxProvider['resumeSession'] = async ({ sessionId: id, abortSignal }) => {
+    abortSignal?.throwIfAborted();
+    const folder = folderOf(id);
+    const found = await lstat(folder).catch(() => null);
+    if (!found?.isDirectory()) throw invalid(`there is no session "${id}" in ${dirOf()}`);
+    const policy = existsSync(policyFileOf(folder)) ? await readFile(policyFileOf(folder), 'utf8') : null;
+    const known = live.get(id);
+    if (known) return known;
+    if (policy === null) return sessionIn(folder, id, network);
+    if (networkUnder) return sessionIn(folder, id, networkUnder(JSON.parse(policy), folder));
+    throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy of session "${id}" needs confinement`);
+  };
+  return {
+    specificationVersion: 'harness-sandbox-v1',
+    providerId: 'agent-bash',
+    createSession,
+    ...(temporary === null && { resumeSession }),
+  };
+}
+
+/** Returns the name of a folder for an id, which may be any text. */
+function nameOf(kind: string, id: string): string {
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 32);
+  return [kind, id.replace(/[^\w-]+/g, '_').slice(0, 40), digest].join('-');
+}
+
+/** The file beside a session's folder, out of its reach, for the policy that was set. */
+function policyFileOf(folder: string): string {
+  return `${folder}.json`;
+}
+
+function invalid(message: string): BashError {
+  return new BashError('ERR_BASH_INVALID_ARG', message);
+}

@@ -1,0 +1,84 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { BashError } from 'agent-bash';
+import { messageOf } from '../../core/listener.ts';
+import { Exchange } from '../../sandbox/session/exchange.ts';
+import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
+import type { Reached } from './policy.ts';
+import type { HarnessV1NetworkPolicy, HarnessV1NetworkSandboxSession } from './types.ts';
+
+const PROTOCOLS = ['http', 'https', 'ws'];
+
+/** What a session is made of. */
+export interface Setup {
+  id: string;
+  folder: string;
+  /** The file for the policy that was set. */
+  policyFile: string;
+  ports: readonly number[];
+  /** The hosts that commands reach at first. */
+  network: Reached;
+  /** Returns the hosts under a policy. Throws for one that cannot be held. `null` without confinement. */
+  networkUnder: ((policy: HarnessV1NetworkPolicy, folder: string) => Reached) | null;
+  /** Makes a local session whose commands reach these hosts. */
+  open(network: Reached): LocalSandboxSession;
+  onDestroyed(): void;
+}
+
+/** Makes the session of a harness. */
+export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
+  const { id, folder, policyFile, ports, networkUnder, open } = setup;
+  let { network } = setup;
+  let destroyed: Promise<void> | null = null;
+  const exchange = new Exchange(open(network));
+  const face = { ...exchange.face, description: described(exchange.face.description, ports) };
+
+  const getPortUrl: HarnessV1NetworkSandboxSession['getPortUrl'] = async ({ port, protocol = 'http' }) => {
+    if (ports.includes(port) && PROTOCOLS.includes(protocol)) return `${protocol}://127.0.0.1:${port}`;
+    const known = `its ports are ${ports.join(', ') || 'none'}, and its protocols ${PROTOCOLS.join(', ')}`;
+    throw new BashError('ERR_BASH_INVALID_ARG', `session "${id}" has no ${protocol} at port ${port}: ${known}`);
+  };
+  const setNetworkPolicy = async (policy: HarnessV1NetworkPolicy) => {
+    await exchange.session();
+    const wanted = networkUnder?.(policy, folder);
+    if (isDeepStrictEqual(wanted, network)) return;
+    const end = exchange.end(async () => {
+      await writeFile(policyFile, JSON.stringify(policy), { mode: 0o600 });
+      network = wanted;
+      return open(network);
+    });
+    await end.catch((error) => {
+      if (error?.code !== 'EPERM') throw error;
+      throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy stays as it was: ${messageOf(error)}`);
+    });
+  };
+  const remove = async (): Promise<undefined> => {
+    await rm(folder, { recursive: true, force: true });
+    await rm(policyFile, { force: true });
+    exchange.close(new BashError('ERR_BASH_CLOSED', `session "${id}" was destroyed`));
+    setup.onDestroyed();
+  };
+  return {
+    ...face,
+    id,
+    defaultWorkingDirectory: folder,
+    ports,
+    getPortEndpoint: async (options) => ({ url: await getPortUrl(options) }),
+    getPortUrl,
+    stop: () => destroyed ?? exchange.end(),
+    destroy() {
+      destroyed ??= exchange.end(remove).catch((error) => {
+        destroyed = null;
+        throw error;
+      });
+      return destroyed;
+    },
+    restricted: () => ({ ...face }),
+    ...(networkUnder && { setNetworkPolicy }),
+  };
+}
+
+function described(description: string, ports: readonly number[]): string {
+  if (ports.length === 0) return description;
+  return `${description}\nServers at these ports are reached from the machine, at 127.0.0.1: ${ports.join(', ')}.`;
+}

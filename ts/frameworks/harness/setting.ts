@@ -1,0 +1,70 @@
+import { BashError, bash, type ConfineOptions } from 'agent-bash';
+import { innerOf } from '../../core/inner.ts';
+import { PLAIN } from '../../core/option-names.ts';
+import { createLocalSandboxSession } from '../../sandbox/session/session.ts';
+import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
+import { checkOptionNames, innerOptions } from '../../tool/options.ts';
+import { type Reached, reachedUnder } from './policy.ts';
+import type { Setup } from './session.ts';
+import type { HarnessSandboxOptions } from './types.ts';
+
+/** The private home of a session, in its folder. */
+export const HOME = '.home';
+
+/** What all sessions of a provider have in common. */
+export interface Setting extends Pick<Setup, 'ports' | 'network' | 'networkUnder'> {
+  dir: string | undefined;
+  /** Makes a local session in a folder. Throws `ERR_BASH_CONFINEMENT` for hosts and paths that cannot be. */
+  open(folder: string, network: Reached, ports: readonly number[]): LocalSandboxSession;
+}
+
+/** Checks the options of a provider. */
+export function settingOf(options: HarnessSandboxOptions): Setting {
+  const more = { dir: PLAIN, ports: PLAIN, networkPolicy: PLAIN };
+  checkOptionNames('harnessSandbox', options, { ...innerOptions().bash, ...more });
+  const { dir, ports = [], networkPolicy, cwd, confine = 'workspace', ...given } = options;
+  const inner = innerOf(bash);
+  inner.check(':', { ...given, confine });
+  if (dir !== undefined && (typeof dir !== 'string' || dir === '')) throw inner.invalid('dir', dir, 'a path');
+  if (!Array.isArray(ports) || !ports.every((port) => Number.isInteger(port) && port > 0 && port < 65_536)) {
+    throw inner.invalid('ports', ports, 'an array of whole numbers from 1 to 65,535');
+  }
+  if (cwd !== undefined) throw unsupported('cwd has no place here: each session has a folder of its own, in `dir`');
+  if (confine === 'off') {
+    if (networkPolicy !== undefined && reachedUnder(networkPolicy, undefined) !== 'full') {
+      throw unsupported('networkPolicy cannot be held with confine: "off"');
+    }
+    const open = (folder: string) => createLocalSandboxSession({ ...given, confine, ...placeOf(folder) });
+    return { dir, ports, network: 'full', networkUnder: null, open };
+  }
+  const own: ConfineOptions = typeof confine === 'string' ? { profile: confine } : confine;
+  const listed = typeof own.network === 'object' ? own.network.allow.length > 0 : own.network !== undefined;
+  if (networkPolicy && listed) throw inner.invalid('confine.network', own.network, 'left out beside networkPolicy');
+  const confined = (network: Reached, exposed: readonly number[]): ConfineOptions => {
+    // With all hosts, the commands' loopback is that of this machine.
+    return { ...own, network, expose: network === 'full' ? undefined : [...exposed] };
+  };
+  return {
+    dir,
+    ports: [...new Set([...ports, ...(own.expose ?? [])])],
+    network: networkPolicy ? reachedUnder(networkPolicy, own.network) : (own.network ?? 'full'),
+    networkUnder(policy, folder) {
+      const network = reachedUnder(policy, own.network);
+      inner.reachOf({ confine: confined(network, []) }, folder);
+      return network;
+    },
+    open(folder, network, exposed) {
+      const set = confined(network, exposed);
+      inner.reachOf({ ...given, confine: set }, folder);
+      return createLocalSandboxSession({ ...given, confine: set, ...placeOf(folder) });
+    },
+  };
+}
+
+function placeOf(folder: string) {
+  return { cwd: folder, home: `${folder}/${HOME}` };
+}
+
+function unsupported(message: string): BashError {
+  return new BashError('ERR_BASH_UNSUPPORTED', message);
+}
