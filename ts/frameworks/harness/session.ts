@@ -39,24 +39,24 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
     throw new BashError('ERR_BASH_INVALID_ARG', `session "${id}" has no ${protocol} at port ${port}: ${known}`);
   };
   const setNetworkPolicy = async (policy: HarnessV1NetworkPolicy) => {
-    await exchange.session();
     const wanted = networkUnder?.(policy, folder);
-    if (isDeepStrictEqual(wanted, network)) return;
-    const end = exchange.end(async () => {
+    await exchange.turn(async (old) => {
+      if (isDeepStrictEqual(wanted, network)) return old;
+      await old[Symbol.asyncDispose]().catch((error) => {
+        throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy stays as it was: ${messageOf(error)}`);
+      });
       await writeFile(policyFile, JSON.stringify(policy), { mode: 0o600 });
       network = wanted;
       return open(network);
     });
-    await end.catch((error) => {
-      if (error?.code !== 'EPERM') throw error;
-      throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy stays as it was: ${messageOf(error)}`);
-    });
   };
-  const remove = async (): Promise<undefined> => {
+  const remove = async (old: LocalSandboxSession) => {
+    await old[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
     await rm(policyFile, { force: true });
     exchange.close(new BashError('ERR_BASH_CLOSED', `session "${id}" was destroyed`));
     setup.onDestroyed();
+    return old;
   };
   return {
     ...face,
@@ -67,7 +67,7 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
     getPortUrl,
     stop: () => destroyed ?? exchange.end(),
     destroy() {
-      destroyed ??= exchange.end(remove).catch((error) => {
+      destroyed ??= exchange.turn(remove).catch((error) => {
         destroyed = null;
         throw error;
       });

@@ -26,17 +26,24 @@ export class Exchange {
   }
 
   /**
-   * Ends all that runs. Calls from now on wait for that and for `next`, whose session is theirs; without one, and if
-   * this rejects, they stay with the old one.
+   * Changes the session. Calls from now on wait for `change`, and are for the session that it returns, or for the old
+   * one if it returns none or rejects.
    */
-  async end(next: () => Promise<LocalSandboxSession | undefined> = async () => undefined): Promise<void> {
-    const before = this.#current;
-    const after = before.then(async (old) => {
-      await old[Symbol.asyncDispose]();
-      return (await next()) ?? old;
-    });
+  async turn(change: (old: LocalSandboxSession) => Promise<LocalSandboxSession | undefined>): Promise<void> {
+    const before = this.session();
+    const after = before.then(async (old) => (await change(old)) ?? old);
     this.#current = after.catch(() => before);
+    // Calls report that there is no session.
+    this.#current.catch(() => {});
     await after;
+  }
+
+  /** Ends all that runs. The session can be used further. */
+  async end(): Promise<void> {
+    await this.turn(async (old) => {
+      await old[Symbol.asyncDispose]();
+      return undefined;
+    });
   }
 
   /** Lets all later calls reject. */
