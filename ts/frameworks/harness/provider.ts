@@ -6,14 +6,17 @@ import { BashError } from 'agent-bash';
 import { claim, copyFiles, makeOnce, makeStaging } from '../../sandbox/folders.ts';
 import { Exchange } from '../../sandbox/session/exchange.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
+import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
 import type { Reached } from './policy.ts';
 import { networkSession } from './session.ts';
 import { HOME, settingOf } from './setting.ts';
 import type { HarnessSandboxOptions, HarnessV1NetworkSandboxSession, HarnessV1SandboxProvider } from './types.ts';
 
+type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[0]>;
+
 /**
- * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, each in a folder of
- * its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
+ * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, each in a folder
+ * of its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
  * hosts of `networkPolicy`. The call itself starts and writes nothing.
  *
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `cwd` and for a policy that cannot
@@ -50,37 +53,16 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
     const folder = folderOf(id);
     const taken = () => invalid(`there is a session "${id}" already`);
     if (existsSync(folder)) throw taken();
-    const fill = async (into: string) => {
-      await mkdir(join(into, HOME), { mode: 0o700 });
-      if (!onFirstCreate) return;
-      const first = new Exchange(open(into, network, []));
-      try {
-        await onFirstCreate(first.face, abortSignal ? { abortSignal } : {});
-      } finally {
-        await first.end();
-      }
-      abortSignal?.throwIfAborted();
-    };
     await mkdir(dirOf(), { recursive: true, mode: 0o700 });
     // It stays as long as this process.
     temporary?.keepUntil(new Promise(() => {}));
-    const staging = await makeStaging(dirOf());
-    let unfinished: string | null = staging;
+    const fill = (into: string) => prepare(into, (home) => open(home, network, []), onFirstCreate, abortSignal);
+    if (!(await makeFolder(dirOf(), folder, identity, onFirstCreate !== undefined, fill, abortSignal))) throw taken();
     try {
-      const template = join(dirOf(), nameOf('template', identity ?? ''));
-      if (identity === undefined || !(onFirstCreate || existsSync(template))) await fill(staging);
-      else {
-        await makeOnce(dirOf(), template, fill, abortSignal);
-        await copyFiles(template, staging);
-      }
-      abortSignal?.throwIfAborted();
-      if (!(await claim(staging, folder))) throw taken();
-      unfinished = folder;
-      const session = sessionIn(folder, id, network);
-      unfinished = null;
-      return session;
-    } finally {
-      if (unfinished !== null) await rm(unfinished, { recursive: true, force: true });
+      return sessionIn(folder, id, network);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
     }
   };
 
@@ -102,6 +84,48 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
     createSession,
     ...(temporary === null && { resumeSession }),
   };
+}
+
+/** Makes the home in a folder, and lets `onFirstCreate` do the rest. Nothing that it started goes on. */
+async function prepare(
+  folder: string,
+  open: (folder: string) => LocalSandboxSession,
+  onFirstCreate: Wanted['onFirstCreate'],
+  abortSignal: AbortSignal | undefined,
+): Promise<void> {
+  await mkdir(join(folder, HOME), { mode: 0o700 });
+  if (!onFirstCreate) return;
+  const first = new Exchange(open(folder));
+  try {
+    await onFirstCreate(first.face, abortSignal ? { abortSignal } : {});
+  } finally {
+    await first.end();
+  }
+  abortSignal?.throwIfAborted();
+}
+
+/** Makes the folder of a session in one step. Resolves with `false` if it is there already. */
+async function makeFolder(
+  dir: string,
+  folder: string,
+  identity: string | undefined,
+  prepares: boolean,
+  fill: (folder: string) => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const staging = await makeStaging(dir);
+  try {
+    const template = join(dir, nameOf('template', identity ?? ''));
+    if (identity === undefined || !(prepares || existsSync(template))) await fill(staging);
+    else {
+      await makeOnce(dir, template, fill, signal);
+      await copyFiles(template, staging);
+    }
+    signal?.throwIfAborted();
+    return await claim(staging, folder);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
 }
 
 /** Returns the name of a folder for an id, which may be any text. */
