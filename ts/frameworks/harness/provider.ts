@@ -30,7 +30,6 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   const fixed = given === undefined ? '' : resolve(given);
   const dirOf = () => temporary?.path ?? fixed;
   const live = new Map<string, HarnessV1NetworkSandboxSession>();
-
   const folderOf = (id: unknown) => {
     if (typeof id !== 'string' || id === '') throw invalid('sessionId is no text');
     return join(dirOf(), nameOf('session', id));
