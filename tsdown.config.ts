@@ -36,7 +36,7 @@ export default defineConfig([
       ...Object.fromEntries(frameworks.map((name) => [name, `ts/frameworks/${name}/index.ts`])),
     },
     format: ['esm', 'cjs'],
-    deps: { neverBundle: ['agent-bash', 'ai', /^@langchain\//] },
+    deps: { neverBundle: ['agent-bash', 'ai', /^@langchain\//, /^@mastra\//] },
   },
   // The page, with its browser app as text inside.
   {

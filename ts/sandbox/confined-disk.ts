@@ -26,7 +26,10 @@ exec cat -- "$1"`;
 // The directory of a path without a slash at its end.
 const WRITE = `${ONLY_FILES}up=\${1%/*}
 [[ -d \${up:-/} ]] || mkdir -p -- "$up" || exit 1
-exec cat > "$1"`;
+[[ $2 ]] && umask 077
+exec > "$1" || exit 1
+[[ $2 ]] && { chmod -- "$2" "$1" || exit 1; }
+exec cat`;
 const MAKE = `[[ -d $1 ]] || exec mkdir -p -- "$1"`;
 const STAT = `[[ -e $1 ]] || exit ${MISSING}
 if [[ -f $1 ]]; then printf 'file '; elif [[ -d $1 ]]; then printf 'directory '; else printf 'other '; fi
@@ -50,7 +53,7 @@ exec unlink -- "$1"`;
  * cannot be changed or read here either, and the private `/tmp` is theirs.
  */
 export function confinedDisk(launch: Launch): Disk {
-  const run = (script: string, path: string, signal?: AbortSignal) => runScript(launch, script, path, signal);
+  const run = (script: string, path: string, signal?: AbortSignal) => runScript(launch, script, [path], signal);
   return {
     async readable(path, signal) {
       const { exitCode } = await run(PROBE, path, signal);
@@ -66,10 +69,13 @@ export function confinedDisk(launch: Launch): Disk {
       return new Uint8Array(ended.stdout);
     },
 
-    async write(path, content, signal) {
+    async write(path, content, signal, mode) {
       const failing = new AbortController();
       try {
-        check(path, await runScript(launch, WRITE, path, signal, { content, failed: failing.signal }));
+        check(
+          path,
+          await runScript(launch, WRITE, [path, mode?.toString(8) ?? ''], signal, { content, failed: failing.signal }),
+        );
       } catch (error) {
         failing.abort(error);
         cancelUnread(content, error);
@@ -121,13 +127,13 @@ interface Ran {
 async function runScript(
   launch: Launch,
   script: string,
-  path: string,
+  args: string[],
   signal: AbortSignal | undefined,
   fed?: Feed,
 ): Promise<Ran> {
   signal?.throwIfAborted();
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
-  const order = scriptOrder(script, path, signal, ({ stream, text }) => {
+  const order = scriptOrder(script, args, signal, ({ stream, text }) => {
     chunks[stream].push(Buffer.from(text, 'latin1'));
   });
   let feeding: Promise<void> = Promise.resolve();
@@ -162,12 +168,12 @@ async function runScript(
 
 function scriptOrder(
   command: string,
-  path: string,
+  args: string[],
   signal: AbortSignal | undefined,
   onOutput: Order['onOutput'],
 ): Order {
   // A path that begins with a dash or holds anything else is data here.
-  return { command, args: [path], env: { LC_ALL: 'C' }, signal, onOutput };
+  return { command, args, env: { LC_ALL: 'C' }, signal, onOutput };
 }
 
 async function feed(input: Input, { content, failed }: Feed, signal: AbortSignal | undefined): Promise<void> {
@@ -207,7 +213,7 @@ function streamed(launch: Launch, path: string, signal: AbortSignal | undefined)
   const bytes = new ByteStream();
   let stderr = '';
   const started = launch({
-    ...scriptOrder(READ, path, signal, ({ stream, text }) => {
+    ...scriptOrder(READ, [path], signal, ({ stream, text }) => {
       if (stream === 'stdout') return bytes.push(Buffer.from(text, 'latin1'));
       stderr += text;
     }),

@@ -12,8 +12,8 @@ export type FileType = 'file' | 'directory' | 'other';
 export interface Disk {
   readable(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array> | null>;
   bytes(path: string, signal?: AbortSignal): Promise<Uint8Array | null>;
-  /** Replaces a file and makes its parent directories. */
-  write(path: string, content: Content, signal?: AbortSignal): Promise<void>;
+  /** Replaces a file and makes its parent directories. With `mode` it has these permissions before any content. */
+  write(path: string, content: Content, signal?: AbortSignal, mode?: number): Promise<void>;
   makeFolder(path: string): Promise<void>;
   /** Follows links. */
   stat(path: string): Promise<{ type: FileType; size: number } | null>;

@@ -4,6 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { failure, invalid } from './errors.ts';
 
 const CHUNK_BYTES = 64 * 1024;
+/** The permissions of a new file until it has its own. */
+const OWNER_ONLY = 0o600;
 
 /** The content that a sandbox writes into a file. */
 export type Content = string | Uint8Array | ReadableStream<Uint8Array>;
@@ -74,20 +76,36 @@ export async function readable(path: string, signal?: AbortSignal): Promise<Read
 }
 
 /**
- * Replaces a file and creates its parent directories. An abort rejects with its reason and may leave the file cut
- * short. A stream that was not read to its end is cancelled.
+ * Replaces a file and creates its parent directories. With `mode` it has these permissions before any content. An abort
+ * rejects with its reason and may leave the file cut short. A stream that was not read to its end is cancelled.
  */
-export async function write(path: string, content: Content, signal?: AbortSignal): Promise<void> {
+export async function write(path: string, content: Content, signal?: AbortSignal, mode?: number): Promise<void> {
   try {
     await isFile(path);
     await makeFolder(dirname(path));
     signal?.throwIfAborted();
-    await writeFile(path, isStream(content) ? chunksOf(content, signal) : content, { signal });
+    const data = isStream(content) ? chunksOf(content, signal) : content;
+    await (mode === undefined ? writeFile(path, data, { signal }) : writeWithMode(path, data, mode, signal));
   } catch (error) {
     const reason = signal?.aborted ? signal.reason : error;
     // Node creates the file before it reads from the stream.
     cancelUnread(content, reason);
     throw reason;
+  }
+}
+
+async function writeWithMode(
+  path: string,
+  data: Parameters<typeof writeFile>[1],
+  mode: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const file = await open(path, 'w', OWNER_ONLY);
+  try {
+    await file.chmod(mode);
+    await writeFile(file, data, { signal });
+  } finally {
+    await file.close();
   }
 }
 

@@ -34,6 +34,7 @@ export interface Asked {
 /** What becomes of a command. */
 export type Verdict = { runs: true; approved: boolean } | { runs: false; reason: string };
 
+const UNJUDGED = { verdict: 'allow', reason: '' } as const;
 const NOBODY = 'a person has to be asked about this command, and nobody can be asked here: nothing was run';
 const UNREADABLE = 'the answer is not true, false, "always" or { approved }: nothing was run';
 
@@ -43,12 +44,14 @@ export class Approver {
   readonly #given: Approval | undefined;
   /** The rules that allow, those of `'always'` included. */
   readonly #allow: string[] | undefined;
+  readonly #deny: string[];
 
   /** Throws `ERR_BASH_INVALID_ARG` for a rule that matches nothing. */
   constructor(tool: BashTool, given: Approval | undefined) {
     this.#tool = tool;
     this.#given = given;
     this.#allow = given?.allow && [...given.allow];
+    this.#deny = [...(given?.deny ?? [])];
     checkFunctions(innerOf(bash), { 'approval.onAsk': given?.onAsk });
     this.#approval(undefined);
   }
@@ -68,11 +71,20 @@ export class Approver {
    * it with the same id.
    */
   async decide(input: BashToolInput, call: Asked, ask: OnAsk | undefined = this.#given?.onAsk): Promise<Verdict> {
-    if (this.#given === undefined) return { runs: true, approved: false };
+    if (this.#given === undefined) {
+      // Rules that were added forbid, and ask nobody.
+      const { verdict, reason } = this.#deny.length > 0 ? await this.judge(input, call) : UNJUDGED;
+      return verdict === 'deny' ? { runs: false, reason } : { runs: true, approved: false };
+    }
     const person: AskPerson = (question, { signal }) => this.#answer(question, call.toolCallId, signal, ask);
     const status = await this.#approval(person)(input, callOf(call));
     if (status === 'not-applicable') return { runs: true, approved: false };
     return status.type === 'approved' ? { runs: true, approved: true } : { runs: false, reason: status.reason };
+  }
+
+  /** Adds rules that refuse. */
+  forbid(rules: readonly string[]): void {
+    for (const rule of rules) if (!this.#deny.includes(rule)) this.#deny.push(rule);
   }
 
   /** Adds rules that allow, if there are such rules: without `allow` nothing is asked about for want of one. */
@@ -93,12 +105,11 @@ export class Approver {
   }
 
   #approval(person: AskPerson | undefined): ToolApproval {
-    const { ask = [], deny = [] } = this.#given ?? {};
     return createToolApproval({
       tool: this.#tool,
       allow: this.#allow,
-      ask: { rules: ask, person },
-      deny,
+      ask: { rules: this.#given?.ask ?? [], person },
+      deny: this.#deny,
       confined: true,
     });
   }

@@ -8,6 +8,10 @@ import { DECIDED, type Decided } from '../../core/ledger.ts';
 import { messageOf } from '../../core/listener.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
+import { diskBase, isConfined } from '../../sandbox/base.ts';
+import { confinedDisk } from '../../sandbox/confined-disk.ts';
+import { type Disk, HOST_DISK } from '../../sandbox/disk.ts';
+import { type Order, start } from '../../sandbox/start.ts';
 import { approvedNotes, approvedOptions } from '../../tool/judge.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
 import { Approver, OF_APPROVALS } from './approver.ts';
@@ -100,6 +104,20 @@ export class Commands {
     return this.#heard(command, result);
   }
 
+  /** Refuses what these rules match from now on, as `approval.deny` does. */
+  forbid(rules: readonly string[]): void {
+    this.#approver.forbid(rules);
+  }
+
+  /** The files that commands reach: those of their world if they are confined. */
+  get disk(): Disk {
+    const { owner } = this.#lifetime;
+    const { confine = innerOf(bash).defaults.confine, ...options } = this.options;
+    const base = diskBase({ ...options, confine, cwd: this.folder, [OWNER]: owner });
+    if (!isConfined(base)) return HOST_DISK;
+    return confinedDisk((order) => this.#lifetime.add(start(base, withMark(order, this.#lifetime.mark))));
+  }
+
   /** Ends all that runs and all that commands have left running. Resolves when it is gone. */
   close(): Promise<void> {
     return this.#lifetime.end();
@@ -137,6 +155,10 @@ function both(host: BashOptions['onOutput'], framework: BashOptions['onOutput'])
     await host(chunk);
     await framework(chunk);
   };
+}
+
+function withMark(order: Order, mark: Record<string, string>): Order {
+  return { ...order, env: { ...order.env, ...mark } };
 }
 
 function inBackground(option: string): BashError {

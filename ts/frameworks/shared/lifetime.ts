@@ -3,6 +3,7 @@ import { linkedAbort } from '../../core/abort.ts';
 import { innerOf } from '../../core/inner.ts';
 import type { Owner } from '../../core/world.ts';
 import { Running } from '../../sandbox/running.ts';
+import type { Started } from '../../sandbox/start.ts';
 
 /** All that one adapter has started: what runs, the processes that commands have left, and the worlds of both. */
 export class Lifetime {
@@ -37,6 +38,11 @@ export class Lifetime {
       abort: () => controller.abort(),
     });
     return await working;
+  }
+
+  /** Tracks a command of the adapter's own until it has ended. */
+  add<T extends Started>(command: T): T {
+    return this.#running.add(command);
   }
 
   #isOurs({ taskId }: BashResult['survivors'][number]): boolean {

@@ -1,0 +1,63 @@
+import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, decide } from 'agent-bash';
+import { innerOf } from '../../core/inner.ts';
+import { REACH, type Reach } from '../../core/world.ts';
+import { ASKED_RULES, analyzeOptions, judgedText } from '../../tool/judge.ts';
+import { checkOptionNames } from '../../tool/options.ts';
+import { OF_APPROVALS } from '../shared/approver.ts';
+import type { Approval } from '../shared/types.ts';
+
+/** What an approval knows of a sandbox of this entry. */
+export interface Place {
+  /** The options of a command with this directory. */
+  optionsIn(cwd: string | undefined): BashOptions & { cwd: string };
+  /** Refuses what these rules match. */
+  forbid(rules: readonly string[]): void;
+}
+
+/** The sandboxes of this entry. */
+export const PLACES = new WeakMap<object, Place>();
+
+/**
+ * Makes the `requireApproval` of Mastra's tool `execute_command`: a command that a rule or the analysis asks about waits
+ * for `approveToolCall` or `declineToolCall`. A denied command asks nobody: the sandbox of `mastraSandbox` refuses it,
+ * with the reason. Another sandbox cannot, so there Mastra asks about it.
+ *
+ * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `onAsk`: Mastra has a question of
+ * its own.
+ *
+ * @example const tools = { mastra_workspace_execute_command: { requireApproval: mastraApproval({ ask: ['git push:*'] }) } };
+ */
+export function mastraApproval(
+  options: Approval = {},
+): (context: { args: Record<string, unknown>; workspace?: object | undefined }) => boolean {
+  checkOptionNames('mastraApproval', options, OF_APPROVALS);
+  const { allow, ask, deny = [], onAsk } = options;
+  if (onAsk !== undefined) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'onAsk has no place here: the agent waits for approveToolCall');
+  }
+  const rules = { allow, ask, deny };
+  // Invalid rules are reported here, not at the first call.
+  decide(analyze(':'), rules);
+  return ({ args: { command, cwd }, workspace }) => {
+    if (typeof command !== 'string') return true;
+    const { sandbox } = Object(workspace) as { sandbox?: object };
+    const place = sandbox && PLACES.get(sandbox);
+    const folder = typeof cwd === 'string' ? cwd : undefined;
+    const analysis = analysisOf(command, place?.optionsIn(folder) ?? { cwd: folder ?? '.' });
+    const { verdict } = decide(analysis, rules);
+    if (verdict !== 'deny') return verdict === 'ask';
+    if (place === undefined) return true;
+    place.forbid(deny);
+    // Without the engine, the sandbox refuses only what a rule denies.
+    return analysis.verdict === 'deny' && place.optionsIn(folder).safety === 'off';
+  };
+}
+
+/** Judges a command as it is judged before it runs. */
+function analysisOf(command: string, options: BashOptions & { cwd: string }) {
+  const given = analyzeOptions(options);
+  const judged: AnalyzeOptions & { [REACH]?: Reach } = { ...given, rules: { ...ASKED_RULES, ...given.rules } };
+  const reach = innerOf(bash).reachOf(options, options.cwd);
+  if (reach !== null) judged[REACH] = reach;
+  return analyze(judgedText(command, options), judged);
+}

@@ -1,0 +1,119 @@
+import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { linkedAbort } from '../../core/abort.ts';
+import { type Input, STREAMS, type Streams } from '../../core/streams.ts';
+import type { Command, Commands } from '../shared/commands.ts';
+import { aborted, notRun } from './errors.ts';
+import { type Listeners, Output } from './output.ts';
+import { Process } from './process.ts';
+
+/** The options of a command in Mastra. */
+export interface CommandOptions extends Listeners {
+  /** In ms. */
+  timeout?: number | undefined;
+  env?: Record<string, string | undefined> | undefined;
+  cwd?: string | undefined;
+  abortSignal?: AbortSignal | undefined;
+  /** What is kept of each stream. 0 keeps nothing. */
+  maxRetainedBytes?: number | undefined;
+}
+
+/** The options of a call. Its directory is absolute. */
+export type Setting = Command & { cwd: string };
+
+/** What is kept of each stream of a process, in bytes, unless it says otherwise. */
+const KEPT_BYTES = 1024 * 1024;
+/** How many processes are kept that have ended. */
+const KEPT_ENDED = 100;
+
+/** The processes of a sandbox, with the members of Mastra's `SandboxProcessManager`. */
+export class Processes {
+  readonly #commands: Commands;
+  readonly #setting: (options: CommandOptions) => Setting;
+  readonly #processes = new Map<string, Process>();
+
+  /** `setting` returns the options of a command, and throws if the sandbox is not ready. */
+  constructor(commands: Commands, setting: (options: CommandOptions) => Setting) {
+    this.#commands = commands;
+    this.#setting = setting;
+  }
+
+  /**
+   * Starts a process, whose input is written if `stdinMode` is `'pipe'`; then its output is unchanged, as a protocol
+   * needs it.
+   */
+  async spawn(command: string, options: CommandOptions & { stdinMode?: 'pipe' | 'ignore' } = {}): Promise<Process> {
+    const setting = this.#setting(options);
+    const fed = options.stdinMode !== 'ignore';
+    const output = new Output(options.maxRetainedBytes ?? KEPT_BYTES, options, this.#commands.options.onOutput);
+    const { controller, unlink } = linkedAbort([setting.signal]);
+    const { begun, start } = held(fed);
+    const { sanitize = !fed } = this.#commands.options;
+    const signal = controller.signal;
+    const running = this.#commands.run(command, { ...setting, signal, sanitize, start, onOutput: output.push });
+    const ended = running.finally(unlink).then((result) => output.end(command, setting.cwd, result));
+    ended.catch(() => {});
+    const first = await Promise.race([begun, ended.then(() => null)]).catch((error) => {
+      throw notRun(error);
+    });
+    if (first === null) throw aborted('spawn', setting.signal?.reason);
+    const { pid, input } = first;
+    const abort = () => controller.abort();
+    const process = new Process({ command, pid, output, input: fed ? input : null, ended, abort });
+    this.#add(process);
+    return process;
+  }
+
+  async list() {
+    return [...this.#processes.values()].map(({ pid, command, exitCode }) => ({
+      pid,
+      command,
+      running: exitCode === undefined,
+      ...(exitCode !== undefined && { exitCode }),
+    }));
+  }
+
+  /** Returns a process. One that has ended is forgotten then, as in Mastra. */
+  async get(pid: string): Promise<Process | undefined> {
+    const process = this.#processes.get(pid);
+    if (process?.exitCode !== undefined) this.release(pid);
+    return process;
+  }
+
+  release(pid: string): void {
+    this.#processes.delete(pid);
+  }
+
+  /** Ends a process and all that it started. `true` once. */
+  async kill(pid: string): Promise<boolean> {
+    const process = this.#processes.get(pid);
+    this.release(pid);
+    return (await process?.kill()) ?? false;
+  }
+
+  /** Ends all processes. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#processes.keys()].map((pid) => this.kill(pid)));
+  }
+
+  #add(process: Process): void {
+    const ended = [...this.#processes.values()].filter(({ exitCode }) => exitCode !== undefined);
+    for (const { pid } of ended.slice(0, -KEPT_ENDED)) this.release(pid);
+    // A pid that the system gives again is that of the new process.
+    this.release(process.pid);
+    this.#processes.set(process.pid, process);
+  }
+}
+
+/** Returns a start of commands that tells their pid and input. */
+function held(fed: boolean) {
+  let began: (first: { pid: number; input: Input }) => void = () => {};
+  const begun = new Promise<{ pid: number; input: Input }>((resolve) => {
+    began = resolve;
+  });
+  const streams: Streams = { bytes: false, fed, over: () => {}, started: (pid, input) => began({ pid, input }) };
+  const start = (command: string, options: BashOptions): Promise<BashResult> => {
+    const all: BashOptions & { [STREAMS]: Streams } = { ...options, [STREAMS]: streams };
+    return bash(command, all);
+  };
+  return { begun, start };
+}

@@ -1,0 +1,42 @@
+import { type BashOptions, bash } from 'agent-bash';
+import { innerOf } from '../../core/inner.ts';
+
+/** The most that a tail keeps, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** Bytes of the longest character. */
+const CHARACTER = 4;
+
+/** The last part of an output, while it goes on and at its end. The core cleans it, and cuts it at a character. */
+export class Tail {
+  readonly #maxBytes: number;
+  readonly #kept: InstanceType<ReturnType<typeof innerOf>['NativeText']>;
+  /** Bytes of the finished lines. */
+  #bytes = 0;
+
+  /**
+   * Keeps at most this many bytes, 16 MiB at most. `sanitize` is the option of `bash()`, `false` for text that is clean
+   * already: cleaning is done once, where the unfinished line is still to be seen.
+   */
+  constructor(maxBytes: number, sanitize: BashOptions['sanitize'] = false) {
+    this.#maxBytes = Math.min(Math.max(0, Math.floor(maxBytes)), MOST_BYTES);
+    const truncate = { keep: 'tail', maxBytes: this.#maxBytes + CHARACTER };
+    this.#kept = new (innerOf(bash).NativeText)(false, JSON.stringify({ truncate, sanitize }), 0);
+  }
+
+  /** Takes the next text. */
+  push(text: string): void {
+    this.#bytes += Buffer.byteLength(this.#kept.push(Buffer.from(text)));
+  }
+
+  /** The last part, with the unfinished line. */
+  get text(): string {
+    return this.#kept.tail(this.#maxBytes);
+  }
+
+  /** The number of bytes before `text`; 0 if it is the whole output. An unfinished line may count once it ends. */
+  get dropped(): number {
+    const seen = Buffer.byteLength(this.#kept.tail(this.#maxBytes + CHARACTER));
+    if (seen <= this.#maxBytes) return 0;
+    return Math.max(seen, this.#bytes) - Buffer.byteLength(this.text);
+  }
+}
