@@ -25,7 +25,8 @@ export const PLACES = new WeakMap<object, Place>();
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `onAsk`: Mastra has a question of
  * its own.
  *
- * @example const tools = { mastra_workspace_execute_command: { requireApproval: mastraApproval({ ask: ['git push:*'] }) } };
+ * @example const execute = { requireApproval: mastraApproval({ ask: ['git push:*'] }) };
+ * new Workspace({ sandbox: mastraSandbox(), tools: { mastra_workspace_execute_command: execute } });
  */
 export function mastraApproval(
   options: Approval = {},

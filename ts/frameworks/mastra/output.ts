@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { BashResult, OutputChunk } from 'agent-bash';
+import type { BashOptions, BashResult, OutputChunk } from 'agent-bash';
 import { guarded, type Listener } from '../../sandbox/output.ts';
 import { ByteStream } from '../../sandbox/session/bytes.ts';
 import { Tail } from '../shared/tail.ts';
@@ -35,13 +35,20 @@ export class Output {
   #reader: Readable | undefined;
   #result: CommandResult | undefined;
 
-  /** `also` hears both streams. Throws a `RangeError` if `maxBytes` is no number of bytes. */
-  constructor(maxBytes: number, listeners: Listeners, also?: Listener) {
+  /**
+   * `sanitize` cleans what is kept, `onOutput` hears both streams as the listeners do. Throws a `RangeError` if
+   * `maxBytes` is no number of bytes.
+   */
+  constructor(
+    maxBytes: number,
+    listeners: Listeners,
+    { sanitize, onOutput }: Pick<BashOptions, 'sanitize' | 'onOutput'>,
+  ) {
     if (!(maxBytes >= 0 && (maxBytes === Infinity || Number.isInteger(maxBytes)))) {
       throw new RangeError('maxRetainedBytes must be a non-negative integer or Infinity');
     }
-    this.#kept = { stdout: new Tail(maxBytes), stderr: new Tail(maxBytes) };
-    if (also) this.#listeners.add(guarded(also));
+    this.#kept = { stdout: new Tail(maxBytes, sanitize), stderr: new Tail(maxBytes, sanitize) };
+    if (onOutput) this.#listeners.add(guarded(onOutput));
     this.listen(listeners);
   }
 

@@ -38,18 +38,19 @@ export class Processes {
   }
 
   /**
-   * Starts a process, whose input is written if `stdinMode` is `'pipe'`; then its output is unchanged, as a protocol
-   * needs it.
+   * Starts a process. Its output is heard and read as it comes. What is kept is cleaned, unless a protocol may be spoken
+   * with its input (`stdinMode: 'pipe'`).
    */
   async spawn(command: string, options: CommandOptions & { stdinMode?: 'pipe' | 'ignore' } = {}): Promise<Process> {
     const setting = this.#setting(options);
     const fed = options.stdinMode !== 'ignore';
-    const output = new Output(options.maxRetainedBytes ?? KEPT_BYTES, options, this.#commands.options.onOutput);
+    const { sanitize = !fed, onOutput } = this.#commands.options;
+    const output = new Output(options.maxRetainedBytes ?? KEPT_BYTES, options, { sanitize, onOutput });
     const { controller, unlink } = linkedAbort([setting.signal]);
-    const { begun, start } = held(fed);
-    const { sanitize = !fed } = this.#commands.options;
-    const signal = controller.signal;
-    const running = this.#commands.run(command, { ...setting, signal, sanitize, start, onOutput: output.push });
+    const { begun, start } = holding(fed);
+    const { signal } = controller;
+    const held = { ...setting, signal, start, sanitize: false, onOutput: output.push };
+    const running = this.#commands.run(command, held);
     const ended = running.finally(unlink).then((result) => output.end(command, setting.cwd, result));
     ended.catch(() => {});
     const first = await Promise.race([begun, ended.then(() => null)]).catch((error) => {
@@ -105,7 +106,7 @@ export class Processes {
 }
 
 /** Returns a start of commands that tells their pid and input. */
-function held(fed: boolean) {
+function holding(fed: boolean) {
   let began: (first: { pid: number; input: Input }) => void = () => {};
   const begun = new Promise<{ pid: number; input: Input }>((resolve) => {
     began = resolve;

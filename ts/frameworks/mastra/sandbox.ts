@@ -91,7 +91,7 @@ class Sandbox {
     const { options } = this.#commands;
     const { maxRetainedBytes: kept } = call;
     const setting = this.#setting(call);
-    const output = new Output(kept ?? Infinity, call, options.onOutput);
+    const output = new Output(kept ?? Infinity, call, { onOutput: options.onOutput });
     const result = await this.#commands.run(line, { ...setting, onOutput: output.push }).catch((error) => {
       throw notRun(error);
     });
