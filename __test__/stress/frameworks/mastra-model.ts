@@ -13,7 +13,7 @@ interface Call {
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const metadata = { id: 'response-1', modelId: 'caller', timestamp: new Date(0) };
 
-/** A model that runs commands one after another with the shell of the workspace, and then repeats what the last said. */
+/** A model that runs commands one after another in the shell of a workspace, and then repeats what the last said. */
 export function caller(...inputs: { command: string; [name: string]: unknown }[]) {
   const prompts: Call['prompt'][] = [];
   const answer = ({ prompt }: Call) => {

@@ -18,7 +18,7 @@ export interface Place {
 export const PLACES = new WeakMap<object, Place>();
 
 /**
- * Makes the `requireApproval` of Mastra's tool `execute_command`: a command that a rule or the analysis asks about waits
+ * Makes the `requireApproval` of the tool `execute_command`: a command that a rule or the analysis asks about waits
  * for `approveToolCall` or `declineToolCall`. A denied command asks nobody: the sandbox of `mastraSandbox` refuses it,
  * with the reason. Another sandbox cannot, so there Mastra asks about it.
  *

@@ -38,8 +38,8 @@ export class Processes {
   }
 
   /**
-   * Starts a process. Its output is heard and read as it comes. What is kept is cleaned, unless a protocol may be spoken
-   * with its input (`stdinMode: 'pipe'`).
+   * Starts a process. Its output is heard and read as it comes. What is kept is cleaned, unless a protocol may be
+   * spoken with its input (`stdinMode: 'pipe'`).
    */
   async spawn(command: string, options: CommandOptions & { stdinMode?: 'pipe' | 'ignore' } = {}): Promise<Process> {
     const setting = this.#setting(options);
