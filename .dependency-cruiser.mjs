@@ -39,9 +39,18 @@ export default {
     layer('anthropic-is-on-tool', 'anthropic/', ['anthropic/', 'tool/', ...SHARED]),
     layer('openai-is-on-tool', 'openai/', ['openai/', 'tool/', ...SHARED]),
     layer('mcp-is-on-tool', 'mcp/', ['mcp/', 'tool/', ...SHARED]),
-    layer('framework-is-on-tool', 'frameworks/(?!shared/)([^/]+)/', [
+    layer('framework-is-on-tool', 'frameworks/(?!(?:shared|claude-agent-sdk)/)([^/]+)/', [
       'frameworks/$1/',
       'frameworks/shared/',
+      'tool/',
+      'sandbox/',
+      ...SHARED,
+    ]),
+    // Its tools are those of an MCP server.
+    layer('claude-is-on-mcp', 'frameworks/claude-agent-sdk/', [
+      'frameworks/(claude-agent-sdk|shared)/',
+      'ai/bash-tool\\.ts$',
+      'mcp/(answered|connection|progress|schema|server|tasks)\\.ts$',
       'tool/',
       'sandbox/',
       ...SHARED,

@@ -36,7 +36,7 @@ export default defineConfig([
       ...Object.fromEntries(frameworks.map((name) => [name, `ts/frameworks/${name}/index.ts`])),
     },
     format: ['esm', 'cjs'],
-    deps: { neverBundle: ['agent-bash', 'ai', /^@langchain\//, /^@mastra\//] },
+    deps: { neverBundle: [/^agent-bash(\/|$)/, 'ai', /^@(langchain|mastra|anthropic-ai)\//] },
   },
   // The page, with its browser app as text inside.
   {

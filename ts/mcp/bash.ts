@@ -9,6 +9,7 @@ import {
   type ToolApproval,
 } from 'agent-bash/ai';
 import { NOBODY, type WithoutPeople } from '../core/ledger.ts';
+import { answered } from './answered.ts';
 import { whileConnected } from './connection.ts';
 import { hasOwnFolder, startingIn } from './folder.ts';
 import { Progress } from './progress.ts';
@@ -80,18 +81,4 @@ function approvalOf(tool: BashTool): ToolApproval {
 
 function isSnapshot(output: BashToolOutput): output is Extract<BashToolOutput, { status: 'running' }> {
   return 'status' in output && output.status === 'running';
-}
-
-function answered(output: BashToolOutput, read: { type: string; value: string }, notes: string[]): ToolAnswer {
-  const isError = read.type === 'error-text';
-  // A check has no notes, and a command that did not run has no directory.
-  if (notes.length === 0 || !('notes' in output)) {
-    return { content: [{ type: 'text', text: read.value }], structuredContent: { ...output }, isError };
-  }
-  const lines = notes.map((note) => `[${note}]`).join('\n');
-  return {
-    content: [{ type: 'text', text: `${read.value}${output.notes.length > 0 ? '\n' : '\n\n'}${lines}` }],
-    structuredContent: { ...output, notes: [...output.notes, ...notes] },
-    isError,
-  };
 }

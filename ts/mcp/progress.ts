@@ -26,7 +26,7 @@ export class Progress {
   }
 
   /** Resolves when the client has taken the message or the call is over: a client may stop reading without notice. */
-  async tell({ stdout, stderr }: BashToolSnapshot): Promise<void> {
+  async tell({ stdout, stderr }: Pick<BashToolSnapshot, 'stdout' | 'stderr'>): Promise<void> {
     const parts = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== '');
     if (parts.length === 0) return;
     this.#message = tail(parts.join('\n'));

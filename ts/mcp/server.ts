@@ -23,6 +23,8 @@ export interface ToolConfig {
     idempotentHint: boolean;
     openWorldHint: boolean;
   };
+  /** What a client reads about the tool, besides its model. */
+  _meta?: Record<string, unknown>;
 }
 
 /** The answer of a tool. The model reads `content`, programs read `structuredContent`. */
@@ -45,16 +47,25 @@ export interface Tool {
   answer(input: Record<string, unknown>, call: ToolCall): Promise<ToolAnswer>;
 }
 
-export function addTool(server: McpServer, { name, config, answer }: Tool): void {
+/**
+ * Registers a tool. `prefersData`: whether the client's model reads `structuredContent` in place of `content`.
+ *
+ * @param prefersData by default known by the client's name.
+ */
+export function addTool(server: McpServer, { name, config, answer }: Tool, prefersData?: boolean): void {
   const handler = (input: unknown, extra: CallContext) =>
-    answer((input ?? {}) as Record<string, unknown>, readCall(server, extra)).then((given) => fitted(given, server));
+    answer((input ?? {}) as Record<string, unknown>, readCall(server, extra)).then((given) =>
+      (prefersData ?? isNamedSo(server)) ? withoutData(given) : given,
+    );
   server.registerTool(name, config as never, handler as never);
 }
 
+function isNamedSo({ server }: McpServer): boolean {
+  return PREFERS_DATA.includes(server.getClientVersion?.()?.name ?? '');
+}
+
 /** Moves the data of an answer out of the sight of a model that would read nothing else. */
-function fitted(answer: ToolAnswer, { server }: McpServer) {
-  if (!PREFERS_DATA.includes(server.getClientVersion?.()?.name ?? '')) return answer;
-  const { structuredContent, ...rest } = answer;
+function withoutData({ structuredContent, ...rest }: ToolAnswer) {
   return { ...rest, _meta: { [RESULT]: structuredContent } };
 }
 

@@ -7,6 +7,8 @@ import type { CommandFinished, Confined, Recorded } from './types.ts';
 export interface Ended {
   exitCode: number;
   aborted: boolean;
+  /** The signal that ended it, or `null`. */
+  signal: BashResult['signal'];
   survivors: BashResult['survivors'];
   confinement: BashResult['confinement'];
   runId: BashResult['runId'];

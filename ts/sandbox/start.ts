@@ -78,9 +78,10 @@ export function start(base: Base, order: Order): Started {
   const ended = bash(order.command, options)
     .finally(abort.unlink)
     // Nothing moves to the background here, so there is always an exit code.
-    .then(({ exitCode, status, survivors, confinement, runId, receipt, undo }) => ({
+    .then(({ exitCode, status, signal, survivors, confinement, runId, receipt, undo }) => ({
       exitCode: exitCode ?? 0,
       aborted: status === 'aborted',
+      signal,
       survivors,
       confinement,
       runId,

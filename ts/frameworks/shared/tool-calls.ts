@@ -14,7 +14,8 @@ import type { OnAsk, Tool } from './types.ts';
 export interface Call extends Asked {
   /** The framework's own question. */
   ask?: OnAsk | undefined;
-  onSnapshot?: ((snapshot: Pick<BashSnapshot, 'stdout' | 'stderr'>) => void) | undefined;
+  /** A returned promise holds the next snapshot back. */
+  onSnapshot?: ((snapshot: Pick<BashSnapshot, 'stdout' | 'stderr'>) => void | Promise<void>) | undefined;
 }
 
 /** The end of a call. */
@@ -81,7 +82,7 @@ export class ToolCalls {
       let last: BashToolOutput | undefined;
       const call = { toolCallId: id, abortSignal, experimental_context: asked.context };
       for await (const output of this.tool.execute(input, call)) {
-        if ('status' in output && output.status === 'running') onSnapshot?.(output);
+        if ('status' in output && output.status === 'running') await onSnapshot?.(output);
         else last = output;
       }
       // The tool yields its output last, and never throws.
