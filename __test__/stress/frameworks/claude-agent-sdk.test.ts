@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type CanUseTool, createSdkMcpServer, type Options, query } from '@anthropic-ai/claude-agent-sdk';
 import { claudeApproval, claudeShell, claudeSpawn, type Question } from 'agent-bash/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import { gone, HELD_PIPE, pidIn, WITH_CHILD } from '../../frameworks/support.ts';
-import { alive, finished, folder, remove, until } from '../../support/index.ts';
+import { alive, finished, folder, until } from '../../support/index.ts';
 import { printedByPage } from './support.ts';
 
 const CLAUDE_CODE = join(import.meta.dirname, 'claude-code.mjs');
@@ -153,7 +153,7 @@ describe('the shell', () => {
     }
   });
 
-  it('a held pipe does not hang the agent', async () => {
+  it('a child holds the output: the call returns with the shell', async () => {
     const cwd = folder();
     expect((await ran(HELD_PIPE, { cwd })).text).toMatch(/first\nlast/);
     await gone(await pidIn(cwd));
@@ -165,17 +165,20 @@ describe('the shell', () => {
     expect(answer.text.length).toBeLessThan(60_000);
   });
 
-  it('says what the confinement denied', async () => {
+  it('the confinement denies something: the model reads what', async () => {
     const { text } = await ran('touch /etc/agent-bash-test', { confine: 'workspace' });
     expect(text).toContain('[confined: write /etc/agent-bash-test denied (touch)]');
   });
 
-  it('each command has a receipt, and can be undone', async () => {
+  it('a command changed files: a receipt names them', async () => {
+    const { text } = await ran('echo new > a.txt', { receipt: 'exact' });
+    expect(text).toContain('[changed: 1 created (a.txt)');
+  });
+
+  it('a change was wrong: undo_run takes it back', async () => {
     const cwd = folder();
-    const { text, _meta } = await ran('echo new > a.txt', { cwd, receipt: 'exact', undo: 'always' });
-    expect(text).toContain('a.txt');
-    const { runId } = _meta['agent-bash/result'];
-    const [undone] = await called([bash({ undo_run: runId })], { cwd, undo: 'always' });
+    const { _meta } = await ran('echo new > a.txt', { cwd, undo: 'always' });
+    const [undone] = await called([bash({ undo_run: _meta['agent-bash/result'].runId })], { cwd, undo: 'always' });
     expect(undone?.isError).toBe(false);
     expect(existsSync(join(cwd, 'a.txt'))).toBe(false);
   });
@@ -218,7 +221,7 @@ describe('the approval', () => {
     expect(pushed).toMatchObject({ isError: true, _meta: { 'agent-bash/result': { code: 'ERR_BASH_BLOCKED' } } });
   });
 
-  it('an «always» allows what it suggested, and never the whole tool', async () => {
+  it('a person answers «always»: rules are allowed, and never the whole tool', async () => {
     let asked = 0;
     const onAsk = () => {
       asked++;
@@ -295,7 +298,7 @@ describe('the process', () => {
     expect(here).toEqual(where);
   });
 
-  it('the whole command line is confined, and the end says what was denied', async () => {
+  it('a hook or an MCP server reaches out: the whole Claude Code is confined', async () => {
     const cwd = folder();
     const ends: unknown[] = [];
     const steps = ['/etc/agent-bash-test', join(cwd, 'inside')].map((path) => ({ step: 'write', path }));
@@ -373,7 +376,19 @@ describe('the process', () => {
   });
 });
 
-it('the example of the page runs', async () => {
-  const sdk = await readFile(join(import.meta.dirname, 'claude-code.mjs'), 'utf8');
-  void [sdk, printedByPage, remove, writeFileSync];
-});
+it('the examples of the page run', async () => {
+  const steps = [connect, bash({ command: 'echo new > a.txt' }), { step: 'call', tool: 'Read', input: {} }];
+  const claude = `
+    export const claude = { pathToClaudeCodeExecutable: ${JSON.stringify(CLAUDE_CODE)} };
+    export const prompt = PROMPT;`;
+  mkdirSync(join(homedir(), '.claude'), { recursive: true });
+  const [shell, spawned] = await printedByPage('claude-agent-sdk.md', {
+    'claude.js': claude.replace('PROMPT', `process.argv[1].includes('-0') ? ${prompt(steps)} : '[]'`),
+  });
+  expect(shell).toEqual(['echo new > a.txt → 0', 'success']);
+  expect(spawned).toEqual(['success', 'ended 0 workspace']);
+}, 120_000);
+
+function prompt(steps: Step[]): string {
+  return JSON.stringify(JSON.stringify(steps));
+}
