@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type CanUseTool, createSdkMcpServer, type Options, query } from '@anthropic-ai/claude-agent-sdk';
 import { claudeApproval, claudeShell, claudeSpawn, type Question } from 'agent-bash/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import { gone, HELD_PIPE, pidIn, WITH_CHILD } from '../../frameworks/support.ts';
-import { alive, finished, folder, until } from '../../support/index.ts';
+import { alive, finished, folder, hostEnv, until } from '../../support/index.ts';
 import { printedByPage } from './support.ts';
 
 const CLAUDE_CODE = join(import.meta.dirname, 'claude-code.mjs');
@@ -381,7 +380,9 @@ it('the examples of the page run', async () => {
   const claude = `
     export const claude = { pathToClaudeCodeExecutable: ${JSON.stringify(CLAUDE_CODE)} };
     export const prompt = PROMPT;`;
-  mkdirSync(join(homedir(), '.claude'), { recursive: true });
+  const home = folder();
+  mkdirSync(join(home, '.claude'));
+  hostEnv({ HOME: home });
   const [shell, spawned] = await printedByPage('claude-agent-sdk.md', {
     'claude.js': claude.replace('PROMPT', `process.argv[1].includes('-0') ? ${prompt(steps)} : '[]'`),
   });

@@ -15,7 +15,10 @@ claudeShell(createSdkMcpServer, { timeout: 5 });
 claudeShell({});
 
 claudeApproval({ allow: ['read-only'], onAsk: () => 'always', otherwise }) satisfies CanUseTool;
-claudeSpawn({ limits: { processes: 100 }, onStderr: (text) => text.length }) satisfies Options['spawnClaudeCodeProcess'];
+claudeSpawn({
+  limits: { processes: 100 },
+  onStderr: (text) => text.length,
+}) satisfies Options['spawnClaudeCodeProcess'];
 claudeSpawn({ onExit: ({ exitCode, signal, confinement }) => [exitCode, signal, confinement?.denials] });
 // @ts-expect-error an option that does not exist
 claudeSpawn({ stderr: true });
