@@ -154,8 +154,13 @@ describe('the shell', () => {
 
   it('a child holds the output: the call returns with the shell', async () => {
     const cwd = folder();
-    expect((await ran(HELD_PIPE, { cwd })).text).toMatch(/first\nlast/);
-    await gone(await pidIn(cwd));
+    const shell = shellOf({ cwd });
+    const [, answer] = await started([connect, bash({ command: HELD_PIPE })], shell.options).answers;
+    expect(answer?.content[0]?.text).toMatch(/first\nlast/);
+    const child = await pidIn(cwd);
+    expect(alive(child)).toBe(true);
+    await shell.close();
+    await gone(child);
   });
 
   it('a large output is cut, and the file has the whole', async () => {
