@@ -321,7 +321,7 @@ describe('the process', () => {
 
   it('an exit code and a signal are the real ones', async () => {
     await expect(spawned([{ step: 'exit', code: 7 }]).answers).rejects.toThrow('exited with code 7');
-    await expect(spawned([{ step: 'die', signal: 'SIGUSR1' }]).answers).rejects.toThrow('terminated by signal SIGUSR1');
+    await expect(spawned([{ step: 'die', signal: 'SIGUSR2' }]).answers).rejects.toThrow('terminated by signal SIGUSR2');
   });
 
   it('an abort of the query ends the tree, also what it has put into a session of its own', async () => {
