@@ -20,6 +20,7 @@ export type ClaudeApprovalOptions = Approval & {
    * Decides about all other tools.
    *
    * @default none: other tools are denied
+   * @example claudeApproval({ otherwise: async (_, input) => ({ behavior: 'allow', updatedInput: input }) });
    */
   otherwise?: CanUseTool | undefined;
 };

@@ -24,12 +24,14 @@ export type ClaudeShellOptions = Tool & {
    * `'alias'` leaves its description, and its limit of 120 s. In both cases a call of `Bash` runs here.
    *
    * @default 'replace'
+   * @example claudeShell(createSdkMcpServer, { builtin: 'alias' });
    */
   builtin?: 'replace' | 'alias' | undefined;
   /**
    * Decides about all other tools.
    *
    * @default none: other tools of which Claude Code asks are denied
+   * @example claudeShell(createSdkMcpServer, { otherwise: askInTerminal });
    */
   otherwise?: CanUseTool | undefined;
 };
@@ -67,10 +69,10 @@ const ALWAYS = { 'anthropic/alwaysLoad': true };
 const TOOL_USE_ID = 'claudecode/toolUseId';
 
 /**
- * Makes the shell of an agent of the Claude Agent SDK: an in-process server with `bash` and `bash_tasks`, to which calls
- * of `Bash` are led, too. The model reads the text of the result, and programs find the `BashResult` in
- * `_meta['agent-bash/result']`. `isError` means that nothing ran. Rules of `approval` decide in `canUseTool`, and at the
- * call itself if Claude Code has not asked.
+ * Makes the shell of an agent of the Claude Agent SDK: an in-process server with `bash` and `bash_tasks`, to which
+ * calls of `Bash` are led, too. The model reads the text of the result, and programs find the `BashResult` in
+ * `_meta['agent-bash/result']`. `isError` means that nothing ran. Rules of `approval` decide in `canUseTool`, and at
+ * the call itself if Claude Code has not asked.
  *
  * Commands start in `cwd`: give it the value of the `cwd` for `query()`. A shell serves one query at a time. Without
  * `registry` it has one of its own, and commands end at their limit. Throws `ERR_BASH_UNSUPPORTED` if

@@ -23,12 +23,14 @@ export type ClaudeSpawnOptions = BashOptions & {
    * Receives the standard error of Claude Code, in whole characters.
    *
    * @default none: it is dropped
+   * @example claudeSpawn({ onStderr: (text) => void process.stderr.write(text) });
    */
   onStderr?: ((text: string) => void) | undefined;
   /**
    * Called once Claude Code has ended, before the SDK hears of it. A throw has no effect.
    *
    * @default none
+   * @example claudeSpawn({ confine: 'workspace', onExit: ({ confinement }) => console.log(confinement) });
    */
   onExit?: ((end: ClaudeEnd) => void) | undefined;
 };
@@ -53,14 +55,15 @@ const HELD: readonly (keyof BashOptions)[] = [
 ];
 
 /**
- * Makes the `spawnClaudeCodeProcess` of `query()`: the whole Claude Code runs with `confine` and `limits`, and ends with
- * all that it has started. It gets exactly the environment that the SDK gives; bash adds `PWD`, `SHLVL` and `_`, and
- * this package `AGENT_BASH_ID`, by which its processes are found, and the variables of a confinement. There is no time
- * limit unless `timeoutMs` or `mode` sets one.
+ * Makes the `spawnClaudeCodeProcess` of `query()`: the whole Claude Code runs with `confine` and `limits`, and ends
+ * with all that it has started. It gets exactly the environment that the SDK gives; bash adds `PWD`, `SHLVL` and `_`,
+ * and this package `AGENT_BASH_ID`, by which its processes are found, and the variables of a confinement. There is no
+ * time limit unless `timeoutMs` or `mode` sets one.
  *
- * `kill(signal)` signals the process group. `SIGKILL`, the `signal` of the SDK and a limit end the whole tree, and after
- * a `kill` nothing is left. `exit` has a code or a signal. What could not start is an `error` event. `cwd` counts where
- * the SDK has none. With `confine`, the directory is the root, and the processes that Claude Code has left end with it.
+ * `kill(signal)` signals the process group. `SIGKILL`, the `signal` of the SDK and a limit end the whole tree, and
+ * after a `kill` nothing is left. `exit` has a code or a signal. What could not start is an `error` event. `cwd`
+ * counts where the SDK has none. With `confine`, the directory is the root, and the processes that Claude Code has
+ * left end with it.
  *
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for those of commands, such as `env`,
  * `stdin` and `safety`.

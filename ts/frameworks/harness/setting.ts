@@ -12,14 +12,14 @@ import type { HarnessSandboxOptions } from './types.ts';
 export const HOME = '.home';
 
 /** What all sessions of a provider have in common. */
-export interface Setting extends Pick<Setup, 'ports' | 'network' | 'networkUnder'> {
+export interface Common extends Pick<Setup, 'ports' | 'network' | 'networkUnder'> {
   dir: string | undefined;
   /** Makes a local session in a folder. Throws `ERR_BASH_CONFINEMENT` for hosts and paths that cannot be. */
   open(folder: string, network: Reached, ports: readonly number[]): LocalSandboxSession;
 }
 
 /** Checks the options of a provider. */
-export function settingOf(options: HarnessSandboxOptions): Setting {
+export function settingOf(options: HarnessSandboxOptions): Common {
   const more = { dir: PLAIN, ports: PLAIN, networkPolicy: PLAIN };
   checkOptionNames('harnessSandbox', options, { ...innerOptions().bash, ...more });
   const { dir, ports = [], networkPolicy, cwd, confine = 'workspace', ...given } = options;

@@ -7,7 +7,7 @@ import { type Listeners, Output } from './output.ts';
 import { Process } from './process.ts';
 
 /** The options of a command in Mastra. */
-export interface CommandOptions extends Listeners {
+export interface CommandCall extends Listeners {
   /** In ms. */
   timeout?: number | undefined;
   env?: Record<string, string | undefined> | undefined;
@@ -18,7 +18,7 @@ export interface CommandOptions extends Listeners {
 }
 
 /** The options of a call. Its directory is absolute. */
-export type Setting = Command & { cwd: string };
+export type Placed = Command & { cwd: string };
 
 /** What is kept of each stream of a process, in bytes, unless it says otherwise. */
 const KEPT_BYTES = 1024 * 1024;
@@ -28,11 +28,11 @@ const KEPT_ENDED = 100;
 /** The processes of a sandbox, with the members of Mastra's `SandboxProcessManager`. */
 export class Processes {
   readonly #commands: Commands;
-  readonly #setting: (options: CommandOptions) => Setting;
+  readonly #setting: (options: CommandCall) => Placed;
   readonly #processes = new Map<string, Process>();
 
   /** `setting` returns the options of a command, and throws if the sandbox is not ready. */
-  constructor(commands: Commands, setting: (options: CommandOptions) => Setting) {
+  constructor(commands: Commands, setting: (options: CommandCall) => Placed) {
     this.#commands = commands;
     this.#setting = setting;
   }
@@ -41,7 +41,7 @@ export class Processes {
    * Starts a process. Its output is heard and read as it comes. What is kept is cleaned, unless a protocol may be
    * spoken with its input (`stdinMode: 'pipe'`).
    */
-  async spawn(command: string, options: CommandOptions & { stdinMode?: 'pipe' | 'ignore' } = {}): Promise<Process> {
+  async spawn(command: string, options: CommandCall & { stdinMode?: 'pipe' | 'ignore' } = {}): Promise<Process> {
     const setting = this.#setting(options);
     const fed = options.stdinMode !== 'ignore';
     const { sanitize = !fed, onOutput } = this.#commands.options;

@@ -17,7 +17,7 @@ import { PLACES } from './approval.ts';
 import { aborted, invalidMode, notReady, notRun } from './errors.ts';
 import { type CommandResult, Output } from './output.ts';
 import { listens } from './ports.ts';
-import { type CommandOptions, Processes, type Setting } from './processes.ts';
+import { type CommandCall, type Placed, Processes } from './processes.ts';
 
 /** Options of `mastraSandbox`. */
 export type MastraSandboxOptions = Run & {
@@ -25,12 +25,14 @@ export type MastraSandboxOptions = Run & {
    * The name of the sandbox in Mastra.
    *
    * @default one that is unique
+   * @example mastraSandbox({ id: 'project-7' });
    */
   id?: string | undefined;
   /**
    * Ports of servers that this machine may reach, also those of confined commands: `confine.expose`.
    *
    * @default []
+   * @example mastraSandbox({ confine: 'workspace', ports: [3000] });
    */
   ports?: number[] | undefined;
 };
@@ -86,7 +88,7 @@ class Sandbox {
     });
   }
 
-  async executeCommand(command: string, args: string[] = [], call: CommandOptions = {}): Promise<CommandResult> {
+  async executeCommand(command: string, args: string[] = [], call: CommandCall = {}): Promise<CommandResult> {
     const line = [command, ...args.map(quoted)].join(' ');
     const { options } = this.#commands;
     const { maxRetainedBytes: kept } = call;
@@ -174,7 +176,7 @@ class Sandbox {
   }
 
   /** Returns the options of a call. Throws if nothing may run. */
-  #setting({ cwd, env, abortSignal, timeout }: CommandOptions): Setting {
+  #setting({ cwd, env, abortSignal, timeout }: CommandCall): Placed {
     this.#ready();
     return { ...this.#place(cwd, env), signal: abortSignal, timeoutMs: timeout ? Math.ceil(timeout) : undefined };
   }
