@@ -19,6 +19,6 @@ claudeSpawn({
   limits: { processes: 100 },
   onStderr: (text) => text.length,
 }) satisfies Options['spawnClaudeCodeProcess'];
-claudeSpawn({ onExit: ({ exitCode, signal, confinement }) => [exitCode, signal, confinement?.denials] });
+claudeSpawn({ onExit: ({ exitCode, signal, confinement }) => [exitCode, signal, confinement?.denied] });
 // @ts-expect-error an option that does not exist
 claudeSpawn({ stderr: true });
