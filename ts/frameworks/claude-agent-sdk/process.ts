@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type BashOptions, bash } from 'agent-bash';
+import { onAbort } from '../../core/abort.ts';
 import { definedOnly } from '../../core/defined.ts';
 import { innerOf } from '../../core/inner.ts';
 import { decoder, type Input } from '../../core/streams.ts';
@@ -108,7 +109,9 @@ export class ClaudeProcess extends EventEmitter {
       const end = await started.ended;
       if (this.#pid === null) throw failure('ABORT_ERR', 'Claude Code was ended before it had been started');
       if (this.#stderr.endsWith(this.#token)) throw this.#notStarted(command, end);
-      if (this.killed) await running.end();
+      if (this.killed || signal.aborted) await running.end();
+      // The SDK aborts its signal after Claude Code has ended, too.
+      else onAbort(signal, () => void running.end().catch(() => {}));
       return end;
     } finally {
       owner.end();
