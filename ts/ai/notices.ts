@@ -2,6 +2,8 @@ import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
 import { notify } from '../tool/manage.ts';
 import { closingWords, linesFrom } from './task-log.ts';
 
+/** The line before notices in the place of a person's message. */
+export const NOT_BY_USER = 'Automatic notice, not written by the user:';
 /** Characters of a command that a notice shows. */
 const COMMAND_LENGTH = 80;
 
@@ -26,7 +28,7 @@ export function backgroundNotices(
     const lines = ended.map((task) => notice(task, knowledge.cursor(task.id)));
     for (const { id } of ended) knowledge.end(id);
     knowledge.keep(tasks);
-    const content = `Automatic notice, not written by the user:\n\n${lines.join('\n')}`;
+    const content = `${NOT_BY_USER}\n\n${lines.join('\n')}`;
     return { messages: [...messages, { role: 'user', content } as M] };
   };
 }
@@ -40,7 +42,11 @@ function tasksOf(registry: BackgroundRegistry): BackgroundTask[] {
   }
 }
 
-function notice(task: BackgroundTask, cursor: number | undefined): string {
+/**
+ * Returns the notice that a task has ended. `cursor` is how far the model has read its log, in bytes; `undefined` if it
+ * has not.
+ */
+export function notice(task: BackgroundTask, cursor: number | undefined): string {
   const command = [...task.command.replace(/\s+/g, ' ').trim()];
   const shown = command.slice(0, COMMAND_LENGTH).join('') + (command.length > COMMAND_LENGTH ? '…' : '');
   const lines = linesFrom(task.logPath, cursor ?? 0);

@@ -14,6 +14,12 @@ import type { OnAsk, Tool } from './types.ts';
 export interface Call extends Asked {
   /** The framework's own question. */
   ask?: OnAsk | undefined;
+  /**
+   * Whether the approver has decided about this command, and let it run.
+   *
+   * @default false
+   */
+  decided?: boolean;
   /** A returned promise holds the next snapshot back. */
   onSnapshot?: ((snapshot: Pick<BashSnapshot, 'stdout' | 'stderr'>) => void | Promise<void>) | undefined;
 }
@@ -71,11 +77,11 @@ export class ToolCalls {
    * Answers a call, once rules and people have let it. Rejects with a `BashError` if nothing ran: that is an error in
    * each framework.
    */
-  async answer(input: BashToolInput, { onSnapshot, ask, ...asked }: Call): Promise<Answered> {
+  async answer(input: BashToolInput, { onSnapshot, ask, decided = false, ...asked }: Call): Promise<Answered> {
     // The decision of an approval is found by the id of its call.
     const id = asked.toolCallId || randomUUID();
     const work = async (abortSignal: AbortSignal): Promise<BashToolOutput> => {
-      if (input.command != null) {
+      if (input.command != null && !decided) {
         const verdict = await this.approver.decide(input, { ...asked, id, signal: abortSignal }, ask);
         if (!verdict.runs && !abortSignal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
       }

@@ -1,0 +1,75 @@
+import { INPUT_FIELDS } from '../../tool/schema.ts';
+import type { BashToolInput, BashToolOutput } from '../../tool/types.ts';
+import { outcomeOf } from '../shared/outcome.ts';
+
+/** The inputs that are those of our tool. */
+const OURS = ['mode', 'check_pid', 'kill_pid'];
+
+/** The input of the tool in pi: a limit in seconds, and else the fields of our tool. */
+export type PiInput = BashToolInput & { timeout?: number | null };
+
+/** Returns the schema of the input, for the schema of our tool. Strict modes are left to pi, so `null` is no value. */
+export function inputSchema({ properties }: Record<string, unknown>): Record<string, unknown> {
+  const all = properties as Record<string, Record<string, unknown>>;
+  // Fields that the tool has with some options only are named in its texts.
+  const names = [...OURS, ...Object.keys(all).filter((name) => !INPUT_FIELDS.includes(name))];
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'The command, run by bash -c.' },
+      timeout: { type: 'number', description: 'Time limit in seconds.' },
+      ...Object.fromEntries(names.map((name) => [name, withoutNull(all[name] ?? {})])),
+    },
+  };
+}
+
+function withoutNull({ type, enum: values, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  const without = (list: unknown) => (list as unknown[]).filter((one) => one !== 'null' && one !== null);
+  return { type: without(type)[0], ...rest, ...(values !== undefined && { enum: without(values) }) };
+}
+
+/** Returns the input of our tool. A limit in its own unit takes precedence. */
+export function toolInput({ timeout, ...input }: PiInput): BashToolInput {
+  return timeout == null || input.timeout_ms != null ? input : { ...input, timeout_ms: timeout * 1_000 };
+}
+
+/** The schema of `structuredContent`, which scripts of pi 1 get in place of the text. */
+export const OUTPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    output: { type: 'string' },
+    truncated: { type: 'boolean' },
+    full_output_path: { type: 'string' },
+    exit_code: { type: ['number', 'null'], description: 'null while the command runs in the background.' },
+    wall_time_seconds: { type: 'number' },
+  },
+  required: ['output', 'truncated', 'exit_code', 'wall_time_seconds'],
+};
+
+/** The result of a call, in the form of pi. */
+export interface PiResult {
+  content: { type: 'text'; text: string }[];
+  details: { result?: BashToolOutput; fullOutputPath?: string };
+  /** Read by pi 1. */
+  structuredContent?: Record<string, unknown>;
+  /** Whether the exit code is not 0; read by pi 1. */
+  isError?: boolean;
+}
+
+/** Returns the result of a call. `details` shows pi's renderer where the whole output is. */
+export function piResult(result: BashToolOutput, text: string): PiResult {
+  const { text: output, truncated, path, exitCode, durationMs } = outcomeOf(result);
+  const isCheck = 'task' in result;
+  return {
+    content: [{ type: 'text', text }],
+    details: { result, ...(path !== null && { fullOutputPath: path }) },
+    structuredContent: {
+      output,
+      truncated,
+      ...(path !== null && { full_output_path: path }),
+      exit_code: exitCode,
+      wall_time_seconds: Math.round(durationMs / 100) / 10,
+    },
+    isError: !isCheck && exitCode !== null && exitCode !== 0,
+  };
+}
