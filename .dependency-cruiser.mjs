@@ -44,6 +44,7 @@ export default {
       'frameworks/shared/',
       'tool/',
       'sandbox/',
+      'safety/unit-text\\.ts$',
       ...SHARED,
     ]),
     // Its tools are those of an MCP server.

@@ -45,13 +45,8 @@ interface ToolCall {
  * @example export default piExtension({ confine: 'workspace' });
  */
 export function piExtension(options: Tool = {}): (pi: PiApi) => void {
-  // Mistakes are found now, and not when pi loads the extension.
-  let first: Shell | undefined = new Shell(options);
-  return (pi) => {
-    const shell = first ?? new Shell(options);
-    first = undefined;
-    new Extension(pi, options, shell).register();
-  };
+  ToolCalls.check('piExtension', options);
+  return (pi) => new Extension(pi, options).register();
 }
 
 /** What the commands of one session run with. */
@@ -99,11 +94,11 @@ class Extension {
   #shell: Shell;
   #ends: TaskEnds;
 
-  constructor(pi: PiApi, options: Tool, shell: Shell) {
+  constructor(pi: PiApi, options: Tool) {
     this.#pi = pi;
     this.#options = options;
-    this.#shell = shell;
-    this.#ends = this.#announce(shell);
+    this.#shell = new Shell(options);
+    this.#ends = this.#announce(this.#shell);
   }
 
   register(): void {
@@ -142,7 +137,7 @@ class Extension {
     this.#pi.registerTool({
       name: 'bash',
       label: 'bash',
-      description: tool.description,
+      description: tool.description.replaceAll('timeout_ms', 'timeout'),
       promptSnippet: 'Execute bash commands (ls, grep, find, etc.)',
       parameters: inputSchema(schema),
       outputSchema: OUTPUT_SCHEMA,

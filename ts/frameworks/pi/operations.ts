@@ -32,8 +32,8 @@ export interface PiCall {
  * Makes operations for pi's own bash tool, which keeps its schema, its texts and its cuts. What a model must know of a
  * run besides its output follows the output, in brackets. Commands that still run end with this process.
  *
- * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `onOutput`, whose place `onData`
- * has, and for a mode or `onTimeout` of `'background'`.
+ * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for a mode or `onTimeout` of
+ * `'background'`.
  *
  * @example createBashTool(cwd, { operations: piOperations({ confine: 'workspace', cwd }) });
  * @param options options of `bash()` for each command. An unfinished line is passed on at once, so progress lines are
@@ -45,9 +45,6 @@ export function piOperations(options: Run = {}): PiOperations {
 
 /** Returns the operations that run these commands. */
 export function operationsOf(commands: Commands): PiOperations {
-  if (commands.options.onOutput !== undefined) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', 'onOutput has no place here: the onData of pi receives the output');
-  }
   return { exec: (command, cwd, call) => exec(commands, command, cwd, call) };
 }
 

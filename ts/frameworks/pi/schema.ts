@@ -1,31 +1,17 @@
-import { INPUT_FIELDS } from '../../tool/schema.ts';
 import type { BashToolInput, BashToolOutput } from '../../tool/types.ts';
+import { fieldsOf } from '../shared/fields.ts';
 import { outcomeOf } from '../shared/outcome.ts';
-
-/** The inputs that are those of our tool. */
-const OURS = ['mode', 'check_pid', 'kill_pid'];
 
 /** The input of the tool in pi: a limit in seconds, and else the fields of our tool. */
 export type PiInput = BashToolInput & { timeout?: number | null };
 
-/** Returns the schema of the input, for the schema of our tool. Strict modes are left to pi, so `null` is no value. */
-export function inputSchema({ properties }: Record<string, unknown>): Record<string, unknown> {
-  const all = properties as Record<string, Record<string, unknown>>;
-  // Fields that the tool has with some options only are named in its texts.
-  const names = [...OURS, ...Object.keys(all).filter((name) => !INPUT_FIELDS.includes(name))];
+/** Returns the schema of the input, for the schema of our tool. Each command starts in the directory of the session. */
+export function inputSchema(schema: Record<string, unknown>): Record<string, unknown> {
+  const { command, ...ours } = fieldsOf(schema, ['timeout_ms', 'cwd']);
   return {
     type: 'object',
-    properties: {
-      command: { type: 'string', description: 'The command, run by bash -c.' },
-      timeout: { type: 'number', description: 'Time limit in seconds.' },
-      ...Object.fromEntries(names.map((name) => [name, withoutNull(all[name] ?? {})])),
-    },
+    properties: { command, timeout: { type: 'number', description: 'Time limit in seconds.' }, ...ours },
   };
-}
-
-function withoutNull({ type, enum: values, ...rest }: Record<string, unknown>): Record<string, unknown> {
-  const without = (list: unknown) => (list as unknown[]).filter((one) => one !== 'null' && one !== null);
-  return { type: without(type)[0], ...rest, ...(values !== undefined && { enum: without(values) }) };
 }
 
 /** Returns the input of our tool. A limit in its own unit takes precedence. */

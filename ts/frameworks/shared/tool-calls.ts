@@ -47,7 +47,7 @@ export class ToolCalls {
    * at their limit.
    */
   constructor(entry: string, given: Tool, more: OptionTable = {}) {
-    checkToolOptions(entry, given, { approval: { fields: OF_APPROVALS }, ...more });
+    ToolCalls.check(entry, given, more);
     const { approval, ...options } = given;
     const sharesTasks = options.registry !== undefined;
     this.#lifetime = new Lifetime(toolFolder(options.cwd), options.graceMs, sharesTasks);
@@ -62,6 +62,12 @@ export class ToolCalls {
       ...(this.#ownRegistry && { onTimeout: options.onTimeout ?? 'kill' }),
     });
     this.approver = new Approver(this.tool, approval);
+  }
+
+  /** Throws what the constructor throws, for adapters that make the tool later. */
+  static check(entry: string, given: Tool, more: OptionTable = {}): void {
+    checkToolOptions(entry, given, { approval: { fields: OF_APPROVALS }, ...more });
+    new Approver(createBashTool(), given.approval);
   }
 
   /** The JSON Schema of the tool's input, in which no field is required: strict modes alone send them all. */
