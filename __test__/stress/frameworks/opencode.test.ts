@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { tool } from '@opencode-ai/plugin';
 import { opencodePlugin } from 'agent-bash/opencode';
-import { expect, test } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { compiled, examples, page } from '../../docs/examples.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from '../../frameworks/support.ts';
 import { finished, folder, settles } from '../../support/index.ts';
 
@@ -45,7 +46,7 @@ async function opened(options: Options = {}, answer: (ask: Ask) => void = () => 
   return { cwd, asked, live, abort, call, hooks };
 }
 
-test('a command gives the output, its exit code and its run', async () => {
+it('a command gives the output, its exit code and its run', async () => {
   const { call, cwd } = await opened();
   const { title, output, metadata } = await call('bash', { command: 'pwd; echo b >&2; exit 3', description: 'Says' });
   expect([title, metadata.exit, metadata.output]).toEqual(['Says', 3, `${cwd}\nb\n`]);
@@ -53,21 +54,21 @@ test('a command gives the output, its exit code and its run', async () => {
   expect(metadata.runId).toEqual(expect.any(String));
 });
 
-test('OpenCode is asked with a pattern for each command of the line, also inside wrappers', async () => {
+it('a command inside a wrapper: OpenCode is asked with a pattern for it, as for each command of the line', async () => {
   const { call, asked } = await opened();
   await call('bash', { command: `true && npm --version | cat; env A=1 bash -c 'date; ls'` });
   expect(asked[0]?.permission).toBe('bash');
   expect(asked[0]?.patterns).toEqual(expect.arrayContaining(['true', 'npm --version', 'cat', 'date', 'ls']));
 });
 
-test('an always never allows another command', async () => {
+it('an «always»: it never allows another command', async () => {
   const { call, asked } = await opened();
   await call('bash', { command: 'git status; rm -f y' });
   expect(asked[0]?.always).toContain('git status *');
   expect(asked[0]?.always).not.toContain('rm *');
 });
 
-test('a rejection is thrown on unchanged, and nothing starts', async () => {
+it('a rejection is thrown on unchanged, and nothing starts', async () => {
   const rejection = new Error('rejected by a person');
   const { call, cwd } = await opened({}, () => {
     throw rejection;
@@ -76,14 +77,14 @@ test('a rejection is thrown on unchanged, and nothing starts', async () => {
   expect((await promisify(execFile)('ls', [cwd])).stdout).toBe('');
 });
 
-test('what safety or deny refuses asks nobody', async () => {
+it('what safety or deny refuses asks nobody', async () => {
   const { call, asked } = await opened({ approval: { deny: ['date:*'] } });
   await expect(call('bash', { command: 'rm -rf /' })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   await expect(call('bash', { command: 'date' })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   expect(asked).toEqual([]);
 });
 
-test('a workdir outside of the project asks for it', async () => {
+it('a workdir outside of the project asks for it', async () => {
   const { call, asked } = await opened();
   const outside = folder();
   expect((await call('bash', { command: 'pwd', workdir: outside })).output).toContain(outside);
@@ -91,7 +92,7 @@ test('a workdir outside of the project asks for it', async () => {
   expect(asked[0]?.patterns).toEqual([join(outside, '*')]);
 });
 
-test('an abort ends the whole tree', async () => {
+it('a command is aborted: the whole tree is ended', async () => {
   const { call, cwd, abort } = await opened();
   const running = call('bash', { command: WITH_CHILD });
   const pid = await pidIn(cwd);
@@ -100,7 +101,7 @@ test('an abort ends the whole tree', async () => {
   await gone(pid);
 });
 
-test('a limit ends the whole tree, and a held pipe keeps nobody', async () => {
+it('a limit ends the whole tree, and a held pipe keeps nobody', async () => {
   const { call, cwd } = await opened();
   expect((await settles(call('bash', { command: WITH_CHILD, timeout: 1_000 }))).metadata.exit).toBe(124);
   await gone(await pidIn(cwd));
@@ -110,7 +111,7 @@ test('a limit ends the whole tree, and a held pipe keeps nobody', async () => {
   await gone(await pidIn(held.cwd));
 });
 
-test('a large output stays below the limits of OpenCode', async () => {
+it('a large output stays below the limits of OpenCode', async () => {
   const { call } = await opened();
   const { output, metadata } = await call('bash', { command: 'seq 200000' });
   expect(output.split('\n').length).toBeLessThanOrEqual(2_000);
@@ -118,12 +119,19 @@ test('a large output stays below the limits of OpenCode', async () => {
   expect(metadata.truncated).toBe(true);
 });
 
-test('the model is told of what the confinement denied', async () => {
+it('what a command reaches: the model is told of what the confinement denied', async () => {
   const { call } = await opened({ confine: 'workspace' });
   expect((await call('bash', { command: 'echo x > /etc/agent-bash-denied' })).output).toMatch(/denied/i);
 });
 
-test('tasks are listed, and end with the plugin', async () => {
+it('secrets of the host: they are withheld', async () => {
+  vi.stubEnv('EXAMPLE_API_KEY', 'secret');
+  finished(() => vi.unstubAllEnvs());
+  const { call } = await opened({ env: { MADE: 'yes' } });
+  expect((await call('bash', { command: 'echo "[$EXAMPLE_API_KEY][$MADE]"' })).metadata.output).toBe('[][yes]\n');
+});
+
+it('tasks are listed, and end with the plugin', async () => {
   const { call, hooks } = await opened();
   const { metadata } = await call('bash', { command: 'sleep 1000', mode: 'background' });
   expect(metadata.exit).toBe(null);
@@ -133,25 +141,34 @@ test('tasks are listed, and end with the plugin', async () => {
   await gone(pid);
 });
 
-test('wrong options are errors at once', () => {
+it('wrong options are errors at once', () => {
   refuses(() => opencodePlugin(tool, { confin: 'off' } as never), 'ERR_BASH_INVALID_ARG', 'confine');
   refuses(() => opencodePlugin({} as never), 'ERR_BASH_UNSUPPORTED', '@opencode-ai/plugin');
 });
 
-test('the plugin runs in Bun', async () => {
+it('the example of the page runs, in Bun', async () => {
+  const cwd = folder();
   const file = join(import.meta.dirname, `bun-${process.pid}.mjs`);
-  finished(() => import('node:fs').then(({ rmSync }) => rmSync(file, { force: true })));
+  finished(() => rmSync(file, { force: true }));
+  const [plugin = '', ...others] = examples(await page('opencode.md'));
+  expect(others).toEqual([]);
   writeFileSync(
     file,
-    `import { tool } from '@opencode-ai/plugin';
-import { opencodePlugin } from 'agent-bash/opencode';
-const hooks = await opencodePlugin(tool)({ directory: '/' });
-const context = { directory: '/', worktree: '/', abort: new AbortController().signal, ask: async () => {}, metadata() {} };
+    `${compiled(plugin)}
+const [directory] = process.argv.slice(2);
+const hooks = await AgentBash({ directory });
+const context = {
+  directory,
+  worktree: directory,
+  abort: new AbortController().signal,
+  ask: async () => {},
+  metadata() {},
+};
 const { output } = await hooks.tool.bash.execute({ command: 'echo in bun; pwd' }, context);
 await hooks.dispose();
 console.log(process.versions.bun !== undefined, JSON.stringify(output.trim()));`,
   );
   const bun = join(import.meta.dirname, 'packages/node_modules/@oven/bun-linux-x64/bin/bun');
-  const { stdout } = await promisify(execFile)(bun, [file], { timeout: 60_000 });
-  expect(stdout).toBe('true "in bun\\n/"\n');
-}, 90_000);
+  const { stdout } = await promisify(execFile)(bun, [file, cwd], { timeout: 120_000 });
+  expect(stdout).toBe(`true ${JSON.stringify(`in bun\n${cwd}`)}\n`);
+}, 150_000);

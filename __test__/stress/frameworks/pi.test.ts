@@ -16,7 +16,7 @@ import {
   SettingsManager,
 } from '@earendil-works/pi-coding-agent';
 import { type PiApi, piExtension, piOperations } from 'agent-bash/pi';
-import { expect, test, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from '../../frameworks/support.ts';
 import { alive, finished, folder, settles, until } from '../../support/index.ts';
 import { printedByPage } from './support.ts';
@@ -107,22 +107,22 @@ async function operated(command: string, o: { options?: Parameters<typeof piOper
   return { cwd, abort, updates, text };
 }
 
-test("pi's tool gets the output of both streams in the order of writing, with its own texts", async () => {
+it("pi's tool gets the output of both streams in the order of writing, with its own texts", async () => {
   expect(await (await operated('echo a; echo b >&2; echo c')).text).toBe('a\nb\nc\n');
   await expect((await operated('echo a; exit 3')).text).rejects.toThrow(/^a\n\n\nCommand exited with code 3$/);
 });
 
-test('the exit code after a signal is 128 + n', async () => {
+it('the exit code after a signal is 128 + n', async () => {
   await expect((await operated('kill -9 $$')).text).rejects.toThrow('Command exited with code 137');
 });
 
-test('a limit ends the whole tree, sessions and double forks included', async () => {
+it('the limit is reached: the whole tree is ended', async () => {
   const { cwd, text } = await operated(WITH_CHILD, { timeout: 1.5 });
   await expect(settles(text)).rejects.toThrow('Command timed out after 1.5 seconds');
   await gone(await pidIn(cwd));
 });
 
-test('an abort ends the whole tree', async () => {
+it('a command is aborted: the whole tree is ended', async () => {
   const { cwd, text, abort } = await operated(WITH_CHILD);
   const pid = await pidIn(cwd);
   abort.abort();
@@ -130,27 +130,27 @@ test('an abort ends the whole tree', async () => {
   await gone(pid);
 });
 
-test('a held pipe does not keep a call', async () => {
+it('a held pipe does not keep a call', async () => {
   const { cwd, text } = await operated(HELD_PIPE);
   expect(await settles(text)).toMatch(/^first\nlast\n/);
   process.kill(await pidIn(cwd));
 });
 
-test('an unfinished line arrives at once', async () => {
+it('an unfinished line arrives at once', async () => {
   const { updates, text, abort } = await operated(`printf 'Password: '; sleep 1000`);
   await until(() => updates.includes('Password: '), 'the prompt');
   abort.abort();
   await text.catch(() => {});
 });
 
-test('a large output is cut by pi, and all of it is in its file', async () => {
+it('a large output is cut by pi, and all of it is in its file', async () => {
   const text = await (await operated('seq 200000')).text;
   expect(text).toMatch(/\n200000\n+\[Showing lines \d+-\d+ of \d+.*Full output: (\S+)\]$/s);
   const file = await readFile(/Full output: (\S+)\]$/.exec(text)?.[1] ?? '', 'utf8');
   expect(file.split('\n').slice(-2)).toEqual(['200000', '']);
 });
 
-test('secrets of the host are withheld, and what pi sets is there', async () => {
+it('secrets of the host: they are withheld, and what pi sets is there', async () => {
   vi.stubEnv('EXAMPLE_API_KEY', 'secret');
   finished(() => vi.unstubAllEnvs());
   const { text } = await operated('echo "[$EXAMPLE_API_KEY][$MADE]"', { options: { env: { MADE: 'yes' } } });
@@ -163,14 +163,14 @@ test('secrets of the host are withheld, and what pi sets is there', async () => 
   expect(content).toEqual([{ type: 'text', text: '[][too][]\n' }]);
 });
 
-test('what the confinement denied follows the output', async () => {
+it('what the confinement denied follows the output', async () => {
   const { text } = await operated('echo x > /etc/agent-bash-pi-denied; true', {
     options: { confine: 'workspace' },
   });
   expect(await text).toMatch(/\[.*denied/is);
 });
 
-test('a refusal says why, and nothing starts', async () => {
+it('a refusal says why, and nothing starts', async () => {
   const { text } = await operated('rm -rf /', { options: {} });
   await expect(text).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   const options = { approval: { deny: ['touch:*'] } };
@@ -178,18 +178,18 @@ test('a refusal says why, and nothing starts', async () => {
   await expect(denied.text).rejects.toThrow(/touch/);
 });
 
-test('a limit that is no positive number of seconds is an error', async () => {
+it('a limit that is no positive number of seconds is an error', async () => {
   const call = { onData: () => {}, timeout: -1 };
   await expect(piOperations().exec('true', '/', call)).rejects.toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
 });
 
-test('wrong options are errors at once', () => {
+it('wrong options are errors at once', () => {
   refuses(() => piExtension({ confin: 'workspace' } as never), 'ERR_BASH_INVALID_ARG', 'confine');
   refuses(() => piOperations({ confin: 'workspace' } as never), 'ERR_BASH_INVALID_ARG', 'confine');
   refuses(() => piOperations({ mode: 'background' }), 'ERR_BASH_UNSUPPORTED', 'background');
 });
 
-test('the tool of the extension replaces that of pi, and runs in the directory of the session', async () => {
+it('the tool of the extension replaces that of pi, and runs in the directory of the session', async () => {
   const { session, faux, cwd, errors } = await opened(piExtension());
   const { description, parameters } = session.getToolDefinition('bash') ?? {};
   expect(description).toContain(`<pwd>${cwd}</pwd>`);
@@ -207,18 +207,18 @@ test('the tool of the extension replaces that of pi, and runs in the directory o
   expect(errors).toEqual([]);
 });
 
-test('with errorOnFailure a non-zero exit code is an error', async () => {
+it('with errorOnFailure a non-zero exit code is an error', async () => {
   expect(await ran({ errorOnFailure: true }, 'exit 3')).toMatchObject({ isError: true });
   expect(await ran({}, 'exit 3')).toMatchObject({ isError: false });
 });
 
-test('the limit of a call is in seconds', async () => {
+it('the limit of a call is in seconds', async () => {
   const { details, text } = await ran({}, { command: 'sleep 1000', timeout: 1 });
   expect(details.result).toMatchObject({ status: 'timed-out', timeoutMs: 1_000, exitCode: 124 });
   expect(text).toContain('timed out after 1s');
 });
 
-test('an abort of the session ends the whole tree of a call', async () => {
+it('an abort of the session ends the whole tree of a call', async () => {
   const { session, faux, cwd } = await opened(piExtension());
   faux.setResponses([says({ command: WITH_CHILD }), fauxAssistantMessage('done')]);
   const running = session.prompt('go');
@@ -228,27 +228,27 @@ test('an abort of the session ends the whole tree of a call', async () => {
   await gone(pid);
 });
 
-test('the extension says where the whole of a large output is', async () => {
+it('the extension says where the whole of a large output is', async () => {
   const { details, text } = await ran({}, 'seq 200000');
   const path = details.fullOutputPath as string;
   expect(text).toContain(path);
   expect((await readFile(path, 'utf8')).length).toBeGreaterThan(1_000_000);
 });
 
-test('a model is told of what the confinement denied, and of a refusal', async () => {
+it('what a command reaches: the model is told of what the confinement denied, and of a refusal', async () => {
   const denied = await ran({ confine: 'workspace' }, 'echo x > /etc/agent-bash-pi-denied');
   expect(denied.text).toMatch(/denied/i);
   const refused = await ran({}, 'rm -rf /');
   expect(refused.isError).toBe(true);
 });
 
-test('a command that asks is blocked where nobody can be asked', async () => {
+it('a command that asks is blocked where nobody can be asked', async () => {
   const cwd = folder();
   const { isError, text } = await ran({ approval: { ask: ['touch:*'] } }, 'touch made', cwd);
   expect([isError, text]).toEqual([true, expect.stringContaining('nobody can be asked here')]);
 });
 
-test("pi's own dialog asks, before the command starts", async () => {
+it("pi's own dialog asks, before the command starts", async () => {
   const { session, faux, cwd } = await opened(piExtension({ approval: { ask: ['echo:*'] } }));
   const asked: string[] = [];
   const confirm = async (_title: string, message: string) => {
@@ -265,7 +265,7 @@ test("pi's own dialog asks, before the command starts", async () => {
   await expect(readFile(join(cwd, 'made'))).rejects.toThrow();
 });
 
-test('onAsk is asked before the dialog, once for each command', async () => {
+it('onAsk is asked before the dialog, once for each command', async () => {
   const asked: string[] = [];
   const onAsk = ({ command, toolCallId }: { command: string; toolCallId: string }) => {
     asked.push(`${command} ${toolCallId === ''}`);
@@ -275,7 +275,7 @@ test('onAsk is asked before the dialog, once for each command', async () => {
   expect(asked).toEqual(['echo one false']);
 });
 
-test("a person's command is run by our shell, and denied by its confinement", async () => {
+it("a person's command: it is run by our shell, and denied by its confinement", async () => {
   const { session, cwd } = await opened(
     piExtension({ confine: 'workspace', approval: { ask: ['echo:*'], deny: ['date:*'] } }),
   );
@@ -290,7 +290,7 @@ test("a person's command is run by our shell, and denied by its confinement", as
   await expect(run('date')).rejects.toThrow(/date/);
 });
 
-test('the end of a task gives the model a turn, once', async () => {
+it('a process in the background: its end gives the model a turn, once', async () => {
   const { session, faux } = await opened(piExtension());
   let told = '';
   const woken: FauxResponseStep = (context) => {
@@ -308,7 +308,7 @@ test('the end of a task gives the model a turn, once', async () => {
   await session.waitForIdle?.();
 });
 
-test('a task that the model ends itself wakes nobody', async () => {
+it('a task that the model ends itself wakes nobody', async () => {
   const { session, faux } = await opened(piExtension());
   const stop: FauxResponseStep = () => says({ kill_pid: pidOf(session) });
   faux.setResponses([says({ command: 'sleep 1000', mode: 'background' }), stop, fauxAssistantMessage('done')]);
@@ -318,7 +318,7 @@ test('a task that the model ends itself wakes nobody', async () => {
   expect(session.messages.filter(({ role }) => role === 'custom')).toEqual([]);
 });
 
-test('the end of a session ends its tasks', async () => {
+it('the end of a session ends its tasks', async () => {
   const { session, faux, shutdown, errors } = await opened(piExtension());
   faux.setResponses([says({ command: 'sleep 1000', mode: 'background' }), fauxAssistantMessage('done')]);
   await session.prompt('go');
@@ -329,7 +329,7 @@ test('the end of a session ends its tasks', async () => {
   expect(errors).toEqual([]);
 });
 
-test('the example of the page runs', async () => {
+it('the example of the page runs', async () => {
   const [[listed = '']] = (await printedByPage('pi.md', { 'model.js': MODEL })) as [string[]];
   expect(listed).toBe('bash: a-name');
 }, 120_000);

@@ -18,8 +18,8 @@ const LIVE_LENGTH = 30_000;
 /**
  * Makes a plugin whose tool `bash` replaces that of OpenCode, with a tool `bash_tasks` beside it. OpenCode is asked
  * about each command, with a pattern for each simple command of the line, and answers by its own `permission` settings
- * or with its own dialog. What safety or `approval.deny` denies does not run, and nobody is asked. A command that cannot
- * run is thrown. Both streams are in the output, in the order of writing.
+ * or with its own dialog. What safety or `approval.deny` denies does not run, and nobody is asked. A command that
+ * cannot run is thrown. Both streams are in the output, in the order of writing.
  *
  * Without `cwd` the directory is that of OpenCode. Throws `ERR_BASH_UNSUPPORTED` if `tool` is not the function, and
  * `ERR_BASH_INVALID_ARG` for invalid options.
