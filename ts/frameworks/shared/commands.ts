@@ -30,6 +30,12 @@ export interface Command extends BashOptions {
    * @default bash
    */
   start?: ((command: string, options: BashOptions) => Promise<BashResult>) | undefined;
+  /**
+   * The part of the commands that this one belongs to.
+   *
+   * @default all
+   */
+  lifetime?: Lifetime | undefined;
 }
 
 /** Runs the commands of one adapter, for frameworks that have the tool themselves. */
@@ -38,7 +44,8 @@ export class Commands {
   readonly options: BashOptions;
   /** The directory that relative ones of commands start at, absolute. */
   readonly folder: string;
-  readonly #lifetime: Lifetime;
+  /** All that the commands have started. */
+  readonly lifetime: Lifetime;
   readonly #approver: Approver;
   readonly #onAfterRun: Run['onAfterRun'];
 
@@ -56,7 +63,7 @@ export class Commands {
     this.folder = resolve(options.cwd ?? '.');
     this.options = options;
     this.#onAfterRun = onAfterRun;
-    this.#lifetime = new Lifetime(this.folder, options.graceMs, options.registry !== undefined);
+    this.lifetime = new Lifetime(this.folder, options.graceMs, options.registry !== undefined);
     this.#approver = new Approver(this.#judgedAs(options), approval);
   }
 
@@ -74,8 +81,9 @@ export class Commands {
    * Runs a command to its end, once rules and people have let it. Rejects with `ERR_BASH_BLOCKED` for a refused one,
    * and as `bash()` does if nothing could be run. Without a limit of the adapter or the call there is none.
    */
-  async run(command: string, { toolCallId = '', ask, start = bash, ...own }: Command = {}): Promise<BashResult> {
+  async run(command: string, given: Command = {}): Promise<BashResult> {
     const { options } = this;
+    const { toolCallId = '', ask, start = bash, lifetime = this.lifetime, ...own } = given;
     const call = definedOnly(own);
     const place = this.#place(call.cwd, call.env);
     const signals = [options.signal, call.signal];
@@ -90,17 +98,17 @@ export class Commands {
         ...options,
         ...call,
         ...place,
-        env: { ...place.env, ...this.#lifetime.mark },
+        env: { ...place.env, ...lifetime.mark },
         onTimeout: 'kill',
         onOutput: both(options.onOutput, call.onOutput),
         signal,
-        [OWNER]: this.#lifetime.owner,
+        [OWNER]: lifetime.owner,
         ...(approved && { safety: approvedOptions(options).safety, [DECIDED]: 'host' }),
       };
       const result = await start(command, merged);
       return approved ? { ...result, notes: approvedNotes(result.notes) } : result;
     };
-    const result = await this.#lifetime.during(signals, work, ({ survivors }) => survivors);
+    const result = await lifetime.during(signals, work, ({ survivors }) => survivors);
     return this.#heard(command, result);
   }
 
@@ -111,16 +119,16 @@ export class Commands {
 
   /** The files that commands reach: those of their world if they are confined. */
   get disk(): Disk {
-    const { owner } = this.#lifetime;
+    const { owner } = this.lifetime;
     const { confine = innerOf(bash).defaults.confine, ...options } = this.options;
     const base = diskBase({ ...options, confine, cwd: this.folder, [OWNER]: owner });
     if (!isConfined(base)) return HOST_DISK;
-    return confinedDisk((order) => this.#lifetime.add(start(base, withMark(order, this.#lifetime.mark))));
+    return confinedDisk((order) => this.lifetime.add(start(base, withMark(order, this.lifetime.mark))));
   }
 
   /** Ends all that runs and all that commands have left running. Resolves when it is gone. */
   close(): Promise<void> {
-    return this.#lifetime.end();
+    return this.lifetime.end();
   }
 
   /** Returns the directory and the variables of a call. */
@@ -131,7 +139,7 @@ export class Commands {
   /** Returns a tool with these options, as far as a judgement depends on them. */
   #judgedAs({ env, inheritEnv, safety, prefix, confine, undo, actor, ledger = false }: BashOptions) {
     const judged = { cwd: this.folder, env, inheritEnv, safety, prefix, confine, undo, actor, ledger };
-    const owned: Owned = { [OWNER]: this.#lifetime.owner };
+    const owned: Owned = { [OWNER]: this.lifetime.owner };
     return createBashTool({ ...judged, ...owned, perCall: ({ context }) => context as Partial<BashOptions> });
   }
 

@@ -11,12 +11,21 @@ export class Lifetime {
   readonly owner: Owner;
   readonly #running: Running;
   readonly #sharesTasks: boolean;
+  readonly #graceMs: number | undefined;
+  readonly #outer: Lifetime | undefined;
 
   /** `sharesTasks`: whether tasks belong to a registry of the host, which outlives the adapter. */
-  constructor(folder: string, graceMs: number | undefined, sharesTasks: boolean) {
-    this.owner = innerOf(bash).newOwner(folder);
+  constructor(folder: string, graceMs: number | undefined, sharesTasks: boolean, outer?: Lifetime) {
+    this.owner = outer?.owner ?? innerOf(bash).newOwner(folder);
     this.#running = new Running(graceMs);
     this.#sharesTasks = sharesTasks;
+    this.#graceMs = graceMs;
+    this.#outer = outer;
+  }
+
+  /** Makes a lifetime for a part of the commands, with the same worlds. It ends by itself, and not with this one. */
+  within(): Lifetime {
+    return new Lifetime('', this.#graceMs, this.#sharesTasks, this);
   }
 
   /** The variable by which processes of this adapter are found. Each command gets it, unless it may become a task. */
@@ -52,6 +61,6 @@ export class Lifetime {
   /** Ends everything. Resolves when it is gone. */
   async end(): Promise<void> {
     await this.#running.end();
-    this.owner.end();
+    if (this.#outer === undefined) this.owner.end();
   }
 }

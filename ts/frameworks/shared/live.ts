@@ -1,8 +1,8 @@
 import { type BashOptions, type BashResult, bash, type OutputChunk, PtySession } from 'agent-bash';
-import { innerOf } from '../../core/inner.ts';
 import { STREAMS, type Streams } from '../../core/streams.ts';
 import { signalGroup } from '../../sandbox/signal.ts';
 import type { Command } from './commands.ts';
+import { atOnce, type Kept, keeper } from './tail.ts';
 
 const INTERRUPT = '\u0003';
 /** The longest time that a timer can have, in ms. */
@@ -43,8 +43,7 @@ export class Live<End> {
     this.#ended = run({
       start: (...order) => (tty ? this.#inTerminal(...order) : this.#inPipes(...order)),
       onOutput: (chunk) => this.#push(chunk),
-      // A line can be read before it has ended. Progress lines collapse in what is read.
-      sanitize: sanitize === false ? false : { ...(sanitize !== true && sanitize), progress: 'keep' },
+      sanitize: atOnce(sanitize),
     }).then((end) => {
       this.#end = end;
     });
@@ -111,13 +110,6 @@ export class Live<End> {
     this.#onBegun();
     return await terminal.result();
   }
-}
-
-type Kept = ReturnType<typeof keeper>;
-
-/** Makes a keeper of a part of an output, in which the core cleans and cuts it. */
-function keeper(truncate: object, sanitize: BashOptions['sanitize'], stderr = false) {
-  return new (innerOf(bash).NativeText)(stderr, JSON.stringify({ truncate, sanitize }), 0);
 }
 
 function finish(kept: Kept | undefined): string {

@@ -6,10 +6,23 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Bytes of the longest character. */
 const CHARACTER = 4;
 
+/** A part of an output. */
+export type Kept = ReturnType<typeof keeper>;
+
+/** Makes a keeper of a part of an output, in which the core cleans and cuts it. */
+export function keeper(truncate: object, sanitize: BashOptions['sanitize'], stderr = false) {
+  return new (innerOf(bash).NativeText)(stderr, JSON.stringify({ truncate, sanitize }), 0);
+}
+
+/** Returns the option by which output comes before its line has ended. Progress lines collapse where it is kept. */
+export function atOnce(sanitize: BashOptions['sanitize'] = true): NonNullable<BashOptions['sanitize']> {
+  return sanitize === false ? false : { ...(sanitize !== true && sanitize), progress: 'keep' };
+}
+
 /** The last part of an output, while it goes on and at its end. The core cleans it, and cuts it at a character. */
 export class Tail {
   readonly #maxBytes: number;
-  readonly #kept: InstanceType<ReturnType<typeof innerOf>['NativeText']>;
+  readonly #kept: Kept;
   /** Bytes of the finished lines. */
   #bytes = 0;
 
@@ -19,8 +32,7 @@ export class Tail {
    */
   constructor(maxBytes: number, sanitize: BashOptions['sanitize'] = false) {
     this.#maxBytes = Math.min(Math.max(0, Math.floor(maxBytes)), MOST_BYTES);
-    const truncate = { keep: 'tail', maxBytes: this.#maxBytes + CHARACTER };
-    this.#kept = new (innerOf(bash).NativeText)(false, JSON.stringify({ truncate, sanitize }), 0);
+    this.#kept = keeper({ keep: 'tail', maxBytes: this.#maxBytes + CHARACTER }, sanitize);
   }
 
   /** Takes the next text. */
