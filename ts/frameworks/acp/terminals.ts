@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { messageOf } from '../../core/listener.ts';
+import { commandOf } from '../../tool/provider.ts';
+import { Commands } from '../shared/commands.ts';
+import { needs } from '../shared/needs.ts';
+import type { Run } from '../shared/types.ts';
+import { connectionOf, SDK } from './client.ts';
+import { type Acp, Errors } from './errors.ts';
+import { type ExitStatus, Terminal } from './terminal.ts';
+
+/** The params of `terminal/create`. */
+interface Create {
+  sessionId: string;
+  command: string;
+  args?: string[] | null;
+  env?: { name: string; value: string }[] | null;
+  cwd?: string | null;
+  outputByteLimit?: number | null;
+}
+
+/** The params of the other methods. */
+interface Named {
+  sessionId: string;
+  terminalId: string;
+}
+
+/** A request. */
+interface Request<Params> {
+  params: Params;
+  signal: AbortSignal;
+  agent: object;
+}
+
+/** An open connection. */
+interface Connection {
+  closed: Promise<void>;
+  agent: object;
+}
+
+/** A client app of the SDK, as far as it is used. */
+interface App {
+  onRequest(method: string, handler: (request: Request<never>) => Promise<unknown>): unknown;
+  onConnect(handler: (connection: Connection) => void): unknown;
+}
+
+/** Answers `terminal/*` of a client. */
+export interface AcpTerminals {
+  /** Adds the handlers of `terminal/*` to a client app, before it connects, and returns the app. */
+  register<A>(app: A): A;
+  /**
+   * Ends the terminals of a session, or all of them, with all that their commands have started. Their ids are gone.
+   * Resolves when no process is left. The adapter can still be used.
+   */
+  close(sessionId?: string): Promise<void>;
+}
+
+/** What is kept of an output, in bytes. */
+const KEPT_BYTES = 1024 * 1024;
+
+/**
+ * Answers the requests `terminal/*` of agents (ACP v1). A command starts in the `cwd` of the request, else in that of the
+ * options, and has no limit unless the options set one. Without `args` it is a command line, with them a program
+ * and its words. `terminal/output` has both streams in the order of writing, cleaned, with the unfinished line, and
+ * after the end what the agent must know besides the exit code. `onOutput` and the result of `onAfterRun` have progress
+ * lines in all their states.
+ *
+ * A terminal belongs to the session and the connection that made it, and ends with the connection. Errors are those of
+ * the protocol, with our code in `data.code`: -32602 for wrong input, -32002 for a terminal that is not there, -32010
+ * for a command that is refused.
+ *
+ * Throws `ERR_BASH_UNSUPPORTED` if `acp` lacks `RequestError`, and `ERR_BASH_INVALID_ARG` for invalid options.
+ *
+ * @example const app = acpTerminals(acp, { confine: 'workspace' }).register(acp.client());
+ * @param acp the module `@agentclientprotocol/sdk`, from 2.0.
+ */
+export function acpTerminals(acp: Acp, options: Run = {}): AcpTerminals {
+  const terminals = new Terminals(new Errors(acp), new Commands('acpTerminals', options));
+  return {
+    register: (app) => terminals.register(app),
+    close: (sessionId) => terminals.close((terminal) => sessionId === undefined || terminal.sessionId === sessionId),
+  };
+}
+
+/** The terminals of one adapter. */
+class Terminals {
+  readonly #errors: Errors;
+  readonly #commands: Commands;
+  readonly #terminals = new Map<string, Terminal>();
+
+  constructor(errors: Errors, commands: Commands) {
+    this.#errors = errors;
+    this.#commands = commands;
+  }
+
+  register<A>(given: A): A {
+    needs('app', given, ['onRequest', 'onConnect'], SDK);
+    const app = given as App;
+    app.onConnect(({ agent, closed }) => {
+      const ends = () => this.close(({ connection }) => connection === connectionOf(agent));
+      // Nobody is left who could be told of what cannot be ended.
+      closed.then(ends).catch((error) => process.emitWarning(messageOf(error), { code: 'AGENT_BASH_TERMINAL' }));
+    });
+    app.onRequest('terminal/create', (request: Request<Create>) => this.#create(request));
+    const on = (name: string, answer: (terminal: Terminal, request: Request<Named>) => Promise<unknown>) =>
+      app.onRequest(`terminal/${name}`, async (request: Request<Named>) => answer(this.#find(request), request));
+    on('output', async (terminal) => terminal.output);
+    on('wait_for_exit', (terminal, { signal }) => exitOrAbort(terminal, signal));
+    on('kill', (terminal) => this.#end(terminal));
+    on('release', (terminal, { params }) => {
+      this.#terminals.delete(params.terminalId);
+      return this.#end(terminal);
+    });
+    return given;
+  }
+
+  async close(which: (terminal: Terminal) => boolean): Promise<void> {
+    const ending = [...this.#terminals].filter(([, terminal]) => which(terminal));
+    for (const [id] of ending) this.#terminals.delete(id);
+    await Promise.all(ending.map(([, terminal]) => terminal.end()));
+    if (this.#terminals.size === 0) await this.#commands.close();
+  }
+
+  async #create({ params, signal, agent }: Request<Create>): Promise<{ terminalId: string }> {
+    const { sessionId, command, args, env, cwd, outputByteLimit } = params;
+    if (cwd != null && !isAbsolute(cwd)) throw this.#errors.invalid(`cwd: ${JSON.stringify(cwd)} is not absolute`);
+    const owner = { sessionId, connection: connectionOf(agent), outputByteLimit: outputByteLimit ?? KEPT_BYTES };
+    const terminal = new Terminal(this.#commands, owner, args?.length ? commandOf([command, ...args]) : command, {
+      cwd: cwd ?? undefined,
+      env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+      signal,
+    });
+    const terminalId = randomUUID();
+    this.#terminals.set(terminalId, terminal);
+    try {
+      if (await terminal.started) return { terminalId };
+    } catch (error) {
+      this.#terminals.delete(terminalId);
+      throw this.#errors.from(error);
+    }
+    this.#terminals.delete(terminalId);
+    signal.throwIfAborted();
+    throw this.#errors.ended;
+  }
+
+  async #end(terminal: Terminal): Promise<object> {
+    await terminal.end().catch((error) => {
+      throw this.#errors.from(error);
+    });
+    return {};
+  }
+
+  #find({ params: { sessionId, terminalId }, agent }: Request<Named>): Terminal {
+    const terminal = this.#terminals.get(terminalId);
+    const isTheirs = terminal?.sessionId === sessionId && terminal.connection === connectionOf(agent);
+    if (terminal === undefined || !isTheirs) throw this.#errors.unknown(terminalId);
+    return terminal;
+  }
+}
+
+/** Resolves at the exit. Rejects when the request is cancelled, which leaves the command alone. */
+function exitOrAbort({ ended }: Terminal, signal: AbortSignal): Promise<ExitStatus> {
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(signal.reason);
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    ended.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+  });
+}
