@@ -59,11 +59,11 @@ export interface AcpTerminals {
 const KEPT_BYTES = 1024 * 1024;
 
 /**
- * Answers the requests `terminal/*` of agents (ACP v1). A command starts in the `cwd` of the request, else in that of the
- * options, and has no limit unless the options set one. Without `args` it is a command line, with them a program
+ * Answers the requests `terminal/*` of agents (ACP v1). A command starts in the `cwd` of the request, else in that of
+ * the options, and has no limit unless the options set one. Without `args` it is a command line, with them a program
  * and its words. `terminal/output` has both streams in the order of writing, cleaned, with the unfinished line, and
- * after the end what the agent must know besides the exit code. `onOutput` and the result of `onAfterRun` have progress
- * lines in all their states.
+ * after the end what the agent must know besides the exit code. `onOutput` and the result of `onAfterRun` have
+ * progress lines in all their states.
  *
  * A terminal belongs to the session and the connection that made it, and ends with the connection. Errors are those of
  * the protocol, with our code in `data.code`: -32602 for wrong input, -32002 for a terminal that is not there, -32010
