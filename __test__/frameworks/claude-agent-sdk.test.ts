@@ -138,7 +138,7 @@ describe('the process', () => {
   });
 });
 
-it('what is not there is refused at once', () => {
+it('an argument without a needed member, and a wrong option, are refused at once', () => {
   refuses(() => claudeShell(undefined as never), 'ERR_BASH_UNSUPPORTED', /@anthropic-ai\/claude-agent-sdk, version/);
   refuses(() => claudeShell((() => ({})) as never), 'ERR_BASH_UNSUPPORTED', 'instance.registerTool');
   refuses(() => shellOf({ builtins: 'alias' } as never), 'ERR_BASH_INVALID_ARG', 'builtin');

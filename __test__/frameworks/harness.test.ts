@@ -180,7 +180,7 @@ describe.runIf(isLinux)('the network policy', () => {
   it.each<[string, HarnessV1NetworkPolicy, string]>([
     ['a mode that is not there', { mode: 'none' as never }, 'ERR_BASH_INVALID_ARG'],
     ['no list', { mode: 'custom', allowedHosts: 'a.example' as never }, 'ERR_BASH_INVALID_ARG'],
-    ['a host that is none', { mode: 'custom', allowedHosts: ['https://a.example'] }, 'ERR_BASH_CONFINEMENT'],
+    ['a URL as a host', { mode: 'custom', allowedHosts: ['https://a.example'] }, 'ERR_BASH_CONFINEMENT'],
     ['a network that is none', custom(['a.example'], ['10.0.0.0/33']), 'ERR_BASH_INVALID_ARG'],
     ['a denied network of the internet', custom(['a.example'], ['8.8.8.0/24']), 'ERR_BASH_UNSUPPORTED'],
     ['a denied network around a private one', custom(['a.example'], ['10.0.0.0/7']), 'ERR_BASH_UNSUPPORTED'],

@@ -177,7 +177,7 @@ describe('the backend', () => {
   });
 });
 
-it('what is not there is refused at once', () => {
+it('an argument without a needed member, and a wrong option, are refused at once', () => {
   const unsupported = 'ERR_BASH_UNSUPPORTED';
   refuses(
     () => langchainBash(undefined as never),
@@ -188,6 +188,11 @@ it('what is not there is refused at once', () => {
   refuses(() => toolOf({ timeout: 5 } as never), 'ERR_BASH_INVALID_ARG', 'did you mean "timeoutMs"');
   refuses(() => toolOf({ approval: { alow: [] } } as never), 'ERR_BASH_INVALID_ARG', 'did you mean "approval.allow"');
   refuses(() => backendOf({ virtualmode: true } as never), 'ERR_BASH_INVALID_ARG', 'did you mean "virtualMode"');
+  for (const value of [null, 'yes', [], { allow: 'read-only' }]) {
+    refuses(() => toolOf({ approval: value } as never), 'ERR_BASH_INVALID_ARG', 'approval');
+    refuses(() => backendOf({ approval: value } as never), 'ERR_BASH_INVALID_ARG', 'approval');
+  }
+  refuses(() => deepAgentsBackend(LocalShellBackend, null as never), 'ERR_BASH_INVALID_ARG', 'null is not an object');
   refuses(() => backendOf({ mode: 'background' }), unsupported, 'mode: "background"');
   refuses(() => backendOf({ approval: { deny: ['npm *'] } }), 'ERR_BASH_INVALID_ARG', 'npm');
 });

@@ -129,7 +129,7 @@ it('options that do not exist are refused, with the nearest name', () => {
   refuses(() => mastraApproval({ onAsk: () => true }), 'ERR_BASH_UNSUPPORTED', 'onAsk');
 });
 
-it('the approval asks about what asks, and the sandbox refuses what is denied', async () => {
+it('the approval asks, and the sandbox refuses a denied command', async () => {
   const sandbox = sandboxOf();
   const asks = mastraApproval({ ask: ['git push:*'], deny: ['curl:*'] });
   const of = (command: unknown, workspace?: object) => asks({ args: { command }, workspace });

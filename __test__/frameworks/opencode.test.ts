@@ -113,7 +113,7 @@ describe('the plugin', () => {
   });
 });
 
-it('what is not there is refused at once', () => {
+it('an argument without a needed member, and a wrong option, are refused at once', () => {
   const [invalid, unsupported] = ['ERR_BASH_INVALID_ARG', 'ERR_BASH_UNSUPPORTED'];
   refuses(
     () => opencodePlugin(undefined as never),

@@ -150,7 +150,7 @@ describe('the extension', () => {
   });
 });
 
-it('what is not there is refused at once', () => {
+it('an argument without a needed member, and a wrong option, are refused at once', () => {
   const invalid = 'ERR_BASH_INVALID_ARG';
   refuses(() => piOperations({ timeout: 5 } as never), invalid, 'did you mean "timeoutMs"');
   refuses(() => piOperations({ approval: { alow: [] } } as never), invalid, 'did you mean "approval.allow"');

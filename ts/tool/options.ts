@@ -56,9 +56,14 @@ function toolOptions(): OptionTable {
   return tools;
 }
 
+/** Throws `ERR_BASH_INVALID_ARG` for options that are not an object. */
+export function checkObject(options: unknown): asserts options is object {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw noObject(options);
+}
+
 /** Throws `ERR_BASH_INVALID_ARG` for options that are not an object, and for an unknown option. */
 export function checkOptionNames(entry: string, options: unknown, table: OptionTable = toolOptions()): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw noObject(options);
+  checkObject(options);
   const unknown = unknownOption(entry, options, table);
   if (unknown !== null) throw new BashError('ERR_BASH_INVALID_ARG', unknown);
 }

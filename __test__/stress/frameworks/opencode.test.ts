@@ -77,7 +77,7 @@ it('a rejection is thrown on unchanged, and nothing starts', async () => {
   expect((await promisify(execFile)('ls', [cwd])).stdout).toBe('');
 });
 
-it('what safety or deny refuses asks nobody', async () => {
+it('a command that safety or deny refuses is not asked about', async () => {
   const { call, asked } = await opened({ approval: { deny: ['date:*'] } });
   await expect(call('bash', { command: 'rm -rf /' })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   await expect(call('bash', { command: 'date' })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
@@ -101,7 +101,7 @@ it('a command is aborted: the whole tree is ended', async () => {
   await gone(pid);
 });
 
-it('a limit ends the whole tree, and a held pipe keeps nobody', async () => {
+it('a limit ends the whole tree, and a held pipe delays no end', async () => {
   const { call, cwd } = await opened();
   expect((await settles(call('bash', { command: WITH_CHILD, timeout: 1_000 }))).metadata.exit).toBe(124);
   await gone(await pidIn(cwd));

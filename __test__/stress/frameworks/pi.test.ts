@@ -242,7 +242,7 @@ it('what a command reaches: the model is told of what the confinement denied, an
   expect(refused.isError).toBe(true);
 });
 
-it('a command that asks is blocked where nobody can be asked', async () => {
+it('a command that needs an answer is blocked without a person', async () => {
   const cwd = folder();
   const { isError, text } = await ran({ approval: { ask: ['touch:*'] } }, 'touch made', cwd);
   expect([isError, text]).toEqual([true, expect.stringContaining('nobody can be asked here')]);
@@ -308,7 +308,7 @@ it('a process in the background: its end gives the model a turn, once', async ()
   await session.waitForIdle?.();
 });
 
-it('a task that the model ends itself wakes nobody', async () => {
+it('a task that the model has ended does not wake it', async () => {
   const { session, faux } = await opened(piExtension());
   const stop: FauxResponseStep = () => says({ kill_pid: pidOf(session) });
   faux.setResponses([says({ command: 'sleep 1000', mode: 'background' }), stop, fauxAssistantMessage('done')]);

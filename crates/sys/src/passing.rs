@@ -56,7 +56,7 @@ impl Passing {
         if !ready.contains(PollFlags::POLLOUT) {
             return Passed::Full;
         }
-        // What was written at once is to be read at once, if the reader wants it.
+        // A reader that waits gets the bytes of one write in one read.
         if self.held == 0 && waiting_bytes(from) > PAGE as u64 {
             match self.peek(from).and_then(|seen| Ok(write(to, &self.bytes[..seen])?)) {
                 Ok(count) => return Passed::Bytes(self.take(from, count)),

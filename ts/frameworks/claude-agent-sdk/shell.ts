@@ -9,6 +9,7 @@ import { toolSchema } from '../../mcp/schema.ts';
 import { addTool, type McpServer, type Tool as McpTool, type ToolCall } from '../../mcp/server.ts';
 import { tasksTool } from '../../mcp/tasks.ts';
 import { nothingRan } from '../../tool/judge.ts';
+import { checkObject } from '../../tool/options.ts';
 import type { BashToolInput } from '../../tool/types.ts';
 import { needs } from '../shared/needs.ts';
 import { ToolCalls } from '../shared/tool-calls.ts';
@@ -83,10 +84,12 @@ const TOOL_USE_ID = 'claudecode/toolUseId';
  */
 export function claudeShell<Server extends SdkServer>(
   createSdkMcpServer: (options: { name: string; version: string; tools: never[] }) => Server,
-  { builtin = 'replace', otherwise, ...options }: ClaudeShellOptions = {},
+  given: ClaudeShellOptions = {},
 ): ClaudeShell<Server> {
   const sdk = { name: '@anthropic-ai/claude-agent-sdk', lowest: '0.3.0' };
   needs('createSdkMcpServer', createSdkMcpServer, [''], sdk);
+  checkObject(given);
+  const { builtin = 'replace', otherwise, ...options } = given;
   if (builtin !== 'replace' && builtin !== 'alias') {
     throw innerOf(bash).invalid('builtin', builtin, '"replace" or "alias"');
   }

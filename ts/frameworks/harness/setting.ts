@@ -4,6 +4,7 @@ import { PLAIN } from '../../core/option-names.ts';
 import { createLocalSandboxSession } from '../../sandbox/session/session.ts';
 import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
+import { checkPorts } from '../shared/ports.ts';
 import { type Reached, reachedUnder } from './policy.ts';
 import type { Setup } from './session.ts';
 import type { HarnessSandboxOptions } from './types.ts';
@@ -26,9 +27,7 @@ export function settingOf(options: HarnessSandboxOptions): Common {
   const inner = innerOf(bash);
   inner.check(':', { ...given, confine });
   if (dir !== undefined && (typeof dir !== 'string' || dir === '')) throw inner.invalid('dir', dir, 'a path');
-  if (!Array.isArray(ports) || !ports.every((port) => Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw inner.invalid('ports', ports, 'an array of whole numbers from 1 to 65,535');
-  }
+  checkPorts(ports);
   if (cwd !== undefined) throw unsupported('cwd has no place here: each session has a folder of its own, in `dir`');
   if (confine === 'off') {
     if (networkPolicy !== undefined && reachedUnder(networkPolicy, undefined) !== 'full') {

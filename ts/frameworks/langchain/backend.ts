@@ -2,6 +2,7 @@ import { type BashResult, bash } from 'agent-bash';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { checkObject } from '../../tool/options.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import { refusal, told, withTold } from '../shared/told.ts';
@@ -63,12 +64,14 @@ const NOT_RUN = 126;
  */
 export function deepAgentsBackend<T extends Backend>(
   LocalShellBackend: T,
-  { signal: signalOf, virtualMode, ...options }: DeepAgentsOptions = {},
+  given: DeepAgentsOptions = {},
 ): InstanceType<T> {
   needs('LocalShellBackend', LocalShellBackend, ['prototype.execute', 'prototype.close'], {
     name: 'deepagents',
     lowest: '1.14.0',
   });
+  checkObject(given);
+  const { signal: signalOf, virtualMode, ...options } = given;
   checkFunctions(innerOf(bash), { signal: signalOf });
   const commands = new Commands('deepAgentsBackend', options, OF_BACKENDS);
   class AgentBashBackend extends (LocalShellBackend as Backend) {

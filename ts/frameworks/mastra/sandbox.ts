@@ -10,7 +10,9 @@ import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { isConfined } from '../../sandbox/base.ts';
 import { describe } from '../../sandbox/description.ts';
 import { locate } from '../../sandbox/file.ts';
+import { checkObject } from '../../tool/options.ts';
 import { Commands } from '../shared/commands.ts';
+import { checkPorts } from '../shared/ports.ts';
 import { told } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
 import { PLACES } from './approval.ts';
@@ -72,8 +74,10 @@ class Sandbox {
   readonly #times: { createdAt: Date; lastUsedAt?: Date } = { createdAt: new Date() };
 
   constructor(given: MastraSandboxOptions) {
+    checkObject(given);
     const { id = `agent-bash-${randomUUID().slice(0, 8)}`, ports = [], env, ...options } = given;
-    if (!Array.isArray(ports)) throw innerOf(bash).invalid('ports', ports, 'an array of ports');
+    if (typeof id !== 'string') throw innerOf(bash).invalid('id', id, 'a string');
+    checkPorts(ports);
     // Output that Mastra keeps whole need not be in a file, too.
     const spill = options.spill ?? (options.truncate !== undefined || options.reduce !== undefined);
     const confine = exposing(options.confine, ports);

@@ -1,6 +1,7 @@
 import { BashError, type BashOptions } from 'agent-bash';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
+import { checkObject } from '../../tool/options.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import type { Run } from '../shared/types.ts';
@@ -58,6 +59,7 @@ const ENVIRONMENT = {
  */
 export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxOptions<L> = {}): AgentsSandbox<L> {
   needs('local', local, MEMBERS, { name: '@openai/agents/sandbox/local', lowest: '0.20.0' });
+  checkObject(options);
   const { local: ofLocal, ...run } = options;
   for (const name of ['cwd', 'stdin'] as const) {
     if ((run as Run)[name] !== undefined) throw new BashError('ERR_BASH_UNSUPPORTED', `${name} has no place here`);

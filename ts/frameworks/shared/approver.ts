@@ -48,11 +48,11 @@ export class Approver {
 
   /** Throws `ERR_BASH_INVALID_ARG` for a rule that matches nothing. */
   constructor(tool: BashTool, given: Approval | undefined) {
+    checkApproval(given);
     this.#tool = tool;
     this.#given = given;
     this.#allow = given?.allow && [...given.allow];
     this.#deny = [...(given?.deny ?? [])];
-    checkFunctions(innerOf(bash), { 'approval.onAsk': given?.onAsk });
     this.#approval(undefined);
   }
 
@@ -113,6 +113,21 @@ export class Approver {
       confined: true,
     });
   }
+}
+
+/** Throws `ERR_BASH_INVALID_ARG` for an approval of another shape. Its rules are checked with the first judgement. */
+function checkApproval(given: unknown): asserts given is Approval | undefined {
+  if (given === undefined) return;
+  const inner = innerOf(bash);
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw inner.invalid('approval', given, 'an object of allow, ask, deny and onAsk');
+  }
+  const { allow, ask, deny, onAsk } = given as Record<string, unknown>;
+  for (const [name, rules] of Object.entries({ allow, ask, deny })) {
+    if (rules !== undefined && !Array.isArray(rules))
+      throw inner.invalid(`approval.${name}`, rules, 'an array of rules');
+  }
+  checkFunctions(inner, { 'approval.onAsk': onAsk });
 }
 
 /** Returns the call in the form of an approval. */

@@ -35,9 +35,9 @@ impl Key {
 /// A run that has ended.
 #[derive(Debug)]
 pub struct Stored {
-    /// What it was given.
+    /// The command with everything that its result depends on.
     pub key: Key,
-    /// Its name.
+    /// The name of the run.
     pub run: String,
     /// The time of its end, Unix ms.
     pub at: u64,

@@ -100,7 +100,7 @@ impl Tap {
         self.kept
     }
 
-    /// Returns what was kept of a command that has ended, `by_itself` or not.
+    /// Returns the copy of a command that has ended. `by_itself`: neither a limit nor an abort has ended it.
     pub fn finish(mut self, by_itself: bool, counter: &mut Counter<'_>) -> CopyResult {
         // A process elsewhere may still write, and without end.
         while self.copy(counter) && self.ends.as_ref().is_some_and(Ends::has_producer_ended) {}

@@ -1,0 +1,9 @@
+import { bash } from 'agent-bash';
+import { innerOf } from '../../core/inner.ts';
+
+/** Throws `ERR_BASH_INVALID_ARG` for an option `ports` that is not a list of TCP ports. */
+export function checkPorts(ports: unknown): void {
+  const isPort = (port: unknown) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
+  if (Array.isArray(ports) && ports.every(isPort)) return;
+  throw innerOf(bash).invalid('ports', ports, 'an array of whole numbers from 1 to 65,535');
+}
