@@ -130,6 +130,20 @@ describe('the process', () => {
     await gone(child);
   });
 
+  it('is ended by a signal after its input has ended, and what it left by a later one', async () => {
+    const deaf = launched(`trap '' TERM; ${WITH_CHILD}`, { PATH: process.env.PATH });
+    const child = await pidIn(deaf.cwd);
+    deaf.claude.stdin.end();
+    await new Promise((resolve) => deaf.claude.stdin.once('close', resolve));
+    expect(deaf.claude.kill('SIGKILL')).toBe(true);
+    expect(await deaf.ended).toEqual([null, 'SIGKILL']);
+    await gone(child);
+    const left = launched('setsid sleep 1000 > /dev/null 2>&1 & echo $! > pid', { PATH: process.env.PATH });
+    await left.ended;
+    expect(left.claude.kill()).toBe(false);
+    await gone(await pidIn(left.cwd));
+  });
+
   it('what cannot start is an error event', async () => {
     const signal = new AbortController().signal;
     const claude = claudeSpawn()({ command: '/missing/claude', args: [], env: {}, signal });

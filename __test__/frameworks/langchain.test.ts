@@ -161,6 +161,8 @@ describe('the backend', () => {
     const { output } = await backendOf({ onAfterRun, receipt: 'watch' }).execute('echo 1 > a');
     expect(heard).toMatchObject([['echo 1 > a', { exitCode: 0, receipt: { created: [expect.anything()] } }]]);
     expect(output).toBe('[changed: 1 created (a)]\n\n[onAfterRun failed: full disk]\n');
+    const rejects = async () => Promise.reject(new Error('no line'));
+    expect((await backendOf({ onAfterRun: rejects }).execute('true')).output).toBe('[onAfterRun failed: no line]\n');
   });
 
   it('leaves tasks in a registry of the host alone', async () => {

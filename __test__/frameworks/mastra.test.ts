@@ -101,6 +101,18 @@ it('a process is fed, read, listed, and ended as a whole', async () => {
   expect(await processes.get(cat.pid)).toBe(undefined);
 });
 
+it('a reader that comes late, and an input that is closed late, do no harm', async () => {
+  const { processes } = sandboxOf();
+  const large = await processes.spawn('seq 300000', { stdinMode: 'ignore' });
+  const waiting = large.wait();
+  large.reader.pause();
+  expect(await waiting).toMatchObject({ exitCode: 0, stdoutTruncated: true });
+  const brief = await processes.spawn('true');
+  const { writer } = brief;
+  await brief.wait();
+  await new Promise((resolve) => writer.end(resolve));
+});
+
 it('variables, clones and files', async () => {
   const cwd = folder();
   const sandbox = sandboxOf({ cwd, env: { A: '1', B: '2' } });

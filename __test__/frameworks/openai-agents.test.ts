@@ -96,6 +96,14 @@ describe('agentsSandbox', () => {
     expect(alive(child)).toBe(false);
   });
 
+  it('starts nothing that a stop has overtaken', async () => {
+    const session = await sessionOf();
+    const late = session.exec({ cmd: 'echo started > made', yieldTimeMs: 0 });
+    await session.stop();
+    await expect(late).rejects.toMatchObject({ code: 'ERR_BASH_CLOSED' });
+    expect(await session.exec({ cmd: 'ls' })).toMatchObject({ output: '' });
+  });
+
   it('refuses as exit code 126, with the reason', async () => {
     const session = await sessionOf({ approval: { deny: ['echo:*'] } });
     for (const args of [{ cmd: 'echo a' }, { cmd: 'rm -rf /' }, { cmd: 'true', shell: 'python3' }]) {

@@ -66,6 +66,9 @@ describe('the plugin', () => {
     expect(asked[0]?.patterns).toEqual([`${outside}/*`]);
     expect(asked[1]?.patterns).toEqual(expect.arrayContaining(['git --version', 'date', 'rm -f y']));
     expect(asked[1]?.always).not.toContain('rm *');
+    await run('git --version > out 2>/dev/null', { workdir: outside });
+    expect(asked.at(-1)?.patterns).toEqual(['git --version', `> ${outside}/out`]);
+    expect(asked.at(-1)?.always).toEqual(['git --version']);
   });
 
   it('throws a rejection on unchanged, and asks nobody about what deny refuses', async () => {

@@ -61,7 +61,8 @@ function word(text: string): string {
   return PLAIN.test(text) ? text : quoted(text);
 }
 
-function quoted(text: string): string {
+/** Returns a word of a bash command that stands for this text. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

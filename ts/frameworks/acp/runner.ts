@@ -76,18 +76,24 @@ async function runIn(client: Client, options: AcpRunnerOptions, run: RunParams):
     throw notStarted(Object.assign(new Error(messageOf(error)), { code }));
   }
   const ask = <T>(method: string) => client.request<T>(`terminal/${method}`, { sessionId, terminalId });
-  // The exit is awaited in any case.
-  const kill = () => void ask('kill').catch(() => {});
+  let onLost: (error: unknown) => void = () => {};
+  const lost = new Promise<never>((_, reject) => {
+    onLost = reject;
+  });
+  lost.catch(() => {});
+  const kill = () => void ask('kill').catch(onLost);
   const forget = signal && onAbort(signal, kill);
   if (signal?.aborted) kill();
   try {
     tell(options, terminalId, run);
-    const exit = await ask<Exit>('wait_for_exit');
+    const exit = await Promise.race([ask<Exit>('wait_for_exit'), lost]);
+    const aborted = signal?.aborted;
     const { output, truncated } = await ask<{ output: string; truncated: boolean }>('output');
-    const [code, why] = signal?.aborted ? [ABORTED, ''] : codeOf(exit);
+    const [code, why] = aborted ? [ABORTED, ''] : codeOf(exit);
     return finished(code, output, why + (truncated ? 'the client has kept only the end of the output\n' : ''));
   } catch (error) {
-    if (signal?.aborted) return finished(ABORTED, '', '');
+    if (signal?.aborted)
+      return finished(ABORTED, '', `the client could not end the command: ${describeError(error)}\n`);
     return finished(UNKNOWN, '', `the client has lost the command: ${describeError(error)}\n`);
   } finally {
     forget?.();

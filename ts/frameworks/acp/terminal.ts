@@ -81,7 +81,6 @@ export class Terminal {
       spill: commands.options.spill ?? false,
       onOutput: ({ text }) => this.#tail.push(text),
     });
-    if (result.reused) this.#tail.push(result.stdout);
     const { text } = this.#tail;
     this.#tail.push(withTold(text, factsOf(result, call.cwd ?? commands.folder)).slice(text.length));
     this.#ran = result.pid !== 0 || result.status !== 'aborted';

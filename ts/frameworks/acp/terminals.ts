@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { messageOf } from '../../core/listener.ts';
 import { commandOf } from '../../tool/provider.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import type { Run } from '../shared/types.ts';
@@ -87,6 +88,7 @@ class Terminals {
   readonly #errors: Errors;
   readonly #commands: Commands;
   readonly #terminals = new Map<string, Terminal>();
+  readonly #closed = new WeakSet<object>();
 
   constructor(errors: Errors, commands: Commands) {
     this.#errors = errors;
@@ -97,7 +99,11 @@ class Terminals {
     needs('app', given, ['onRequest', 'onConnect'], SDK);
     const app = given as App;
     app.onConnect(({ agent, closed }) => {
-      const ends = () => this.close(({ connection }) => connection === connectionOf(agent));
+      const ends = () => {
+        const gone = connectionOf(agent);
+        if (typeof gone === 'object' && gone !== null) this.#closed.add(gone);
+        return this.close(({ connection }) => connection === gone);
+      };
       // Nobody is left who could be told of what cannot be ended.
       closed.then(ends).catch((error) => process.emitWarning(messageOf(error), { code: 'AGENT_BASH_TERMINAL' }));
     });
@@ -117,14 +123,16 @@ class Terminals {
   async close(which: (terminal: Terminal) => boolean): Promise<void> {
     const ending = [...this.#terminals].filter(([, terminal]) => which(terminal));
     for (const [id] of ending) this.#terminals.delete(id);
-    await Promise.all(ending.map(([, terminal]) => terminal.end()));
-    if (this.#terminals.size === 0) await this.#commands.close();
+    const ends = ending.map(([, terminal]) => terminal.end());
+    await allEnded(this.#terminals.size === 0 ? [...ends, this.#commands.close()] : ends);
   }
 
   async #create({ params, signal, agent }: Request<Create>): Promise<{ terminalId: string }> {
     const { sessionId, command, args, env, cwd, outputByteLimit } = params;
     if (cwd != null && !isAbsolute(cwd)) throw this.#errors.invalid(`cwd: ${JSON.stringify(cwd)} is not absolute`);
-    const owner = { sessionId, connection: connectionOf(agent), outputByteLimit: outputByteLimit ?? KEPT_BYTES };
+    const connection = connectionOf(agent);
+    if (this.#closed.has(connection as object)) throw this.#errors.ended;
+    const owner = { sessionId, connection, outputByteLimit: outputByteLimit ?? KEPT_BYTES };
     const terminal = new Terminal(this.#commands, owner, args?.length ? commandOf([command, ...args]) : command, {
       cwd: cwd ?? undefined,
       env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),

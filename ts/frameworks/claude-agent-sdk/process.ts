@@ -43,14 +43,20 @@ export class ClaudeProcess extends EventEmitter {
   signalCode: NodeJS.Signals | null = null;
   readonly #out = new ByteStream();
   readonly #token = randomUUID();
+  readonly #running: Running;
   #started: Started | undefined;
+  /** `null` before the start. */
   #pid: number | null = null;
+  /** Whether the shell has exited. Its pid may soon be that of another process. */
+  #hasExited = false;
+  #isOver = false;
   #begin: (input: Input) => void = () => {};
   #stderr = '';
 
   /** `onEnd` is called before `exit` is emitted. */
   constructor(launch: Launch, base: BashOptions, onStderr: Listener | undefined, onEnd: (end: Ended) => void) {
     super();
+    this.#running = new Running(base.graceMs);
     this.stdout = Readable.fromWeb(this.#out.stream as ReadableStream);
     this.stdin = writing(
       new Promise((begun) => {
@@ -71,20 +77,20 @@ export class ClaudeProcess extends EventEmitter {
   }
 
   /**
-   * Signals the process group, and ends the whole tree with `'SIGKILL'` or before the start. Returns whether it ran.
+   * Signals the process group, and ends the whole tree with `'SIGKILL'` or before the start. Ends what was left running
+   * if it has ended by itself. Returns whether it ran.
    *
    * @default 'SIGTERM'
    */
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
-    if (this.#isOver) return false;
-    if (this.#pid !== null) signalGroup(this.#pid, signal);
+    if (this.#isOver) {
+      this.#running.end().catch(() => {});
+      return false;
+    }
+    if (this.#pid !== null && !this.#hasExited) signalGroup(this.#pid, signal);
     this.killed = true;
     if (this.#pid === null || signal === 'SIGKILL') this.#started?.abort();
     return true;
-  }
-
-  get #isOver(): boolean {
-    return this.stdin.destroyed;
   }
 
   /** Runs to the end. Rejects if nothing could be started. */
@@ -93,7 +99,7 @@ export class ClaudeProcess extends EventEmitter {
     const cwd = resolve(launch.cwd ?? base.cwd ?? '.');
     const { newOwner, defaults } = innerOf(bash);
     const owner = newOwner(cwd);
-    const running = new Running(base.graceMs);
+    const running = this.#running;
     try {
       const whole: BashOptions = {
         env: { ...(await unattended()), ...definedOnly(env) },
@@ -101,7 +107,7 @@ export class ClaudeProcess extends EventEmitter {
         safety: 'off',
       };
       const options = { confine: defaults.confine, ...base, ...whole, cwd, [OWNER]: owner };
-      const streams = { bytes: true, fed: true, started: this.#begun.bind(this), over: () => this.#out.waited() };
+      const streams = { bytes: true, fed: true, started: this.#begun.bind(this), over: () => this.#exited() };
       const order = { command: REPLACE, args: [this.#token, command, ...args], signal, streams };
       const started = running.add(start(options, { ...order, onOutput: this.#listener(tell) }));
       this.#started = started;
@@ -123,6 +129,11 @@ export class ClaudeProcess extends EventEmitter {
     this.#begin(input);
   }
 
+  #exited(): void {
+    this.#hasExited = true;
+    this.#out.waited();
+  }
+
   #listener(tell: Listener): Listener {
     const decoded = decoder();
     return (chunk) => {
@@ -139,6 +150,7 @@ export class ClaudeProcess extends EventEmitter {
   }
 
   #close(end: Ended | undefined): void {
+    this.#isOver = true;
     this.#out.close();
     this.stdin.destroy();
     if (end === undefined) return;
@@ -171,5 +183,8 @@ async function unattended(): Promise<Record<string, null>> {
         .split('\n')
         .filter((name) => !LASTING.includes(name)),
   );
+  names.catch(() => {
+    names = undefined;
+  });
   return Object.fromEntries((await names).map((name) => [name, null]));
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { BashError } from 'agent-bash';
+import { onAbort } from '../../core/abort.ts';
 import { claim, copyFiles, makeOnce, makeStaging } from '../../sandbox/folders.ts';
 import { Exchange } from '../../sandbox/session/exchange.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
@@ -10,7 +11,12 @@ import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
 import type { Reached } from './policy.ts';
 import { networkSession } from './session.ts';
 import { HOME, settingOf } from './setting.ts';
-import type { HarnessSandboxOptions, HarnessV1NetworkSandboxSession, HarnessV1SandboxProvider } from './types.ts';
+import type {
+  HarnessSandboxOptions,
+  HarnessV1NetworkPolicy,
+  HarnessV1NetworkSandboxSession,
+  HarnessV1SandboxProvider,
+} from './types.ts';
 
 type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[0]>;
 
@@ -68,13 +74,13 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   const resumeSession: HarnessV1SandboxProvider['resumeSession'] = async ({ sessionId: id, abortSignal }) => {
     abortSignal?.throwIfAborted();
     const folder = folderOf(id);
-    const found = await lstat(folder).catch(() => null);
-    if (!found?.isDirectory()) throw invalid(`there is no session "${id}" in ${dirOf()}`);
-    const policy = existsSync(policyFileOf(folder)) ? await readFile(policyFileOf(folder), 'utf8') : null;
+    if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dirOf()}`);
+    const policy = await policyIn(folder);
     const known = live.get(id);
+    if (known && policy) await known.setNetworkPolicy?.(policy);
     if (known) return known;
     if (policy === null) return sessionIn(folder, id, network);
-    if (networkUnder) return sessionIn(folder, id, networkUnder(JSON.parse(policy), folder));
+    if (networkUnder) return sessionIn(folder, id, networkUnder(policy, folder));
     throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy of session "${id}" needs confinement`);
   };
   return {
@@ -95,10 +101,16 @@ async function prepare(
   await mkdir(join(folder, HOME), { mode: 0o700 });
   if (!onFirstCreate) return;
   const first = new Exchange(open(folder));
+  let forget: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    forget = abortSignal && onAbort(abortSignal, () => reject(abortSignal.reason));
+  });
   try {
-    await onFirstCreate(first.face, abortSignal ? { abortSignal } : {});
+    await Promise.race([onFirstCreate(first.face, abortSignal ? { abortSignal } : {}), aborted]);
   } finally {
+    forget?.();
     await first.end();
+    first.close(new BashError('ERR_BASH_CLOSED', 'the session of onFirstCreate is over'));
   }
   abortSignal?.throwIfAborted();
 }
@@ -121,7 +133,10 @@ async function makeFolder(
       await copyFiles(template, staging);
     }
     signal?.throwIfAborted();
-    return await claim(staging, folder);
+    if (!(await claim(staging, folder))) return false;
+    // An earlier session of this id may have left a policy.
+    await rm(policyFileOf(folder), { force: true });
+    return true;
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -131,6 +146,17 @@ async function makeFolder(
 function nameOf(kind: string, id: string): string {
   const digest = createHash('sha256').update(id).digest('hex').slice(0, 32);
   return [kind, id.replace(/[^\w-]+/g, '_').slice(0, 40), digest].join('-');
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  return found?.isDirectory() ?? false;
+}
+
+/** Reads the policy that this or another process has set in a session; `null` if none was. */
+async function policyIn(folder: string): Promise<HarnessV1NetworkPolicy | null> {
+  const file = policyFileOf(folder);
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : null;
 }
 
 /** The file beside a session's folder, out of its reach, for the policy that was set. */

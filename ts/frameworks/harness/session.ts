@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BashError } from 'agent-bash';
 import { messageOf } from '../../core/listener.ts';
@@ -45,9 +45,16 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
       await old[Symbol.asyncDispose]().catch((error) => {
         throw new BashError('ERR_BASH_UNSUPPORTED', `the network policy stays as it was: ${messageOf(error)}`);
       });
-      await writeFile(policyFile, JSON.stringify(policy), { mode: 0o600 });
+      const next = open(wanted);
+      try {
+        await writeFile(`${policyFile}.new`, JSON.stringify(policy), { mode: 0o600 });
+        await rename(`${policyFile}.new`, policyFile);
+      } catch (error) {
+        await next[Symbol.asyncDispose]();
+        throw error;
+      }
       network = wanted;
-      return open(network);
+      return next;
     });
   };
   const remove = async (old: LocalSandboxSession) => {

@@ -49,7 +49,7 @@ export function settingOf(options: HarnessSandboxOptions): Common {
     network: networkPolicy ? reachedUnder(networkPolicy, own.network) : (own.network ?? 'full'),
     networkUnder(policy, folder) {
       const network = reachedUnder(policy, own.network);
-      inner.reachOf({ confine: confined(network, []) }, folder);
+      inner.reachOf({ confine: confined(network, ports) }, folder);
       return network;
     },
     open(folder, network, exposed) {

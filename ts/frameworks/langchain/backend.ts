@@ -3,6 +3,7 @@ import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { checkObject } from '../../tool/options.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import { refusal, told, withTold } from '../shared/told.ts';
@@ -92,8 +93,7 @@ export function deepAgentsBackend<T extends Backend>(
     }
 
     override async close(): Promise<void> {
-      await commands.close();
-      await super.close();
+      await allEnded([commands.close(), super.close()]);
     }
   }
   return new AgentBashBackend({ rootDir: commands.folder, virtualMode }) as InstanceType<T>;

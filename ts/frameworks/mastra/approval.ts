@@ -1,7 +1,7 @@
 import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, decide } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import { REACH, type Reach } from '../../core/world.ts';
-import { ASKED_RULES, analyzeOptions, judgedText } from '../../tool/judge.ts';
+import { analyzeOptions, judgedText } from '../../tool/judge.ts';
 import { checkOptionNames } from '../../tool/options.ts';
 import { OF_APPROVALS } from '../shared/approver.ts';
 import type { Approval } from '../shared/types.ts';
@@ -57,7 +57,7 @@ export function mastraApproval(
 /** Judges a command as it is judged before it runs. */
 function analysisOf(command: string, options: BashOptions & { cwd: string }) {
   const given = analyzeOptions(options);
-  const judged: AnalyzeOptions & { [REACH]?: Reach } = { ...given, rules: { ...ASKED_RULES, ...given.rules } };
+  const judged: AnalyzeOptions & { [REACH]?: Reach } = given;
   const reach = innerOf(bash).reachOf(options, options.cwd);
   if (reach !== null) judged[REACH] = reach;
   return analyze(judgedText(command, options), judged);

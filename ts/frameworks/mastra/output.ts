@@ -34,6 +34,7 @@ export class Output {
   #bytes: ByteStream | undefined;
   #reader: Readable | undefined;
   #result: CommandResult | undefined;
+  #isAwaited = false;
 
   /**
    * `sanitize` cleans what is kept, `onOutput` hears both streams as the listeners do. Throws a `RangeError` if
@@ -79,6 +80,7 @@ export class Output {
     if (this.#reader) return this.#reader;
     this.#bytes = new ByteStream();
     this.#bytes.push(Buffer.from(this.stdout.text));
+    if (this.#isAwaited) this.#bytes.waited();
     if (this.#result) this.#bytes.close();
     this.#reader = Readable.fromWeb(this.#bytes.stream as Parameters<typeof Readable.fromWeb>[0]);
     return this.#reader;
@@ -86,6 +88,7 @@ export class Output {
 
   /** Tells that somebody waits for the end, who need not read. */
   waited(): void {
+    this.#isAwaited = true;
     this.#bytes?.waited();
   }
 

@@ -71,7 +71,12 @@ export class Process {
   get writer(): Writable {
     this.#writer ??= new Writable({
       write: (chunk: Buffer, _, done) => void this.sendStdin(chunk).then(() => done(), done),
-      final: (done) => void this.closeStdin().then(() => done(), done),
+      // An input that is closed already is no error.
+      final: (done) =>
+        void this.closeStdin().then(
+          () => done(),
+          () => done(),
+        ),
     });
     return this.#writer;
   }
@@ -91,9 +96,10 @@ export class Process {
 
   /** Ends the process and all that it started, and resolves when they are gone: `true` the first time. */
   async kill(): Promise<boolean> {
-    const { ended, abort } = this.#started;
+    const { ended, output, abort } = this.#started;
     const first = this.exitCode === undefined && !this.#killed;
     this.#killed = true;
+    output.waited();
     abort();
     await ended.catch(() => {});
     return first;

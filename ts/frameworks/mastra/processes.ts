@@ -47,7 +47,7 @@ export class Processes {
     const { sanitize = !fed, onOutput } = this.#commands.options;
     const output = new Output(options.maxRetainedBytes ?? KEPT_BYTES, options, { sanitize, onOutput });
     const { controller, unlink } = linkedAbort([setting.signal]);
-    const { begun, start } = holding(fed);
+    const { begun, start } = holding(fed, () => output.waited());
     const { signal } = controller;
     const held = { ...setting, signal, start, sanitize: false, onOutput: output.push };
     const running = this.#commands.run(command, held);
@@ -105,13 +105,13 @@ export class Processes {
   }
 }
 
-/** Returns a start of commands that tells their pid and input. */
-function holding(fed: boolean) {
+/** Returns a start of commands that tells their pid and input. `over` is called when the shell has exited. */
+function holding(fed: boolean, over: () => void) {
   let began: (first: { pid: number; input: Input }) => void = () => {};
   const begun = new Promise<{ pid: number; input: Input }>((resolve) => {
     began = resolve;
   });
-  const streams: Streams = { bytes: false, fed, over: () => {}, started: (pid, input) => began({ pid, input }) };
+  const streams: Streams = { bytes: false, fed, over, started: (pid, input) => began({ pid, input }) };
   const start = (command: string, options: BashOptions): Promise<BashResult> => {
     const all: BashOptions & { [STREAMS]: Streams } = { ...options, [STREAMS]: streams };
     return bash(command, all);

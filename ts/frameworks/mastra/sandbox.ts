@@ -11,6 +11,8 @@ import { isConfined } from '../../sandbox/base.ts';
 import { describe } from '../../sandbox/description.ts';
 import { locate } from '../../sandbox/file.ts';
 import { checkObject } from '../../tool/options.ts';
+import { quoted } from '../../tool/provider.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { checkPorts } from '../shared/ports.ts';
 import { told } from '../shared/told.ts';
@@ -68,6 +70,7 @@ class Sandbox {
   readonly processes: Processes;
   readonly networking = { getPortUrl: (port: number) => this.#urlOf(port) };
   status: Status = 'pending';
+  #isDestroyed = false;
   readonly #given: MastraSandboxOptions;
   readonly #commands: Commands;
   #env: Variables;
@@ -171,7 +174,7 @@ class Sandbox {
 
   /** Makes the sandbox run if it does not. Returns whether its directory was made for that. */
   #ready(): 'created' | 'connected' {
-    if (this.status === 'stopping' || this.status.startsWith('destroy')) throw notReady(this.id);
+    if (this.status === 'stopping' || this.#isDestroyed) throw notReady(this.id);
     this.#times.lastUsedAt = new Date();
     if (this.status === 'running') return 'connected';
     const made = mkdirSync(this.#commands.folder, { recursive: true });
@@ -191,10 +194,11 @@ class Sandbox {
   }
 
   async #end(during: Status, after: Status): Promise<void> {
-    const isOver = this.status.startsWith('destroy');
+    const isOver = this.#isDestroyed;
+    this.#isDestroyed ||= during === 'destroying';
     if (!isOver) this.status = during;
     try {
-      await Promise.all([this.#commands.close(), this.processes.end()]);
+      await allEnded([this.#commands.close(), this.processes.end()]);
       if (this.status === during) this.status = after;
     } catch (error) {
       if (!isOver) this.status = 'error';
@@ -215,10 +219,6 @@ interface Clone {
   sandboxId?: string | undefined;
   env?: Record<string, string> | undefined;
   workingDirectory?: string | undefined;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Returns the confinement with more ports to expose. Without confinement every port can be reached. */

@@ -37,7 +37,13 @@ export function agentsApproval(options: Approval = {}): <T>(tools: T[]) => T[] {
   if (options.onAsk !== undefined) {
     throw new BashError('ERR_BASH_UNSUPPORTED', 'onAsk has no place here: the run is interrupted, see interruptions');
   }
-  const commands = new Commands('agentsApproval', { approval: options, cwd: WORKSPACE, inheritEnv: 'none' });
+  const commands = new Commands('agentsApproval', {
+    approval: options,
+    cwd: WORKSPACE,
+    inheritEnv: 'none',
+    // The sandbox does not hear of an approval, and so would refuse the command all the same.
+    safety: { rules: { 'git-blind-add': 'deny' } },
+  });
   const judge = async (input: Input, toolCallId = '') =>
     typeof input?.cmd === 'string'
       ? await commands.judge(input.cmd, { cwd: input.workdir ?? undefined, toolCallId })

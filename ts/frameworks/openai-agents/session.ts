@@ -1,4 +1,6 @@
+import { BashError } from 'agent-bash';
 import type { PrivateHome } from '../../sandbox/session/home.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import { bothEnds, Live } from '../shared/live.ts';
 import { refusal, told, withTold } from '../shared/told.ts';
@@ -47,6 +49,7 @@ class Shell {
   readonly #own: Pick<Session, 'execCommand' | 'writeStdin' | 'stop'>;
   readonly #going = new Map<number, Live<End>>();
   #lastId = 0;
+  #stops = 0;
 
   constructor(session: Session, setup: Setup) {
     this.#session = session;
@@ -60,7 +63,9 @@ class Shell {
     const begun = performance.now();
     this.#session.assertSessionUsable();
     const cwd = this.#session.resolveCommandWorkdir(workdir);
+    const stops = this.#stops;
     await this.#checkUser(runAs);
+    if (this.#stops !== stops) throw new BashError('ERR_BASH_CLOSED', 'the session was stopped: nothing was run');
     const { commands } = this.#setup;
     const { PWD, ...env } = this.#session.state.environment;
     const command = this.#session.translateCommandInput(cmd);
@@ -89,8 +94,9 @@ class Shell {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#own.stop.call(this.#session), this.#setup.commands.close()]);
-    this.#going.clear();
+    this.#stops += 1;
+    const ends = [this.#own.stop.call(this.#session), this.#setup.commands.close()];
+    await allEnded(ends).finally(() => this.#going.clear());
   }
 
   /** Returns a result in the framework's words. */

@@ -31,7 +31,18 @@ function isWithin(cwd: string, { directory, worktree }: Context): boolean {
 function patternsOf({ command, commands, complete }: Analysis): string[] {
   const texts = commands.flatMap((unit) => [unitText(unit), unitText({ ...unit, prefix: [], assignments: [] })]);
   const whole = complete && commands.length > 0 ? [] : [command];
-  return [...new Set([...texts, ...commands.filter(isBare).map(({ source }) => source), ...whole])].filter(Boolean);
+  const bare = commands.filter(isBare).map(({ source }) => source);
+  return [...new Set([...texts, ...bare, ...commands.flatMap(writesOf), ...whole])].filter(Boolean);
+}
+
+/**
+ * Returns a pattern for each file that a command is redirected into: `> /srv/a`. What is granted to the words of a
+ * command is not granted to the files that it writes.
+ */
+function writesOf({ redirects }: CommandUnit): string[] {
+  return redirects
+    .filter(({ op, path, target }) => op.includes('>') && (path !== null || !target.known) && path !== '/dev/null')
+    .map(({ path, target }) => `> ${path ?? target.text}`);
 }
 
 /** Whether a command has no words: only assignments or redirects. */

@@ -79,7 +79,11 @@ function ofPerson({ approval, undo, onAfterRun, ...options }: Tool): Run {
   return {
     ...shared,
     undo: undoOption(undo),
-    onAfterRun: onAfterRun && ((run) => void onAfterRun(run)),
+    onAfterRun:
+      onAfterRun &&
+      (async (run) => {
+        await onAfterRun(run);
+      }),
     // Whoever types a command has said yes to it.
     approval: approval && { deny: approval.deny, onAsk: () => true },
   };
@@ -89,7 +93,7 @@ function ofPerson({ approval, undo, onAfterRun, ...options }: Tool): Run {
 class Extension {
   readonly #pi: PiApi;
   readonly #options: Tool;
-  /** The commands that an approval has let run, by the ids of their calls. */
+  /** The inputs that an approval has let run, as JSON, by the ids of their calls. */
   readonly #decided = new Map<string, string>();
   #shell: Shell;
   #ends: TaskEnds;
@@ -106,6 +110,8 @@ class Extension {
     this.#pi.on('session_start', (_event: unknown, context: Context) => void this.#in(context));
     this.#pi.on('tool_call', (event: ToolCall, context: Context) => this.#decide(event, context));
     this.#pi.on('user_bash', (_event: unknown, context: Context) => ({ operations: this.#in(context).operations }));
+    // Other handlers may have blocked a call that was let run here.
+    this.#pi.on('agent_end', () => this.#decided.clear());
     this.#pi.on('session_shutdown', async () => {
       this.#ends.stop();
       await this.#shell.end();
@@ -116,7 +122,8 @@ class Extension {
   #in({ cwd }: Context): Shell {
     if (this.#options.cwd === undefined && resolve(cwd) !== this.#shell.folder) {
       this.#ends.stop();
-      void this.#shell.end();
+      // Nobody is there to be told of what cannot be ended.
+      this.#shell.end().catch(() => {});
       this.#shell = new Shell(this.#options, cwd);
       this.#ends = this.#announce(this.#shell);
       this.#registerTool();
@@ -151,7 +158,7 @@ class Extension {
     const asked = { toolCallId, signal: context.signal };
     const verdict = await approver.decide(toolInput(input), asked, this.#ask(context));
     if (!verdict.runs) return { block: true, reason: verdict.reason };
-    this.#decided.set(toolCallId, input.command);
+    this.#decided.set(toolCallId, JSON.stringify(toolInput(input)));
     return undefined;
   }
 
@@ -170,7 +177,7 @@ class Extension {
   ): Promise<PiResult> {
     const input = toolInput(given);
     // Handlers after ours may have changed the command.
-    const decided = input.command != null && this.#decided.get(toolCallId) === input.command;
+    const decided = input.command != null && this.#decided.get(toolCallId) === JSON.stringify(input);
     this.#decided.delete(toolCallId);
     const answering = this.#in(context).calls.answer(input, {
       toolCallId,

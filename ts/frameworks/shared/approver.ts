@@ -56,11 +56,6 @@ export class Approver {
     this.#approval(undefined);
   }
 
-  /** Whether rules and a person decide, and not safety alone. */
-  get decides(): boolean {
-    return this.#given !== undefined;
-  }
-
   /** Judges a command without asking anyone. */
   judge(input: BashToolInput, call: Asked): Promise<BashApprovalJudgement> {
     return this.#approval(undefined).judge(input, callOf(call));

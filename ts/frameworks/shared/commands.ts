@@ -5,7 +5,7 @@ import { definedOnly } from '../../core/defined.ts';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { DECIDED, type Decided } from '../../core/ledger.ts';
-import { messageOf } from '../../core/listener.ts';
+import { failureOf } from '../../core/listener.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
 import { diskBase, isConfined } from '../../sandbox/base.ts';
@@ -143,13 +143,9 @@ export class Commands {
     return createBashTool({ ...judged, ...owned, perCall: ({ context }) => context as Partial<BashOptions> });
   }
 
-  #heard(command: string, result: BashResult): BashResult {
-    try {
-      this.#onAfterRun?.({ command, result });
-      return result;
-    } catch (error) {
-      return { ...result, notes: [...result.notes, `onAfterRun failed: ${messageOf(error)}`] };
-    }
+  async #heard(command: string, result: BashResult): Promise<BashResult> {
+    const failure = await failureOf(() => this.#onAfterRun?.({ command, result }));
+    return failure === undefined ? result : { ...result, notes: [...result.notes, `onAfterRun failed: ${failure}`] };
   }
 }
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { BackgroundRegistry, BashError, type BashSnapshot } from 'agent-bash';
 import { createBashTool } from '../../ai/bash-tool.ts';
+import { failureOf } from '../../core/listener.ts';
 import type { OptionTable } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
 import { toolFolder } from '../../tool/call-plan.ts';
 import { checkToolOptions } from '../../tool/options.ts';
 import type { BashTool, BashToolInput, BashToolOutput } from '../../tool/types.ts';
+import { allEnded } from './all-ended.ts';
 import { Approver, type Asked, OF_APPROVALS } from './approver.ts';
 import { Lifetime } from './lifetime.ts';
 import type { OnAsk, Tool } from './types.ts';
@@ -94,7 +96,7 @@ export class ToolCalls {
       let last: BashToolOutput | undefined;
       const call = { toolCallId: id, abortSignal, experimental_context: asked.context };
       for await (const output of this.tool.execute(input, call)) {
-        if ('status' in output && output.status === 'running') await onSnapshot?.(output);
+        if ('status' in output && output.status === 'running') await failureOf(() => onSnapshot?.(output));
         else last = output;
       }
       // The tool yields its output last, and never throws.
@@ -110,8 +112,7 @@ export class ToolCalls {
 
   /** Ends all that runs, the tasks of the adapter's own registry, and all that commands have left running. */
   async close(): Promise<void> {
-    await this.#lifetime.end();
-    await this.#ownRegistry?.close();
+    await allEnded([this.#lifetime.end(), this.#ownRegistry?.close() ?? Promise.resolve()]);
   }
 }
 

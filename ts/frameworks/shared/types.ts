@@ -10,7 +10,7 @@ export type Run = BashOptions & {
    */
   approval?: Approval | undefined;
   /**
-   * Called after each command that ran to its end. A throw is a note in the result.
+   * Called after each command that ran to its end, and waited for. A throw or a rejection is a note in the result.
    *
    * @default none
    */
