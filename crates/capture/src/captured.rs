@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::policy::Keep;
 use super::truncate::By;
 
@@ -25,7 +27,7 @@ pub struct Captured {
 }
 
 /// How a stream was cut. The figures are of the sanitized stream without the notice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truncation {
     /// The policy.
     pub keep: Keep,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// An output stream of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stream {
     /// File descriptor 1; with `merge` it holds both.
     Stdout,
@@ -117,7 +117,7 @@ impl Truncate {
 }
 
 /// The part of a stream that a policy keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Keep {
     /// The end.
     Tail,

@@ -1,9 +1,11 @@
 //! Chooses where to cut: pure functions over text.
 
+use serde::{Deserialize, Serialize};
+
 use super::policy::{Limits, to_usize};
 
 /// The limit that made the cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum By {
     /// `max_lines`.
     Lines,

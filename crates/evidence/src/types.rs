@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 pub use reduce::check::Check as Kind;
 use reduce::counts::TestCounts;
 use safety::decide::Commands;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sys::Trace;
 
 /// A command that has ended.
@@ -52,7 +52,7 @@ impl End {
 }
 
 /// What a command proved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// The verdict.
@@ -76,7 +76,7 @@ pub struct Evidence {
 }
 
 /// What a command proved as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// Each part ended well.
@@ -88,7 +88,7 @@ pub enum Verdict {
 }
 
 /// How much is known of the parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum State {
     /// Every process that the shell waited for has its place.
@@ -100,7 +100,7 @@ pub enum State {
 }
 
 /// A part of a command that ran as a process of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Part {
     /// The source, at most 200 characters.
@@ -116,7 +116,7 @@ pub struct Part {
 }
 
 /// A failure that the exit code does not show.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Masked {
     /// The part.
@@ -129,7 +129,7 @@ pub struct Masked {
 }
 
 /// A command whose end is not known, and whose failure the text can hide.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotKnown {
     /// The source, at most 200 characters.
@@ -143,7 +143,7 @@ pub struct NotKnown {
 }
 
 /// What hides a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum By {
     /// A later element of its pipeline.
@@ -159,7 +159,7 @@ pub enum By {
 }
 
 /// A part of a command that checks something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
     /// The same for the same words in the same directory.
@@ -198,7 +198,7 @@ pub struct Failures {
 }
 
 /// One run of a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckRun {
     /// The run's name.
@@ -212,7 +212,7 @@ pub struct CheckRun {
 }
 
 /// The files that changed since a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Since {
     /// How complete the list is.
     pub state: State,
@@ -225,7 +225,7 @@ pub struct Since {
 }
 
 /// The failed tests of a run, compared with those of the run before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Again {
     /// They failed then.
     pub fixed: Vec<String>,

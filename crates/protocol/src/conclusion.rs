@@ -1,5 +1,7 @@
 //! The exit-code contract: from the exit of a shell and its cause to status, exit code and signal.
 
+use serde::{Deserialize, Serialize};
+
 use crate::messages::Cause;
 use sys::Exit;
 
@@ -11,7 +13,7 @@ pub const ABORTED: i32 = 130;
 pub const SIGNALED: i32 = 128;
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// The shell exited with an exit code of its own.
     Exited,

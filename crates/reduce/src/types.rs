@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use super::class::Class;
 
 /// The name of a fold or of a rule. The name of a user's rule is owned.
 pub type Name = Cow<'static, str>;
 
 /// A stream of a command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stream {
     /// The standard output.
     #[default]
@@ -60,7 +62,7 @@ pub enum End {
 }
 
 /// The reason why lines are not shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
     /// Other lines tell more.
     Salience,
@@ -110,7 +112,7 @@ impl Dropped {
 }
 
 /// Lines that are not shown, or shown in part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elided {
     /// The stream of the lines.
     pub stream: Stream,
@@ -123,7 +125,7 @@ pub struct Elided {
 }
 
 /// The text that a model reads in place of an output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The text, without the closing line that names the place of the whole.
     pub text: String,

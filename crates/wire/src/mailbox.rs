@@ -95,7 +95,8 @@ impl Mailbox {
     /// again. No frame of the old link may be taken from here on.
     ///
     /// # Errors
-    /// If the number is that of a frame that was never sent, or of one before those that the other side has acknowledged.
+    /// If the number is that of a frame that was never sent, or of one before those that the other side has
+    /// acknowledged.
     pub fn resume(&mut self, received: u64) -> Result<(), WireError> {
         if received < self.last - self.kept.len() as u64 {
             return Err(WireError::Acknowledged(received));

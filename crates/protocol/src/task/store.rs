@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::log::{Log, end_of};
 use super::owner;
@@ -71,7 +71,7 @@ pub enum StateError {
 }
 
 /// A registry's directory. Cheap to clone, and holds nothing open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
     path: PathBuf,
 }

@@ -1,5 +1,7 @@
 //! Sorts outputs by their use for a model. The class decides how much of an output may be left out.
 
+use serde::{Deserialize, Serialize};
+
 mod command;
 mod producer;
 mod program;
@@ -11,7 +13,7 @@ pub use command::{Printed, printed, unwrapped};
 pub use producer::{Producer, producer, producer_itself};
 
 /// The class of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Class {
     /// A model edits or compares the output: contents of files, differences, data for programs.
     Exact,

@@ -1,12 +1,12 @@
 //! The counts as callers get them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Most names of failed tests.
 pub const MOST_NAMES: usize = 50;
 
 /// The tests of one runner in an output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestCounts {
     /// The name of the rule.

@@ -10,7 +10,7 @@ use capture::Stream;
 use confine::Denials;
 use evidence::{Evidence, Part};
 use protocol::task::now_ms;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::copy::Copied;
 
@@ -82,7 +82,7 @@ pub struct Written {
 }
 
 /// The run whose result was given again, as results have it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reused {
     /// The run that ran.

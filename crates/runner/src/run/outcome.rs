@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::completion::{Completion, Produced, UNKNOWN_END};
 use super::status::{conclude, ended_by};
 use super::tapped::Tapped;
@@ -44,7 +46,7 @@ pub fn replaced(places: u64) -> Option<String> {
 }
 
 /// The outcome of a command.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The kept part of standard output, with its notice.
     pub stdout: String,
@@ -83,6 +85,7 @@ pub struct Outcome {
     /// The extent of an undo. `None`: the command cannot be undone, or goes on in the background.
     pub undo: Option<Coverage>,
     /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
+    #[serde(with = "super::as_json")]
     pub evidence: Option<Evidence>,
     /// The run whose result was given again. `None`: the command ran.
     pub reused: Option<Reused>,

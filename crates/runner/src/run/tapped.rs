@@ -1,5 +1,7 @@
 //! What is kept of the output of a pipeline's first program, as its evidence has it.
 
+use serde::{Deserialize, Serialize};
+
 use super::drive::kept::{Copied, CopyResult};
 use crate::proof::Counter;
 use crate::request::Request;
@@ -8,7 +10,7 @@ use reduce::counts::{Ended, TestCounts};
 use safety::Utf16;
 
 /// The output of a pipeline's first program, or why it was not kept.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tapped {
     /// The source of the program.
     pub command: String,

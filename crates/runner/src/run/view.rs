@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde::{Deserialize, Serialize};
+
 use crate::request::{Reduction, Request};
 use capture::Captured;
 use reduce::seen::Shown;
@@ -21,7 +23,7 @@ struct Wanted<'a> {
 }
 
 /// A view, and the text that the file with the whole output needs.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     /// The view.
     pub view: View,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::request::{Request, SPILL_MAX_BYTES, SpillPlace};
 use capture::{SpillDir, SpillError, SpillFile, sweep};
 
@@ -10,7 +12,7 @@ use capture::{SpillDir, SpillError, SpillFile, sweep};
 const IN_MEMORY: usize = 64 * 1024;
 
 /// What a tap has kept.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copied {
     /// The file.
     pub path: PathBuf,

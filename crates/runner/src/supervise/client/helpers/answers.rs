@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::time::timeout;
 
-use super::{ClientState, Helpers, Supervisor, supervisor_path};
+use super::{ClientState, Helpers, Supervisor, supervisor_program};
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::pool::ShimHandle;
 use protocol::plan::WorldId;
@@ -66,7 +66,7 @@ impl Helpers {
         state.unanswered = if answered { 0 } else { state.unanswered + 1 };
         if state.unanswered == UNANSWERED {
             state.unanswered = 0;
-            let error = HelperError::Silent(supervisor_path());
+            let error = HelperError::Silent(supervisor_program().0);
             state.pools.all().for_each(|(_, shims)| shims.fail(&error));
             worlds.into_iter().for_each(|id| state.worlds.fail(id, &error));
             return;

@@ -279,11 +279,12 @@ impl Helpers {
     }
 
     fn start_supervisor(&'static self) -> Result<Arc<Supervisor>, HelperError> {
-        let program = supervisor_path();
+        let (program, argument) = supervisor_program();
         let (ours, theirs) = sys::socket_pair().map_err(HelperError::from)?;
         sys::set_nonblocking(&ours).map_err(HelperError::from)?;
         // Without a hook, this call is posix_spawn, whose cost does not grow with the host's memory.
         let process = Command::new(&program)
+            .args(argument)
             .env_clear()
             .envs(switches())
             .stdin(theirs)
@@ -307,11 +308,24 @@ fn switches() -> Vec<(&'static str, &'static str)> {
     [&group::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
 }
 
-/// Returns the path of the supervisor: beside the shared object that contains this code, or its copy.
-fn supervisor_path() -> PathBuf {
+/// The argument with which this program is its own supervisor.
+static OWN: OnceLock<&'static str> = OnceLock::new();
+
+/// Makes this program its own supervisor, which it is with this argument. Called before the first command.
+pub fn use_own_program(argument: &'static str) {
+    // The first call counts.
+    let _ = OWN.set(argument);
+}
+
+/// Returns the path of the supervisor, and its argument. It lies beside the shared object that contains this code, or
+/// is a copy of that file.
+fn supervisor_program() -> (PathBuf, Option<&'static str>) {
+    if let Some(argument) = OWN.get() {
+        return (std::env::current_exe().unwrap_or_default(), Some(argument));
+    }
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     let own = addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR);
-    copy::of(&own).unwrap_or(own)
+    (copy::of(&own).unwrap_or(own), None)
 }
 
 #[cfg(test)]

@@ -1,0 +1,22 @@
+//! Commands on another machine: what a host says to its program there, and what the program does.
+//!
+//! The program is the library of the addon with a wire in place of JavaScript. It runs in a process of its own on the
+//! other machine, and is its own supervisor. Begin with `program/mod.rs`; `messages.rs` is all that crosses.
+//!
+//! | file | what |
+//! |---|---|
+//! | `messages` | what both sides say, before and after they know each other |
+//! | `post` | the mailbox of one side, shared by all its tasks |
+//! | `link` | passes frames over one connection until it is cut |
+//! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
+
+mod link;
+mod messages;
+mod post;
+pub mod program;
+
+pub use link::{Cut, Link, LinkError, carry};
+pub use messages::{
+    Begin, Call, Event, Facts, Failure, FromProgram, Order, Place, Resume, ToProgram, Token, decode, encode,
+};
+pub use post::Post;

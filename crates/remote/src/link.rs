@@ -1,0 +1,192 @@
+//! One connection to the other side: an end to read and an end to write.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::time::timeout;
+
+use crate::messages::{decode, encode};
+use crate::post::Post;
+use wire::{Frame, Frames, Kind, Message, WireError};
+
+/// Bytes of one read.
+const READ: usize = 64 * 1024;
+
+/// A connection that carries frames.
+#[derive(Debug)]
+pub struct Link {
+    input: AsyncFd<OwnedFd>,
+    output: AsyncFd<OwnedFd>,
+    frames: Frames,
+}
+
+/// Why a link carries nothing more.
+#[derive(Debug)]
+pub enum Cut {
+    /// The other side is gone for good.
+    Goodbye,
+    /// The connection ended, or nothing came for too long.
+    Lost(io::Error),
+    /// The other side is none of ours.
+    Broken(LinkError),
+}
+
+/// What the other side did that no program of ours does.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// A frame cannot be taken.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// A message has no meaning.
+    #[error("a message that this version does not know")]
+    Message(#[from] postcard::Error),
+    /// A message is about a run that the other side cannot know, or comes at the wrong time.
+    #[error("{0}")]
+    Unexpected(&'static str),
+}
+
+impl<E: Into<LinkError>> From<E> for Cut {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+impl Link {
+    /// Takes both ends of a connection.
+    ///
+    /// # Errors
+    /// If an end is a file, which cannot be waited for.
+    pub fn new(input: OwnedFd, output: OwnedFd) -> io::Result<Self> {
+        sys::set_nonblocking(&input)?;
+        sys::set_nonblocking(&output)?;
+        let (input, output) = (sys::watch(input, Interest::READABLE)?, sys::watch(output, Interest::WRITABLE)?);
+        Ok(Self { input, output, frames: Frames::default() })
+    }
+
+    /// Sends a greeting.
+    ///
+    /// # Errors
+    /// If the connection ended.
+    pub async fn greet(&mut self, greeting: &impl Serialize) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        let payload = encode(greeting).map_err(io::Error::other)?;
+        Frame::unnumbered(Kind::Greeting, payload).encode(&mut bytes);
+        write_all(&self.output, &bytes).await
+    }
+
+    /// Waits for a greeting of the other side.
+    ///
+    /// # Errors
+    /// The end of the link.
+    pub async fn greeting<T: DeserializeOwned>(&mut self) -> Result<T, Cut> {
+        let mut buffer = vec![0; READ];
+        loop {
+            if let Some(frame) = self.frames.next_frame()? {
+                return match frame.kind {
+                    Kind::Greeting => Ok(decode(&frame.payload)?),
+                    Kind::Goodbye => Err(Cut::Goodbye),
+                    _ => Err(LinkError::Unexpected("a message before the greeting").into()),
+                };
+            }
+            let count = read(&self.input, &mut buffer).await.map_err(Cut::Lost)?;
+            self.frames.push(&buffer[..count]);
+        }
+    }
+
+    /// Returns both ends, for another process. `None` if bytes were read that belong to it.
+    pub fn ends(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        (!self.frames.is_inside()).then(|| [self.input.as_fd(), self.output.as_fd()])
+    }
+}
+
+/// Passes frames between a link and the mailbox until the link ends. `alive`: silence that counts as a cut.
+/// `on_message` takes each message that arrives.
+pub async fn carry(
+    link: &mut Link,
+    post: &Post,
+    alive: Duration,
+    on_message: impl FnMut(Message) -> Result<(), LinkError>,
+) -> Cut {
+    let Link { input, output, frames } = link;
+    tokio::select! {
+        cut = receive(input, frames, post, alive, on_message) => cut,
+        cut = send(output, post, alive / 3) => cut,
+    }
+}
+
+async fn receive(
+    input: &AsyncFd<OwnedFd>,
+    frames: &mut Frames,
+    post: &Post,
+    alive: Duration,
+    mut on_message: impl FnMut(Message) -> Result<(), LinkError>,
+) -> Cut {
+    let mut buffer = vec![0; READ];
+    loop {
+        loop {
+            let frame = match frames.next_frame() {
+                Ok(Some(frame)) => frame,
+                Ok(None) => break,
+                Err(error) => return error.into(),
+            };
+            match frame.kind {
+                Kind::Goodbye => return Cut::Goodbye,
+                Kind::Greeting => return LinkError::Unexpected("a greeting among the messages").into(),
+                Kind::Beat | Kind::Message | Kind::Part => {}
+            }
+            let taken = post.receive(frame).map_err(LinkError::from);
+            if let Err(error) = taken.and_then(|message| message.map_or(Ok(()), &mut on_message)) {
+                return error.into();
+            }
+        }
+        let read = timeout(alive, read(input, &mut buffer)).await;
+        match read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+            Ok(count) => frames.push(&buffer[..count]),
+            Err(error) => return Cut::Lost(error),
+        }
+    }
+}
+
+async fn send(output: &AsyncFd<OwnedFd>, post: &Post, beat: Duration) -> Cut {
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        if timeout(beat, post.fill(&mut buffer)).await.is_err() {
+            post.beat(&mut buffer);
+        }
+        if let Err(error) = write_all(output, &buffer).await {
+            return Cut::Lost(error);
+        }
+    }
+}
+
+/// Reads at least one byte.
+async fn read(input: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        let mut ready = input.readable().await?;
+        match ready.try_io(|input| Ok(nix::unistd::read(input, buffer)?)) {
+            Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(read) => return read,
+            Err(_not_ready) => {}
+        }
+    }
+}
+
+async fn write_all(output: &AsyncFd<OwnedFd>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let mut ready = output.writable().await?;
+        match ready.try_io(|output| Ok(nix::unistd::write(output, bytes)?)) {
+            Ok(Ok(count)) => bytes = &bytes[count..],
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(Err(error)) => return Err(error),
+            Err(_not_ready) => {}
+        }
+    }
+    Ok(())
+}

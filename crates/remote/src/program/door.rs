@@ -1,0 +1,136 @@
+//! The socket by which a later program of the same host passes its link on.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use rustix::rand::{GetRandomFlags, getrandom};
+use tokio::io::Interest;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::timeout;
+
+use crate::messages::Token;
+use capture::private_parent;
+
+/// Time a visitor has for its words.
+const VISIT: Duration = Duration::from_secs(5);
+/// Bytes that a visitor says: the token, and the number of the last frame that its host has received.
+pub const WORDS: usize = 32 + 8;
+/// The answer to a visitor with the right token. Any other visitor gets none.
+pub const WELCOME: u8 = 1;
+
+/// The socket. Its file is removed with it.
+pub struct Door {
+    listener: UnixListener,
+    path: PathBuf,
+    token: Token,
+}
+
+/// A link that a later program has passed on.
+pub struct Passed {
+    /// Its ends: to read, to write.
+    pub ends: [OwnedFd; 2],
+    /// The number of the last frame that the host has received.
+    pub received: u64,
+    /// The later program, which stays until this is closed.
+    pub visitor: UnixStream,
+}
+
+impl Door {
+    /// Opens the socket in the first place that takes one.
+    pub fn open() -> io::Result<Self> {
+        let mut token = [0; 32];
+        let filled = getrandom(&mut token, GetRandomFlags::empty())?;
+        if filled != token.len() {
+            return Err(io::Error::other("the system has no random numbers"));
+        }
+        let mut failed = io::Error::from(io::ErrorKind::NotFound);
+        for place in places() {
+            match Self::open_in(&place) {
+                Ok((listener, path)) => return Ok(Self { listener, path, token: Token(token) }),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn open_in(place: &Path) -> io::Result<(UnixListener, PathBuf)> {
+        let mut name = [0; 8];
+        getrandom(&mut name, GetRandomFlags::empty())?;
+        let name = format!("host-{:016x}.sock", u64::from_ne_bytes(name));
+        let path = private_parent(place).map_err(io::Error::other)?.join(name);
+        let listener = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600))?;
+        Ok((listener, path))
+    }
+
+    /// Returns the path of the socket.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the secret of this program.
+    pub fn token(&self) -> Token {
+        self.token
+    }
+
+    /// Waits for the next visitor with the token.
+    pub async fn visit(&self) -> Passed {
+        loop {
+            let Ok((visitor, _)) = self.listener.accept().await else {
+                // Too many open files. One may be closed by then.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let is_ours = visitor.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
+            if is_ours && let Ok(Some(passed)) = timeout(VISIT, self.hear(visitor)).await {
+                return passed;
+            }
+        }
+    }
+
+    async fn hear(&self, visitor: UnixStream) -> Option<Passed> {
+        let mut words = [0; WORDS];
+        let (mut count, mut ends) = (0, Vec::new());
+        while count < WORDS {
+            let step =
+                visitor.async_io(Interest::READABLE, || sys::receive(visitor.as_fd(), &mut words[count..], &mut ends));
+            match step.await {
+                Ok(0) | Err(_) => return None,
+                Ok(more) => count += more,
+            }
+        }
+        let (token, received) = words.split_first_chunk::<32>()?;
+        let received = u64::from_le_bytes(received.try_into().ok()?);
+        let ends = <[OwnedFd; 2]>::try_from(ends).ok()?;
+        if !is_same(token, &self.token.0) {
+            return None;
+        }
+        visitor.async_io(Interest::WRITABLE, || sys::send(visitor.as_fd(), &[WELCOME], &[])).await.ok()?;
+        Some(Passed { ends, received, visitor })
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // A cleaner of temporary files may have removed it.
+        let _gone = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Compares two secrets in a time that does not depend on them.
+fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one ^ other)) == 0
+}
+
+/// Returns the directories in which a private directory may be made, the best first.
+fn places() -> Vec<PathBuf> {
+    let named = ["XDG_RUNTIME_DIR", "TMPDIR"].map(std::env::var_os);
+    let [runtime, temp] = named.map(|place| place.map(PathBuf::from).filter(|place| place.is_absolute()));
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")).filter(|place| place.is_absolute());
+    let fixed = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+    runtime.into_iter().chain(temp).chain(fixed).chain(home).collect()
+}

@@ -1,0 +1,65 @@
+//! What a host has to know of this machine.
+
+use std::path::Path;
+
+use nix::sys::utsname::uname;
+use nix::unistd::{geteuid, getpid};
+
+use super::door::Door;
+use crate::messages::Facts;
+
+pub fn facts(door: &Door) -> Facts {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let text =
+        |path: Result<std::path::PathBuf, _>| path.map(|path: std::path::PathBuf| path.to_string_lossy().into_owned());
+    let uid = geteuid().as_raw();
+    let kernel = uname().map(|system| system.release().to_string_lossy().into_owned());
+    let host_name = sys::host_name().unwrap_or_default();
+    let cwd = text(std::env::current_dir()).unwrap_or_else(|_| "/".to_owned());
+    Facts {
+        machine: machine(&host_name),
+        kernel: kernel.unwrap_or_default(),
+        arch: std::env::consts::ARCH.to_owned(),
+        user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| uid.to_string()),
+        uid,
+        home: variable("HOME").filter(|home| home.starts_with('/')).unwrap_or_else(|| cwd.clone()),
+        pid: getpid().as_raw(),
+        bash: bash(),
+        path: text(std::env::current_exe()).unwrap_or_default(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        environment: sys::environment(),
+        umask: umask(),
+        socket: door.path().to_owned(),
+        token: door.token(),
+        host_name,
+        cwd,
+    }
+}
+
+/// Names this machine or container. It stays the same through a restart, and differs between machines that share a
+/// name.
+fn machine(host_name: &str) -> String {
+    let id = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    format!("{host_name}/{}", id.trim())
+}
+
+/// Returns the path of the bash that commands get.
+fn bash() -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let fixed = ["/bin", "/usr/bin", "/usr/local/bin"].map(Into::into);
+    let found =
+        std::env::split_paths(&path).chain(fixed).map(|folder| folder.join("bash")).find(|path| is_program(path));
+    found.map(|path| path.to_string_lossy().into_owned())
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_absolute() && nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok()
+}
+
+/// Returns the mode mask. Nothing else runs in this process yet that makes files.
+fn umask() -> u32 {
+    let none = nix::sys::stat::Mode::empty();
+    let mask = nix::sys::stat::umask(none);
+    nix::sys::stat::umask(mask);
+    mask.bits()
+}

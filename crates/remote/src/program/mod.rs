@@ -1,0 +1,84 @@
+//! The program on the other machine, from its first greeting to its end.
+//!
+//! ```text
+//! Ready ──▶ Begin ──▶ served over the link ──cut──▶ lingers ──a new program passes its link on──▶ served …
+//!       └─▶ Resume ─▶ passes the link to the program that has the token, and waits for its end
+//! ```
+//!
+//! It ends with its lease, with a goodbye, and with its first link if no host has answered it. Its supervisor then ends
+//! all that it has started, as at the death of any host.
+
+mod door;
+mod facts;
+mod pass;
+mod run;
+mod serve;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use nix::unistd::{dup2_stdin, dup2_stdout};
+use tokio::time::timeout;
+
+use crate::link::{Cut, Link};
+use crate::messages::{FromProgram, ToProgram};
+use door::Door;
+use pass::pass;
+use serve::serve;
+
+/// The argument with which the program is its own supervisor.
+pub const SUPERVISOR: &str = "supervisor";
+/// Time a host has for its greeting.
+const GREETING: Duration = Duration::from_secs(60);
+
+/// Runs the program over standard input and output.
+#[must_use]
+pub fn main() -> ExitCode {
+    runner::supervise::use_own_program(SUPERVISOR);
+    let ended = runner::run::runtime().map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(begin()));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("agent-bash-host: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn begin() -> Result<(), String> {
+    let mut link =
+        take_standard().map_err(|error| format!("standard input and output cannot carry frames: {error}"))?;
+    let door = Door::open().map_err(|error| format!("no socket could be made: {error}"))?;
+    let facts = facts::facts(&door);
+    let umask = facts.umask;
+    link.greet(&FromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
+    loop {
+        match timeout(GREETING, link.greeting()).await {
+            Ok(Ok(ToProgram::Begin(begin))) => {
+                serve(link, door, begin, umask).await;
+                return Ok(());
+            }
+            Ok(Ok(ToProgram::Resume(resume))) => match pass(link, &resume).await {
+                Ok(()) => return Ok(()),
+                Err(kept) => link = kept,
+            },
+            Ok(Err(Cut::Goodbye)) => return Ok(()),
+            Ok(Err(Cut::Lost(error))) => return Err(format!("the host is gone: {error}")),
+            Ok(Err(Cut::Broken(error))) => return Err(error.to_string()),
+            Err(_) => return Err(format!("no host has answered within {} s", GREETING.as_secs())),
+        }
+        link.greet(&FromProgram::Gone).await.map_err(|error| error.to_string())?;
+    }
+}
+
+/// Returns a link over standard input and output, which are `/dev/null` from then on: no command inherits them.
+fn take_standard() -> std::io::Result<Link> {
+    use std::os::fd::AsFd;
+    let (input, output) = (std::io::stdin(), std::io::stdout());
+    let ends = [sys::above_inherited(&input.as_fd())?, sys::above_inherited(&output.as_fd())?];
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    let [input, output] = ends;
+    Link::new(input, output)
+}

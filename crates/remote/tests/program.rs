@@ -1,0 +1,269 @@
+//! Drives the real program over pipes, as a host does.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use remote::{Begin, Call, Cut, Event, Facts, FromProgram, Link, Order, Place, Post, Resume, ToProgram, carry, decode};
+use runner::run::outcome::{Outcome, Status};
+use tokio::time::timeout;
+
+/// A bound against a hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+const BEGIN: Begin = Begin { lease_ms: 30_000, alive_ms: 10_000 };
+
+/// A program, and a link to it.
+struct Started {
+    child: Child,
+    link: Link,
+    facts: Facts,
+}
+
+async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
+}
+
+async fn start() -> Started {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let input = child.stdout.take().map(OwnedFd::from).expect("piped");
+    let output = child.stdin.take().map(OwnedFd::from).expect("piped");
+    let mut link = Link::new(input, output).expect("pipes");
+    let FromProgram::Ready(facts) = within("the greeting", link.greeting()).await.expect("a greeting") else {
+        panic!("the program is ready first")
+    };
+    Started { child, link, facts: *facts }
+}
+
+async fn begin(lease_ms: u64) -> Started {
+    let mut started = start().await;
+    started.link.greet(&ToProgram::Begin(Begin { lease_ms, ..BEGIN })).await.expect("a link");
+    started
+}
+
+fn order(command: &str, options: &str) -> Call {
+    let (command, options) = (command.to_owned(), options.to_owned());
+    Call::Run(Box::new(Order { command, cwd: "/".into(), options, stdin: None, place: Place::Shell }))
+}
+
+/// Serves the link until this event comes, and answers output if `takes`.
+async fn until<T>(link: &mut Link, post: &Post, takes: bool, mut found: impl FnMut(u64, Event) -> Option<T>) -> T {
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let served = carry(link, post, PATIENCE, |message| {
+        let event: Event = decode(&message.payload)?;
+        if let (Event::Output(_, text), true) = (&event, takes) {
+            post.send(message.run, &Call::OutputTaken(text.len() as u64))?;
+        }
+        if let Some(result) = found(message.run, event) {
+            let _ = sender.send(result);
+        }
+        Ok(())
+    });
+    tokio::select! {
+        biased;
+        result = receiver.recv() => result.expect("the sender lives"),
+        cut = served => panic!("{cut:?}"),
+        () = tokio::time::sleep(PATIENCE) => panic!("the event took too long"),
+    }
+}
+
+fn outcome_of(run: u64) -> impl FnMut(u64, Event) -> Option<Box<Outcome>> {
+    move |number, event| match event {
+        Event::Ended(outcome) if number == run => Some(outcome),
+        Event::Failed(failure) => panic!("{failure:?}"),
+        _ => None,
+    }
+}
+
+async fn ends(child: &mut Child) -> bool {
+    within("the end of the program", async {
+        loop {
+            if let Some(status) = child.try_wait().expect("our child") {
+                return status.success();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+}
+
+async fn gone(pid: i32) {
+    within("the end of a process", async {
+        while Path::new(&format!("/proc/{pid}/stat")).exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_runs_and_its_outcome_arrives() {
+    let Started { mut child, mut link, facts } = begin(30_000).await;
+    assert_eq!((facts.uid, facts.pid), (nix::unistd::geteuid().as_raw(), child.id().cast_signed()));
+    let post = Post::default();
+    post.send(1, &order("echo out; echo err >&2; exit 3", "{}")).expect("room");
+    let outcome = until(&mut link, &post, true, outcome_of(1)).await;
+    let ended = (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit_code, outcome.status);
+    assert_eq!(ended, ("out\n", "err\n", Some(3), Status::Exited));
+    drop(link);
+    child.kill().expect("our child");
+    child.wait().expect("our child");
+}
+
+#[tokio::test]
+async fn a_listener_that_takes_nothing_holds_the_command_back_at_the_credit() {
+    let Started { mut child, mut link, .. } = begin(0).await;
+    let post = Post::default();
+    let folder = tempfile::tempdir().expect("a directory");
+    let passed = folder.path().join("passed");
+    post.send(1, &order(&format!("yes | head -c 8000000; touch {}", passed.display()), r#"{"live":true}"#))
+        .expect("room");
+    let mut bytes = 0;
+    until(&mut link, &post, false, |_, event| {
+        let Event::Output(_, text) = event else { panic!("{event:?}") };
+        bytes += text.len();
+        (bytes >= 1 << 20).then_some(())
+    })
+    .await;
+    assert!(bytes < (1 << 20) + (64 << 10) && !passed.exists());
+    post.send(1, &Call::OutputTaken(bytes as u64)).expect("room");
+    let outcome = until(&mut link, &post, true, outcome_of(1)).await;
+    assert_eq!(outcome.exit_code, Some(0));
+    assert!(passed.exists());
+    drop(link);
+    assert!(ends(&mut child).await);
+}
+
+/// Cuts the link, and continues over that of a new program.
+async fn resume(post: &Post, facts: &Facts) -> (Child, Link) {
+    let Started { child, mut link, .. } = start().await;
+    let resume = Resume { socket: facts.socket.clone(), token: facts.token, received: post.received() };
+    link.greet(&ToProgram::Resume(resume)).await.expect("a link");
+    match within("the answer", link.greeting()).await {
+        Ok(FromProgram::Resumed { received }) => post.resume(received).expect("a number that waits"),
+        other => panic!("{other:?}"),
+    }
+    (child, link)
+}
+
+#[tokio::test]
+async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
+    let Started { mut child, mut link, facts } = begin(30_000).await;
+    let post = Post::default();
+    post.send(1, &order("for i in {1..3000}; do echo line $i; done", r#"{"live":true}"#)).expect("room");
+    let (mut text, mut ended) = (String::new(), None);
+    let mut later = Vec::new();
+    for cut in 1..=6 {
+        // Several messages may arrive at once, the last one among them.
+        until(&mut link, &post, true, |_, event| {
+            match event {
+                Event::Output(_, more) => text += &more,
+                Event::Ended(outcome) => ended = Some(outcome),
+                other => panic!("{other:?}"),
+            }
+            (ended.is_some() || cut < 6 && text.len() > cut * 4_000).then_some(())
+        })
+        .await;
+        if ended.is_some() {
+            break;
+        }
+        drop(link);
+        let (program, new) = resume(&post, &facts).await;
+        later.push(program);
+        link = new;
+    }
+    assert!(!later.is_empty());
+    let whole: String = (1..=3000).map(|line| format!("line {line}\n")).collect();
+    assert_eq!((text == whole, ended.and_then(|outcome| outcome.exit_code)), (true, Some(0)));
+    // Those that have passed an old link on go with it.
+    let last = later.pop();
+    for program in &mut later {
+        assert!(ends(program).await);
+    }
+    post.send(2, &order("echo still here", "{}")).expect("room");
+    assert_eq!(until(&mut link, &post, true, outcome_of(2)).await.stdout, "still here\n");
+    drop(link);
+    child.kill().expect("our child");
+    child.wait().expect("our child");
+    assert!(ends(&mut last.expect("the last")).await);
+}
+
+#[tokio::test]
+async fn at_the_end_of_the_lease_the_program_and_all_that_runs_are_gone() {
+    let Started { mut child, mut link, .. } = begin(300).await;
+    let post = Post::default();
+    let folder = tempfile::tempdir().expect("a directory");
+    let pids = folder.path().join("pid");
+    post.send(1, &order(&format!("setsid sleep 1000 & echo $! > {}; wait", pids.display()), r#"{"starts":true}"#))
+        .expect("room");
+    let shell = until(&mut link, &post, true, |_, event| match event {
+        Event::Started(pid, _) => Some(pid),
+        _ => None,
+    })
+    .await;
+    let sleeper: i32 = within("the child", async {
+        loop {
+            if let Some(pid) = std::fs::read_to_string(&pids).ok().and_then(|text| text.trim().parse().ok()) {
+                return pid;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    drop(link);
+    assert!(ends(&mut child).await);
+    gone(shell).await;
+    gone(sleeper).await;
+}
+
+#[tokio::test]
+async fn a_wrong_token_reaches_nothing_and_the_new_program_can_be_begun() {
+    let Started { mut child, link: _link, facts } = begin(30_000).await;
+    let Started { child: mut other, mut link, facts: own } = start().await;
+    let resume = Resume { socket: facts.socket.clone(), token: own.token, received: 0 };
+    link.greet(&ToProgram::Resume(resume)).await.expect("a link");
+    assert!(matches!(within("the answer", link.greeting()).await, Ok(FromProgram::Gone)));
+    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    let post = Post::default();
+    post.send(1, &order("echo new", "{}")).expect("room");
+    assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "new\n");
+    drop(link);
+    assert!(ends(&mut other).await);
+    assert!(!own.socket.exists());
+    child.kill().expect("our child");
+    child.wait().expect("our child");
+}
+
+#[tokio::test]
+async fn a_program_that_no_host_has_answered_ends_with_its_link() {
+    let Started { mut child, link, facts } = start().await;
+    assert!(facts.socket.exists());
+    drop(link);
+    ends(&mut child).await;
+    assert!(!facts.socket.exists());
+}
+
+#[tokio::test]
+async fn garbage_from_a_host_ends_the_program() {
+    let Started { mut child, link, .. } = begin(30_000).await;
+    let [_, output] = link.ends().expect("nothing was read ahead");
+    let mut output = File::from(output.as_fd().try_clone_to_owned().expect("a descriptor"));
+    std::io::Write::write_all(&mut output, &[0xff; 64]).expect("a pipe");
+    assert!(ends(&mut child).await);
+}
+
+#[tokio::test]
+async fn a_message_that_no_host_sends_ends_the_program() {
+    let Started { mut child, mut link, .. } = begin(30_000).await;
+    let post = Post::default();
+    post.send(1, &order("sleep 1000", "{}")).expect("room");
+    post.send(1, &order("echo again", "{}")).expect("room");
+    let cut = within("the end", carry(&mut link, &post, PATIENCE, |_| Ok(()))).await;
+    assert!(matches!(cut, Cut::Lost(_)), "{cut:?}");
+    assert!(ends(&mut child).await);
+}
