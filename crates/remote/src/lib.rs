@@ -10,6 +10,7 @@
 //! | `link` | passes frames over one connection until it is cut |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
+pub mod client;
 mod link;
 mod messages;
 mod post;

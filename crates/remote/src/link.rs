@@ -136,8 +136,10 @@ async fn receive(
             };
             match frame.kind {
                 Kind::Goodbye => return Cut::Goodbye,
-                Kind::Greeting => return LinkError::Unexpected("a greeting among the messages").into(),
                 Kind::Beat | Kind::Message | Kind::Part => {}
+                Kind::Greeting | Kind::Raw | Kind::Drop => {
+                    return LinkError::Unexpected("a frame that has no place among messages").into();
+                }
             }
             let taken = post.receive(frame).map_err(LinkError::from);
             if let Err(error) = taken.and_then(|message| message.map_or(Ok(()), &mut on_message)) {

@@ -1,10 +1,11 @@
 //! The processes between a host and its commands: one supervisor per host process, which forks shims, each of which
 //! runs one command at a time.
 //!
-//! `main.rs` is the supervisor's program. Begin with `shim/mod.rs`, the life of a shim with its commands. Nothing here
+//! `main.rs` is the supervisor's program, which can also hold the transport to another machine (`carrier.rs`). Begin with `shim/mod.rs`, the life of a shim with its commands. Nothing here
 //! is asynchronous. The addon uses [`tree`] and [`group`] to find and end the processes of dead helpers.
 
 mod blocked;
+mod carrier;
 mod facts;
 pub mod group;
 mod launch;
@@ -15,5 +16,6 @@ mod tap_names;
 pub mod tree;
 mod warm;
 
+pub use carrier::{CARRY, carry};
 pub use facts::facts;
 pub use supervisor::main;

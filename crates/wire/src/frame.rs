@@ -35,10 +35,15 @@ pub enum Kind {
     Part = 3,
     /// The side that sends this is gone for good.
     Goodbye = 4,
+    /// For the process that holds the transport: bytes that it passes on as they are. Never crosses a link.
+    Raw = 5,
+    /// For the process that holds the transport: end it, without a goodbye. Never crosses a link.
+    Drop = 6,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Greeting, Self::Beat, Self::Message, Self::Part, Self::Goodbye];
+    const ALL: [Self; 7] =
+        [Self::Greeting, Self::Beat, Self::Message, Self::Part, Self::Goodbye, Self::Raw, Self::Drop];
 
     fn of(number: u8) -> Result<Self, WireError> {
         Self::ALL.into_iter().find(|&kind| kind as u8 == number).ok_or(WireError::Kind(number))
@@ -180,10 +185,10 @@ mod tests {
         }
         let mut bytes = Vec::new();
         Frame::unnumbered(Kind::Beat, Vec::new()).encode(&mut bytes);
-        bytes[LENGTH] = 5;
+        bytes[LENGTH] = 7;
         let mut frames = Frames::default();
         frames.push(&bytes);
-        assert_eq!(frames.next_frame(), Err(WireError::Kind(5)));
+        assert_eq!(frames.next_frame(), Err(WireError::Kind(7)));
     }
 
     #[test]

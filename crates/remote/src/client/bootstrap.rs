@@ -1,0 +1,183 @@
+//! The text that starts our program there, in one connection: it searches for the program, checks its hash, and if it is
+//! missing receives it.
+//!
+//! The text is one argument of `/bin/sh -c`, and stands between two `'` in the line for a login shell. So it has no `'`,
+//! no newline, and no `!`, which some shells replace. Its answers are lines that begin with a random mark, since a login
+//! shell and its start files may print anything before them.
+//!
+//! | answer | meaning |
+//! |---|---|
+//! | `run PATH SENT` | the program starts, frames follow; `SENT`: it was received just now |
+//! | `send SYSTEM MACHINE` | there is a place for the program, and its bytes are awaited |
+//! | `none PLACE…` | there is no place to start a program from |
+//! | `hash` | the program that should be installed is missing, or another one |
+//! | `unsupported SYSTEM MACHINE` | there is no program for this system |
+
+/// What starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The SHA-256 of the program for each machine, as `uname -m` names it, with the length of what is sent.
+    pub programs: Vec<(&'static str, String, u64)>,
+    /// The path there of a program that is installed. `None`: it is searched for, or sent.
+    pub installed: Option<String>,
+    /// The random mark, of letters and digits.
+    pub mark: String,
+}
+
+/// The name of our directory in a place, before the number of the user.
+const DIRECTORY: &str = "agent-bash-host";
+
+/// Checks the hash of a file by any tool that does. Without one, a file in a directory that only this user can write to
+/// is taken as it is: the program tells its own hash.
+const HASHED: &str = concat!(
+    r#"s() { for t in "sha256sum" "busybox sha256sum" "openssl dgst -sha256 -r" "shasum -a 256"; do "#,
+    r#"k=`$t "$1" 2>/dev/null` && { case $k in $h*) return 0;; esac; return 1; }; done; [ -s "$1" ]; }; "#,
+);
+
+/// Checks that a directory is ours alone.
+const OURS: &str =
+    r#"o() { set -- `ls -ldn "$1" 2>/dev/null`; case $1 in drwx------*) [ "$3" = "$u" ];; *) false;; esac; }; "#;
+
+/// Checks that a directory takes a program, by a small one.
+const TAKES: &str = concat!(
+    r#"x() { o "$1" || { mkdir -p "$1" && chmod 700 "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
+    r##"printf "#\041/bin/sh\nexit 7\n" 2>/dev/null >"$e" && chmod 700 "$e" && "$e" 2>/dev/null; "##,
+    r#"y=$?; rm -f "$e"; [ $y = 7 ]; }; "#,
+);
+
+/// Searches each place for the program, then each for room. `head` may read ahead: nothing follows the program.
+const SEARCH: &str = concat!(
+    r#"q="$XDG_CACHE_HOME ${HOME:+$HOME/.cache} $XDG_RUNTIME_DIR /var/tmp /tmp"; "#,
+    r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; "#,
+    r#"if o "$p" && [ -x "$f" ] && s "$f"; then a run "$f" 0; exec "$f"; fi;; esac; done; "#,
+    r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then a send $w; "#,
+    r#"head -c $n 2>/dev/null >"$p/.$m" && s "$p/.$m" && chmod 700 "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
+    r#"{ a run "$f" 1; exec "$f"; }; rm -f "$p/.$m"; fi;; esac; done; a none $q"#,
+);
+
+impl Wanted {
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        // A shell that prints what it reads shows the mark in two parts.
+        let (first, last) = self.mark.split_at(self.mark.len() / 2);
+        let known = self.programs.iter().map(|(machine, hash, length)| format!("{machine}) h={hash}; n={length};; "));
+        let known: String = known.collect();
+        let begin = format!(
+            r#"umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
+        );
+        let rest = match &self.installed {
+            Some(path) => {
+                format!(r#"f="{}"; if [ -x "$f" ] && s "$f"; then a run "$f" 0; exec "$f"; fi; a hash"#, quoted(path))
+            }
+            None => format!("{OURS}{TAKES}{}", SEARCH.replace("D-", &format!("{DIRECTORY}-"))),
+        };
+        format!("{begin}{HASHED}{rest}")
+    }
+}
+
+/// Returns a path within double quotes. [`is_writable`] has checked it.
+fn quoted(path: &str) -> String {
+    path.chars().flat_map(|c| matches!(c, '"' | '$' | '`' | '\\').then_some('\\').into_iter().chain([c])).collect()
+}
+
+/// Returns whether a path can stand in the text.
+#[must_use]
+pub fn is_writable(path: &str) -> bool {
+    path.starts_with('/') && !path.chars().any(|c| matches!(c, '\'' | '!' | '\\') || c.is_control())
+}
+
+/// An answer of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The program of this path starts. Whether it was received just now.
+    Run(String, bool),
+    /// The bytes of the program are awaited, for the machine that `uname -m` names.
+    Send(String),
+    /// None of these places takes a program.
+    None(String),
+    /// The program that should be installed is missing, or another one.
+    Hash,
+    /// There is no program for this system.
+    Unsupported(String),
+}
+
+impl Answer {
+    /// Reads a line without its mark. `None`: no text of ours says this.
+    #[must_use]
+    pub fn of(line: &str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        Some(match word {
+            "run" => {
+                let (path, sent) = rest.rsplit_once(' ')?;
+                Self::Run(path.to_owned(), sent == "1")
+            }
+            "send" => Self::Send(rest.rsplit_once(' ')?.1.to_owned()),
+            "none" => Self::None(rest.to_owned()),
+            "hash" => Self::Hash,
+            "unsupported" => Self::Unsupported(rest.to_owned()),
+            _ => return None,
+        })
+    }
+}
+
+/// Most bytes that are skipped before the first mark.
+pub const MAX_NOISE: usize = 64 * 1024;
+
+/// Finds answers in what arrives.
+#[derive(Debug)]
+pub struct Answers {
+    mark: String,
+    bytes: Vec<u8>,
+    /// Bytes that were skipped since the last answer.
+    skipped: usize,
+}
+
+/// What was found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The rest of the line has not arrived.
+    Nothing,
+    /// More than [`MAX_NOISE`] came before the mark, or the mark is followed by what we never say.
+    Noise,
+    /// An answer.
+    Answer(Answer),
+}
+
+impl Answers {
+    /// Waits for answers with this mark.
+    #[must_use]
+    pub fn new(mark: &str) -> Self {
+        Self { mark: mark.to_owned(), bytes: Vec::new(), skipped: 0 }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+    }
+
+    /// Returns the next answer.
+    pub fn next_answer(&mut self) -> Found {
+        while let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.bytes.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]);
+            // A terminal in between may have added a carriage return.
+            if let Some(said) = line.trim_end_matches('\r').strip_prefix(self.mark.as_str()) {
+                self.skipped = 0;
+                return Answer::of(said.trim_start()).map_or(Found::Noise, Found::Answer);
+            }
+            self.skipped += end + 1;
+        }
+        if self.skipped + self.bytes.len() > MAX_NOISE { Found::Noise } else { Found::Nothing }
+    }
+
+    /// Returns the bytes after the last answer: frames of the program.
+    #[must_use]
+    pub fn into_rest(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+#[path = "bootstrap_tests.rs"]
+mod tests;

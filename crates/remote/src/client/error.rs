@@ -1,0 +1,55 @@
+//! Why a target cannot be used.
+
+use serde::Serialize;
+
+/// An address with an impossible name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{option} {why}: {value:?}")]
+pub struct InvalidAddress {
+    /// The option.
+    pub option: String,
+    /// Its value.
+    pub value: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+/// Why a target could not be reached, or is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// No transport, route or container.
+    Unreachable,
+    /// The target knows the user not.
+    Auth,
+    /// The target is not the one that the user knows.
+    HostKey,
+    /// The login shell did not run our text.
+    Shell,
+    /// It took too long.
+    Timeout,
+    /// No place to start a program from.
+    NoPlace,
+    /// The program is not installed on this machine.
+    NoProgram,
+    /// The program that is installed there is missing, or another one.
+    Hash,
+    /// There is no program for this system.
+    Unsupported,
+    /// What answered is no program of ours.
+    Protocol,
+    /// The target was away for longer than the lease.
+    Lost,
+}
+
+/// A target that could not be reached. Nothing was started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct TargetError {
+    /// The reason.
+    pub reason: Reason,
+    /// What went wrong, with the target, and a remedy.
+    pub message: String,
+    /// What the transport and the login shell said, cleaned, at most 4 KiB.
+    pub stderr: String,
+}

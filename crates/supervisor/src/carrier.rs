@@ -1,0 +1,176 @@
+//! Holds the transport to another machine, for example `ssh`, for a host.
+//!
+//! Frames of the host come on standard input and go to the transport. Its output goes to standard output, its messages
+//! to standard error. When the host ends in any way, the carrier says goodbye on the other machine, gives it a moment to
+//! end, and ends the transport. A host that wants the other machine to go on sends [`Kind::Drop`] first.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::Pid;
+
+use sys::Signal;
+use wire::{Frame, Frames, Kind};
+
+/// The first argument of a carrier. The others are the transport with its arguments.
+pub const CARRY: &str = "carry";
+/// Time the other machine has to end after a goodbye.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// Time the transport has between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(1);
+/// Bytes that wait for a slow transport before the host has to wait, too.
+const WAITING: usize = 1024 * 1024;
+const READ: usize = 64 * 1024;
+
+/// Runs a transport until it ends or its host does.
+///
+/// # Errors
+/// If the transport cannot be started. The reason is on standard error, too.
+pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<()> {
+    let host = sys::take_stdin()?;
+    // Signals of a terminal are meant for the host.
+    let _leader = nix::unistd::setsid();
+    let program = transport.next().unwrap_or_default();
+    let started =
+        Command::new(&program).args(transport).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn();
+    let mut child = started.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.display())))?;
+    let (passing, passed) = mpsc::channel::<Infallible>();
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Ok(()) };
+    thread::spawn(move || {
+        pass_output(output);
+        drop(passing);
+    });
+    let input = OwnedFd::from(input);
+    sys::set_nonblocking(&input)?;
+    Carrier { host, input: Some(input.into()), frames: Frames::default(), waiting: VecDeque::new(), speaks: false }
+        .pass_input()?;
+    end(&mut child);
+    // A process that has left the group may hold the output for longer.
+    let _ended = passed.recv_timeout(GRACE);
+    Ok(())
+}
+
+/// Passes the output of the transport to the host. When the host is gone, it is still read: a transport that cannot
+/// write may end before it has passed the goodbye on.
+fn pass_output(mut output: ChildStdout) {
+    let mut host = Some(io::stdout());
+    let mut buffer = vec![0; READ];
+    while let Ok(count @ 1..) = output.read(&mut buffer) {
+        host = host.filter(|host| host.lock().write_all(&buffer[..count]).and_then(|()| host.lock().flush()).is_ok());
+    }
+}
+
+struct Carrier {
+    host: OwnedFd,
+    /// Standard input of the transport. `None` once it is closed.
+    input: Option<File>,
+    frames: Frames,
+    waiting: VecDeque<u8>,
+    /// Whether the last bytes were a frame for the program there, which understands a goodbye.
+    speaks: bool,
+}
+
+impl Carrier {
+    /// Passes frames on until the transport takes no more, the host drops it, or the host is gone and the goodbye is
+    /// said.
+    fn pass_input(&mut self) -> io::Result<()> {
+        let mut until = None;
+        while let Some(input) = &self.input {
+            let now = Instant::now();
+            let patience = until.map(|until: Instant| until.saturating_duration_since(now));
+            if patience.is_some_and(|patience| patience.is_zero()) {
+                return Ok(());
+            }
+            let wanted =
+                if until.is_none() && self.waiting.len() < WAITING { PollFlags::POLLIN } else { PollFlags::empty() };
+            let writes = if self.waiting.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
+            let mut ends = [PollFd::new(input.as_fd(), writes), PollFd::new(self.host.as_fd(), wanted)];
+            let watched = if until.is_some() { 1 } else { 2 };
+            let timeout =
+                patience.map_or(PollTimeout::NONE, |left| PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX));
+            match poll(&mut ends[..watched], timeout) {
+                Err(nix::Error::EINTR) => continue,
+                result => result?,
+            };
+            let [transport, host] = ends.map(|end| end.revents().unwrap_or(PollFlags::empty()));
+            if transport.contains(PollFlags::POLLERR) {
+                return Ok(());
+            }
+            if transport.contains(PollFlags::POLLOUT) {
+                self.write();
+            }
+            if !host.is_empty() && !self.read()? {
+                if !self.speaks {
+                    return Ok(());
+                }
+                let mut goodbye = Vec::new();
+                Frame::unnumbered(Kind::Goodbye, Vec::new()).encode(&mut goodbye);
+                self.waiting.extend(goodbye);
+                until = Some(Instant::now() + FAREWELL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what the host has sent. `false`: the host is gone.
+    fn read(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; READ];
+        let count = match nix::unistd::read(&self.host, &mut buffer) {
+            Err(nix::Error::EINTR | nix::Error::EAGAIN) => return Ok(true),
+            Ok(0) | Err(_) => return Ok(false),
+            Ok(count) => count,
+        };
+        self.frames.push(&buffer[..count]);
+        while let Some(frame) = self.frames.next_frame().map_err(io::Error::other)? {
+            self.speaks = false;
+            match frame.kind {
+                Kind::Raw => self.waiting.extend(frame.payload),
+                Kind::Drop => self.input = None,
+                _ => {
+                    let mut bytes = Vec::new();
+                    frame.encode(&mut bytes);
+                    self.waiting.extend(bytes);
+                    self.speaks = true;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn write(&mut self) {
+        let (bytes, _) = self.waiting.as_slices();
+        let Some(input) = &mut self.input else { return };
+        match input.write(bytes) {
+            Ok(count) => drop(self.waiting.drain(..count)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => self.input = None,
+        }
+    }
+}
+
+/// Ends the transport with the processes of its group. A connection that it shares with later ones has left the group,
+/// and stays.
+fn end(child: &mut Child) {
+    let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
+    let killed = Instant::now() + GRACE;
+    sys::signal_group(group, Signal::SIGTERM);
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() >= killed {
+            sys::signal_group(group, Signal::SIGKILL);
+            let _reaped = child.wait();
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    sys::signal_group(group, Signal::SIGKILL);
+}
