@@ -270,6 +270,7 @@ impl From<Outcome> for BashResult {
             Status::TimedOut => "timed-out",
             Status::Aborted => "aborted",
             Status::Backgrounded => "backgrounded",
+            Status::Lost => "lost",
         };
         let [stdout, stderr] = outcome.truncation.map(|truncation| truncation.map(Truncation::from));
         Self {

@@ -45,6 +45,7 @@ impl From<Status> for State {
             Status::TimedOut => Self::TimedOut,
             Status::Aborted => Self::Aborted,
             Status::Backgrounded => Self::Backgrounded,
+            Status::Lost => Self::Lost,
         }
     }
 }

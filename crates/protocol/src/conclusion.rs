@@ -25,6 +25,8 @@ pub enum Status {
     Aborted,
     /// The command goes on in the background.
     Backgrounded,
+    /// The machine that ran the command is lost, and its end is not known.
+    Lost,
 }
 
 /// The end of a command in the terms of the contract.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::messages::{decode, encode};
 use crate::post::Post;
-use wire::{Frame, Frames, Kind, Message, WireError};
+use wire::{Frame, Frames, Kind, MAX_PAYLOAD, Message, WireError};
 
 /// Bytes of one read.
 const READ: usize = 64 * 1024;
@@ -96,6 +96,39 @@ impl Link {
             let count = read(&self.input, &mut buffer).await.map_err(Cut::Lost)?;
             self.frames.push(&buffer[..count]);
         }
+    }
+
+    /// Sends a frame to the process that holds the transport. A payload is sent in as many frames as it needs.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub async fn control(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+        let mut parts = payload.chunks(MAX_PAYLOAD);
+        let mut part = Some(parts.next().unwrap_or_default());
+        let mut bytes = Vec::new();
+        while let Some(payload) = part {
+            bytes.clear();
+            Frame::unnumbered(kind, payload.to_vec()).encode(&mut bytes);
+            write_all(&self.output, &bytes).await?;
+            part = parts.next();
+        }
+        Ok(())
+    }
+
+    /// Returns the next bytes, before the other side speaks in frames.
+    ///
+    /// # Errors
+    /// If the connection ended.
+    pub async fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let mut buffer = vec![0; READ];
+        let count = read(&self.input, &mut buffer).await?;
+        buffer.truncate(count);
+        Ok(buffer)
+    }
+
+    /// Takes bytes that were read already, the first ones of frames.
+    pub fn begin_frames(&mut self, bytes: &[u8]) {
+        self.frames.push(bytes);
     }
 
     /// Returns both ends, for another process. `None` if bytes were read that belong to it.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         None => remote::program::main(),
-        Some(remote::program::SUPERVISOR) => supervisor::main().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        Some(remote::program::SUPERVISOR) => or_failure(supervisor::main().map(|()| ExitCode::SUCCESS)),
+        Some(supervisor::CARRY) => or_failure(supervisor::carry(std::env::args_os().skip(2))),
         Some("--version") => {
             println!("{}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
@@ -15,4 +16,11 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn or_failure(ended: std::io::Result<ExitCode>) -> ExitCode {
+    ended.unwrap_or_else(|error| {
+        eprintln!("agent-bash-host: {error}");
+        ExitCode::FAILURE
+    })
 }

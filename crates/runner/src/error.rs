@@ -78,6 +78,16 @@ pub enum Error {
     /// The caller gave the command up before it began.
     #[error("the start was aborted")]
     Aborted,
+    /// The program on another machine reports an error of its own.
+    #[error("{message}")]
+    There {
+        /// The stable code, one of [`Self::CODES`].
+        code: &'static str,
+        /// The problem, the value, and a remedy.
+        message: String,
+        /// The error of the system there (`EAGAIN`), if there is one.
+        errno: Option<String>,
+    },
 }
 
 /// Why a step of a start failed.
@@ -137,13 +147,30 @@ impl Error {
             Self::Undo(_) | Self::NotUndoable(_) => "ERR_BASH_UNDO",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
+            Self::There { code, .. } => code,
         }
     }
+
+    /// Codes of errors that a program on another machine may report as its own.
+    pub const CODES: [&str; 11] = [
+        "ERR_BASH_UNSUPPORTED",
+        "ERR_BASH_INVALID_ARG",
+        "ERR_BASH_CWD_NOT_FOUND",
+        "ERR_BASH_CWD_NOT_DIRECTORY",
+        "ERR_BASH_SHELL_NOT_FOUND",
+        "ERR_BASH_SPAWN",
+        "ERR_BASH_UNKNOWN_TASK",
+        "ERR_BASH_TOO_MANY_TASKS",
+        "ERR_BASH_CLOSED",
+        "ERR_BASH_UNDO",
+        "ABORT_ERR",
+    ];
 
     /// Returns the name of the system's error (`EAGAIN`), if the system refused the step.
     pub fn errno(&self) -> Option<String> {
         match self {
             Self::Spawn { source: Some(source), .. } => source.errno().map(|errno| format!("{errno:?}")),
+            Self::There { errno, .. } => errno.clone(),
             _ => None,
         }
     }

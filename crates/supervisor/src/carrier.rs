@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use protocol::SIGNALED;
 use sys::Signal;
 use wire::{Frame, Frames, Kind};
 
@@ -31,21 +32,31 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Bytes that wait for a slow transport before the host has to wait, too.
 const WAITING: usize = 1024 * 1024;
 const READ: usize = 64 * 1024;
+/// Time a transport has to end by itself once it takes nothing more, or was dropped.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+/// The exit code if there is no transport.
+const NOT_STARTED: u8 = 127;
 
-/// Runs a transport until it ends or its host does.
+/// Runs a transport until it ends or its host does. Returns the exit code of the transport, as a shell does.
 ///
 /// # Errors
-/// If the transport cannot be started. The reason is on standard error, too.
-pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<()> {
+/// If the system refuses a step.
+pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCode> {
     let host = sys::take_stdin()?;
     // Signals of a terminal are meant for the host.
     let _leader = nix::unistd::setsid();
     let program = transport.next().unwrap_or_default();
-    let started =
-        Command::new(&program).args(transport).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn();
-    let mut child = started.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.display())))?;
+    let mut command = Command::new(&program);
+    command.args(transport).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("{}: {error}", program.display());
+            return Ok(ExitCode::from(NOT_STARTED));
+        }
+    };
     let (passing, passed) = mpsc::channel::<Infallible>();
-    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Ok(()) };
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Ok(ExitCode::FAILURE) };
     thread::spawn(move || {
         pass_output(output);
         drop(passing);
@@ -54,10 +65,10 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<()> {
     sys::set_nonblocking(&input)?;
     Carrier { host, input: Some(input.into()), frames: Frames::default(), waiting: VecDeque::new(), speaks: false }
         .pass_input()?;
-    end(&mut child);
+    let code = end(&mut child);
     // A process that has left the group may hold the output for longer.
     let _ended = passed.recv_timeout(GRACE);
-    Ok(())
+    Ok(ExitCode::from(code))
 }
 
 /// Passes the output of the transport to the host. When the host is gone, it is still read: a transport that cannot
@@ -160,17 +171,28 @@ impl Carrier {
 
 /// Ends the transport with the processes of its group. A connection that it shares with later ones has left the group,
 /// and stays.
-fn end(child: &mut Child) {
+fn end(child: &mut Child) -> u8 {
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
-    let killed = Instant::now() + GRACE;
-    sys::signal_group(group, Signal::SIGTERM);
-    while matches!(child.try_wait(), Ok(None)) {
-        if Instant::now() >= killed {
-            sys::signal_group(group, Signal::SIGKILL);
-            let _reaped = child.wait();
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
+    let mut code = exit_code_within(child, LAST_WORDS);
+    if code.is_none() {
+        sys::signal_group(group, Signal::SIGTERM);
+        code = exit_code_within(child, GRACE);
     }
     sys::signal_group(group, Signal::SIGKILL);
+    code.or_else(|| exit_code_within(child, GRACE)).unwrap_or(NOT_STARTED)
+}
+
+/// Waits for a child. `None`: it takes longer.
+fn exit_code_within(child: &mut Child, patience: Duration) -> Option<u8> {
+    let until = Instant::now() + patience;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                let code = status.code().or_else(|| status.signal().map(|signal| SIGNALED + signal));
+                return code.and_then(|code| u8::try_from(code).ok()).or(Some(NOT_STARTED));
+            }
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
+            _ => return None,
+        }
+    }
 }

@@ -17,7 +17,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// The SHA-256 of the program for each machine, as `uname -m` names it, with the length of what is sent.
-    pub programs: Vec<(&'static str, String, u64)>,
+    pub programs: Vec<(String, String, u64)>,
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
     /// The random mark, of letters and digits.

@@ -19,7 +19,7 @@ fn hash(text: &str) -> String {
 
 fn wanted(installed: Option<String>) -> Wanted {
     let length = PROGRAM.len() as u64;
-    let programs = vec![("x86_64", hash(PROGRAM), length), ("aarch64", hash(PROGRAM), length)];
+    let programs = ["x86_64", "aarch64"].map(|machine| (machine.to_owned(), hash(PROGRAM), length)).to_vec();
     Wanted { programs, installed, mark: "MARKmark1234".into() }
 }
 
@@ -124,7 +124,7 @@ fn an_installed_program_is_checked_and_nothing_is_sent() {
 
 #[test]
 fn a_system_without_a_program_is_told() {
-    let wanted = Wanted { programs: vec![("riscv64", "0".repeat(64), 1)], ..wanted(None) };
+    let wanted = Wanted { programs: vec![("riscv64".into(), "0".repeat(64), 1)], ..wanted(None) };
     let (answers, _) = run(&wanted, Path::new("/"), "");
     assert!(matches!(&answers[..], [Answer::Unsupported(system)] if system.starts_with("Linux ")), "{answers:?}");
 }

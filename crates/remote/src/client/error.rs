@@ -53,3 +53,16 @@ pub struct TargetError {
     /// What the transport and the login shell said, cleaned, at most 4 KiB.
     pub stderr: String,
 }
+
+impl TargetError {
+    pub(super) fn new(id: &str, reason: Reason, message: &str, stderr: String) -> Self {
+        let hint = match reason {
+            Reason::Auth => "; check the user and the keys, which must work without a question",
+            Reason::HostKey => "; check the host's key in known_hosts",
+            Reason::Shell => "; the login shell must run commands without printing 64 KiB or asking",
+            Reason::Timeout => "; see `connectTimeoutMs`",
+            _ => "",
+        };
+        Self { reason, message: format!("{id} cannot be reached, and nothing was started: {message}{hint}"), stderr }
+    }
+}

@@ -1,5 +1,30 @@
 //! The host's side: reaches a machine, starts the program there, and runs commands by it, also through cuts.
+//!
+//! | file | what |
+//! |---|---|
+//! | `address` | what names a target, and the transport that reaches it |
+//! | `bootstrap` | the text that starts the program there |
+//! | `transport` | the process that holds the transport, and what it says |
+//! | `reach` | one attempt, from the transport to the first greeting |
+//! | `reason` | why an attempt failed, read from what the transport said |
+//! | `target` | a target with its state: connected, disconnected, lost, closed |
+//! | `keep` | keeps a link to the target, until the lease ends |
+//! | `run` | one command there |
 
-pub mod address;
-pub mod bootstrap;
-pub mod error;
+mod address;
+mod bootstrap;
+mod error;
+mod keep;
+mod reach;
+mod reason;
+mod run;
+mod settings;
+mod target;
+mod transport;
+
+pub use address::{Address, Container, Quoting, TargetKind};
+pub use bootstrap::is_writable;
+pub use error::{InvalidAddress, Reason, TargetError};
+pub use run::Distant;
+pub use settings::{Program, Settings};
+pub use target::{State, Target};

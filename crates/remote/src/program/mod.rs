@@ -34,7 +34,12 @@ const GREETING: Duration = Duration::from_secs(60);
 /// Runs the program over standard input and output.
 #[must_use]
 pub fn main() -> ExitCode {
-    runner::supervise::use_own_program(SUPERVISOR);
+    match std::env::current_exe() {
+        Ok(own) => runner::supervise::use_own_program(own, SUPERVISOR),
+        Err(error) => {
+            eprintln!("agent-bash-host: commands cannot run, since /proc does not show this program: {error}")
+        }
+    }
     let ended = runner::run::runtime().map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(begin()));
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -94,7 +94,7 @@ impl SessionRun {
                     // Nothing ran, and the state is that of the command before.
                     _ if outcome.reused.is_some() => saver.discard(),
                     Status::Exited => saver.save().await,
-                    Status::Signaled => saver.discard(),
+                    Status::Signaled | Status::Lost => saver.discard(),
                     Status::TimedOut | Status::Aborted | Status::Backgrounded => saver.hold(outcome.pid),
                 }
                 Ok((outcome, session.directory()))

@@ -9,7 +9,7 @@ mod watched;
 
 pub use client::{
     Admission, Child, HelperError, Helpers, Launched, Link, Running, ShimEvent, Slot, TaskEvent, TaskPlace, TaskSender,
-    Traces, WarmShells, WorldFailure, connect, use_own_program, warm_up,
+    Traces, WarmShells, WorldFailure, carrier, connect, use_own_program, warm_up,
 };
 pub use facts::{blocked_notes, facts};
 pub use inheritance::Inheritance;

@@ -14,7 +14,7 @@ mod worlds;
 pub use admission::{Admission, Slot, TaskPlace};
 pub use child::{Child, ShimEvent};
 pub use error::HelperError;
-pub use helpers::{Helpers, use_own_program};
+pub use helpers::{Helpers, carrier, use_own_program};
 pub use link::{Link, TaskEvent, TaskSender, connect};
 pub use pool::WarmShells;
 pub use start::{Launched, Running, warm_up};

@@ -308,24 +308,31 @@ fn switches() -> Vec<(&'static str, &'static str)> {
     [&group::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
 }
 
-/// The argument with which this program is its own supervisor.
-static OWN: OnceLock<&'static str> = OnceLock::new();
+/// The program that is the supervisor with this argument, in place of the file beside the addon.
+static OWN: OnceLock<(PathBuf, &'static str)> = OnceLock::new();
 
-/// Makes this program its own supervisor, which it is with this argument. Called before the first command.
-pub fn use_own_program(argument: &'static str) {
+/// Lets this program be the supervisor, with this argument. Called before the first command.
+pub fn use_own_program(program: PathBuf, argument: &'static str) {
     // The first call counts.
-    let _ = OWN.set(argument);
+    let _ = OWN.set((program, argument));
 }
 
 /// Returns the path of the supervisor, and its argument. It lies beside the shared object that contains this code, or
 /// is a copy of that file.
 fn supervisor_program() -> (PathBuf, Option<&'static str>) {
-    if let Some(argument) = OWN.get() {
-        return (std::env::current_exe().unwrap_or_default(), Some(argument));
+    if let Some((program, argument)) = OWN.get() {
+        return (program.clone(), Some(argument));
     }
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     let own = addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR);
     (copy::of(&own).unwrap_or(own), None)
+}
+
+/// Returns a command that holds this transport to another machine, as `supervisor::carry` does.
+pub fn carrier(transport: &[String]) -> Command {
+    let mut command = Command::new(supervisor_program().0);
+    command.arg(supervisor::CARRY).args(transport);
+    command
 }
 
 #[cfg(test)]

@@ -1,0 +1,167 @@
+//! One attempt to reach a target: starts the transport, runs our text there, sends the program if it is missing, and
+//! waits for its first greeting.
+
+use std::io;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use tokio::time::timeout;
+
+use super::bootstrap::{Answer, Answers, Found, MAX_NOISE, Wanted};
+use super::error::{Reason, TargetError};
+use super::reason::reason;
+use super::settings::{Program, Settings};
+use super::transport::Transport;
+use crate::link::Cut;
+use crate::messages::{Facts, FromProgram};
+use wire::Kind;
+
+/// A program that has just started there.
+pub struct Reached {
+    /// The transport that leads to it.
+    pub transport: Transport,
+    /// What the program has told.
+    pub facts: Facts,
+    /// Whether the program was sent just now.
+    pub sent: bool,
+}
+
+/// Why an attempt failed, before it has words.
+enum Failure {
+    /// The transport ended.
+    Ended,
+    /// A step failed.
+    Known(Reason, String),
+}
+
+/// Reaches the target.
+pub async fn reach(settings: &Settings) -> Result<Reached, TargetError> {
+    if settings.installed.is_none() && settings.programs.is_empty() {
+        let message = "the program that runs commands there is not installed here: npm install agent-bash-host";
+        return Err(TargetError::new(&settings.id, Reason::NoProgram, message, String::new()));
+    }
+    let mark = mark()
+        .map_err(|error| TargetError::new(&settings.id, Reason::Unreachable, &error.to_string(), String::new()))?;
+    let wanted = Wanted {
+        programs: settings
+            .programs
+            .iter()
+            .map(|program| (program.machine.clone(), program.sha256.clone(), program.bytes))
+            .collect(),
+        installed: settings.installed.clone(),
+        mark,
+    };
+    let argv = settings.address.transport(&wanted.text());
+    let started = Transport::start(&argv);
+    let mut transport = started.map_err(|error| {
+        let message = format!("{}: {error}", argv.first().map_or("", String::as_str));
+        TargetError::new(&settings.id, Reason::Unreachable, &message, String::new())
+    })?;
+    let attempt = timeout(settings.patience, start(settings, &wanted, &mut transport)).await;
+    let failure = match attempt {
+        Ok(Ok((facts, sent))) => return Ok(Reached { transport, facts, sent }),
+        Ok(Err(failure)) => failure,
+        Err(_) => {
+            let message = format!("no program has answered within {} ms", settings.patience.as_millis());
+            Failure::Known(Reason::Timeout, message)
+        }
+    };
+    Err(told(settings, transport, failure).await)
+}
+
+/// Runs the program by the transport. Returns its facts, and whether it was sent.
+async fn start(settings: &Settings, wanted: &Wanted, transport: &mut Transport) -> Result<(Facts, bool), Failure> {
+    let sent = run(settings, wanted, transport).await?;
+    match transport.link.greeting::<FromProgram>().await {
+        Ok(FromProgram::Ready(facts)) => Ok((*facts, sent)),
+        Ok(_) => Err(Failure::Known(Reason::Protocol, "the program has not greeted first".to_owned())),
+        Err(Cut::Broken(error)) => Err(Failure::Known(Reason::Protocol, error.to_string())),
+        Err(Cut::Goodbye | Cut::Lost(_)) => Err(Failure::Ended),
+    }
+}
+
+/// Answers our text until the program runs. Returns whether it was sent.
+async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) -> Result<bool, Failure> {
+    let mut answers = Answers::new(&wanted.mark);
+    let known = |reason, message: String| Err(Failure::Known(reason, message));
+    let mut tries = 0;
+    loop {
+        match answers.next_answer() {
+            Found::Nothing => answers.push(&transport.link.bytes().await.map_err(|_| Failure::Ended)?),
+            Found::Noise => {
+                return known(
+                    Reason::Shell,
+                    format!("the login shell printed more than {MAX_NOISE} bytes before our text ran"),
+                );
+            }
+            Found::Answer(Answer::Run(_, sent)) => {
+                transport.link.begin_frames(&answers.into_rest());
+                return Ok(sent);
+            }
+            Found::Answer(Answer::Send(machine)) => {
+                tries += 1;
+                let program = settings.programs.iter().find(|program| program.machine == machine);
+                let Some(program) = program.filter(|_| tries <= MOST_PLACES) else {
+                    return known(Reason::Protocol, format!("the program was asked for {tries} times, for {machine}"));
+                };
+                send(program, transport).await?;
+            }
+            Found::Answer(Answer::None(places)) => {
+                let message = format!(
+                    "none of its places takes a program ({places}): each is missing, full, read-only, noexec or another \
+                     user's; set `hostProgram` to the path of an installed one, or mount a directory there that allows programs"
+                );
+                return known(Reason::NoPlace, message);
+            }
+            Found::Answer(Answer::Hash) => {
+                let path = settings.installed.as_deref().unwrap_or_default();
+                return known(
+                    Reason::Hash,
+                    format!("{path} is missing there, or not the agent-bash-host of this version"),
+                );
+            }
+            Found::Answer(Answer::Unsupported(system)) => {
+                return known(Reason::Unsupported, format!("there is no agent-bash-host for this system: {system}"));
+            }
+        }
+    }
+}
+
+/// Most places that are tried, each of which wants the bytes again.
+const MOST_PLACES: u32 = 6;
+
+async fn send(program: &Program, transport: &mut Transport) -> Result<(), Failure> {
+    let path = program.path.clone();
+    let bytes = tokio::task::spawn_blocking(move || std::fs::read(path))
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)));
+    let bytes = bytes.map_err(|error| {
+        Failure::Known(Reason::NoProgram, format!("{} cannot be read: {error}", program.path.display()))
+    })?;
+    transport.link.control(Kind::Raw, &bytes).await.map_err(|_| Failure::Ended)
+}
+
+/// Returns the error of a failed attempt, once the transport has said its last words.
+async fn told(settings: &Settings, mut transport: Transport, failure: Failure) -> TargetError {
+    let kind = settings.address.kind();
+    match failure {
+        Failure::Known(reason, message) => {
+            let said = transport.said();
+            transport.drop_link().await;
+            TargetError::new(&settings.id, reason, &message, said)
+        }
+        Failure::Ended => {
+            let exit_code = (&mut transport.ended).await.ok().flatten();
+            let said = transport.said();
+            let reason = reason(kind, &said, exit_code);
+            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
+            TargetError::new(&settings.id, reason, last, said.clone())
+        }
+    }
+}
+
+/// Returns a random mark of letters and digits.
+fn mark() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}

@@ -1,0 +1,76 @@
+//! Why an attempt failed, read from what the transport said.
+
+use super::address::TargetKind;
+use super::error::Reason;
+
+/// Words of a transport, in lower case, and what they mean. The first row that fits counts.
+const WORDS: [(&str, Reason); 24] = [
+    ("host key verification failed", Reason::HostKey),
+    ("remote host identification has changed", Reason::HostKey),
+    ("no matching host key", Reason::HostKey),
+    ("permission denied (", Reason::Auth),
+    ("too many authentication failures", Reason::Auth),
+    ("unauthorized", Reason::Auth),
+    ("forbidden", Reason::Auth),
+    ("you must be logged in", Reason::Auth),
+    ("could not resolve hostname", Reason::Unreachable),
+    ("connection refused", Reason::Unreachable),
+    ("connection timed out", Reason::Unreachable),
+    ("connection reset", Reason::Unreachable),
+    ("connection closed", Reason::Unreachable),
+    ("no route to host", Reason::Unreachable),
+    ("network is unreachable", Reason::Unreachable),
+    ("broken pipe", Reason::Unreachable),
+    ("kex_exchange_identification", Reason::Unreachable),
+    ("no such container", Reason::Unreachable),
+    ("no container with name or id", Reason::Unreachable),
+    ("is not running", Reason::Unreachable),
+    ("container state improper", Reason::Unreachable),
+    ("cannot connect to the docker daemon", Reason::Unreachable),
+    ("unable to connect to the server", Reason::Unreachable),
+    ("notfound", Reason::Unreachable),
+];
+
+/// The exit code of ssh for its own errors. Any other one is that of the login shell.
+const SSH_FAILED: i32 = 255;
+
+/// Returns why a transport ended before our text has answered.
+pub fn reason(kind: TargetKind, said: &str, exit_code: Option<i32>) -> Reason {
+    let said = said.to_lowercase();
+    let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *reason);
+    match (kind, exit_code) {
+        // What ssh prints and its login shell prints are in one stream.
+        (TargetKind::Ssh, Some(code)) if code != SSH_FAILED => Reason::Shell,
+        (TargetKind::Ssh, _) => known.unwrap_or(Reason::Unreachable),
+        _ => known.unwrap_or(Reason::Shell),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_transport_says_why() {
+        for (kind, said, exit_code, expected) in [
+            (TargetKind::Ssh, "dev@build1: Permission denied (publickey).", Some(255), Reason::Auth),
+            (TargetKind::Ssh, "Host key verification failed.", Some(255), Reason::HostKey),
+            (TargetKind::Ssh, "ssh: connect to host b port 22: Connection refused", Some(255), Reason::Unreachable),
+            (TargetKind::Ssh, "anything else", Some(255), Reason::Unreachable),
+            (TargetKind::Ssh, "This account is currently not available.", Some(1), Reason::Shell),
+            (TargetKind::Ssh, "connection refused, says a start file", Some(1), Reason::Shell),
+            (TargetKind::Docker, "Error: No such container: web", Some(1), Reason::Unreachable),
+            (TargetKind::Podman, "Error: no container with name or ID \"web\" found", Some(125), Reason::Unreachable),
+            (
+                TargetKind::Kubernetes,
+                "Error from server (NotFound): pods \"p\" not found",
+                Some(1),
+                Reason::Unreachable,
+            ),
+            (TargetKind::Kubernetes, "error: You must be logged in to the server", Some(1), Reason::Auth),
+            (TargetKind::Command, "OCI runtime exec failed", Some(126), Reason::Shell),
+        ] {
+            assert_eq!(reason(kind, said, exit_code), expected, "{said}");
+        }
+    }
+}

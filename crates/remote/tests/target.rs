@@ -1,0 +1,221 @@
+//! Drives targets as the addon does, over a transport of this machine.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use capture::Stream;
+use remote::client::{Address, Distant, Program, Quoting, Reason, Settings, State, Target};
+use remote::{Order, Place};
+use runner::request::RawOptions;
+use runner::run::outcome::{Outcome, Status};
+use runner::run::{Listener, LiveView, Prompt, Reply, judged};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-bash-host");
+/// A bound against a hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
+}
+
+fn program() -> Program {
+    let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
+    let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
+    let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
+    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, path: PROGRAM.into() }
+}
+
+/// Returns the options of a target whose home is this directory. Its transport ends without the program there.
+fn settings(home: &Path, lease: Duration) -> Settings {
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
+    let home = home.to_str().expect("text");
+    let relay = r#"cat | setsid "$@" | cat"#;
+    let words = ["env", "-i", "PATH=/usr/bin:/bin", &format!("HOME={home}"), "/bin/sh", "-c", relay, "relay"];
+    Settings {
+        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+        id: "command:test".into(),
+        lease,
+        alive: Duration::from_secs(10),
+        patience: PATIENCE,
+        installed: None,
+        programs: vec![program()],
+    }
+}
+
+/// Cuts the link of the target with this home: ends what holds its transport.
+fn cut(home: &Path) -> bool {
+    let home = home.to_str().expect("text");
+    let me = nix::unistd::getpid().as_raw();
+    let mut any = false;
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = read("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<i32>().ok());
+        if parent == Some(me) && read("cmdline").contains(home) {
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)
+                .expect("our child");
+            any = true;
+        }
+    }
+    any
+}
+
+/// What a run has said, and the way to reply.
+#[derive(Clone)]
+struct Ear {
+    text: Arc<Mutex<String>>,
+    pid: Arc<Mutex<i32>>,
+    replies: UnboundedSender<Reply>,
+}
+
+impl Listener for Ear {
+    fn output(&self, _stream: Stream, text: String) {
+        self.text.lock().expect("no panic").push_str(&text);
+        let _ = self.replies.send(Reply::OutputTaken(None));
+    }
+    fn started(&self, pid: i32, _cwd: &Path) {
+        *self.pid.lock().expect("no panic") = pid;
+    }
+    fn live_view(&self, _view: LiveView) {}
+    fn prompt(&self, _prompt: Prompt) {}
+    fn allocate(&self, _stream: Stream) {}
+}
+
+/// A running command.
+struct Run {
+    ear: Ear,
+    ended: tokio::task::JoinHandle<Distant>,
+}
+
+fn run(target: &Arc<Target>, command: &str, options: &str) -> Run {
+    let (replies, inbox) = unbounded_channel();
+    let ear = Ear { text: Arc::default(), pid: Arc::default(), replies };
+    let raw = RawOptions::from_json(options).expect("options");
+    let (facts, _) = target.facts();
+    let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
+    let judged = judged(raw).expect("a command that may run");
+    let order =
+        Order { command: command.into(), cwd: "/".into(), options: options.into(), stdin: None, place: Place::Shell };
+    let (target, listener) = (Arc::clone(target), ear.clone());
+    let ended = tokio::spawn(async move { target.run(order, judged, Duration::from_secs(1), listener, inbox).await });
+    Run { ear, ended }
+}
+
+impl Run {
+    async fn outcome(self) -> Outcome {
+        match within("the outcome", self.ended).await.expect("no panic") {
+            Distant::Outcome(outcome) => *outcome,
+            Distant::Failed(error) => panic!("{error}"),
+            Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
+        }
+    }
+
+    async fn until(&self, what: &str, holds: impl Fn(&str, i32) -> bool) {
+        within(what, async {
+            while !holds(&self.ear.text.lock().expect("no panic"), *self.ear.pid.lock().expect("no panic")) {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        })
+        .await;
+    }
+}
+
+fn lines(count: usize) -> String {
+    (1..=count).map(|line| format!("line {line}\n")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_program_is_sent_once_and_commands_run_by_it() {
+    let home = tempfile::tempdir().expect("a directory");
+    for sent in [true, false] {
+        let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+        let (facts, was_sent) = target.facts();
+        assert_eq!((was_sent, facts.home.as_str()), (sent, home.path().to_str().expect("text")));
+        let outcome = run(&target, "echo out; echo err >&2; exit 3", "{}").outcome().await;
+        let ended = (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit_code, outcome.notes.len());
+        assert_eq!(ended, ("out\n", "err\n", Some(3), 0));
+        target.close();
+        let error = within("the refusal", run(&target, "echo", "{}").ended).await.expect("no panic");
+        assert!(matches!(error, Distant::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_goes_on_through_cuts_and_calls_wait_for_the_link() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let long = run(&target, "for i in {1..200}; do echo line $i; sleep 0.01; done", r#"{"live":true}"#);
+    for at in ["line 20\n", "line 60\n", "line 100\n"] {
+        long.until("a line", |text, _| text.contains(at)).await;
+        let mut states = target.watch();
+        assert!(cut(home.path()));
+        within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+        let short = run(&target, "echo during", "{}");
+        assert_eq!(short.outcome().await.stdout, "during\n");
+    }
+    let ear = long.ear.clone();
+    let outcome = long.outcome().await;
+    assert_eq!((outcome.exit_code, outcome.status), (Some(0), Status::Exited));
+    assert_eq!(*ear.text.lock().expect("no panic"), lines(200));
+    assert_eq!(outcome.stdout, lines(200));
+    assert!(outcome.notes.iter().any(|note| note.contains("was cut while the command ran")), "{:?}", outcome.notes);
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_was_killed_loses_its_commands_and_the_target_heals() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let lost = run(&target, "echo begun; sleep 1000", r#"{"live":true,"starts":true}"#);
+    lost.until("the start", |text, pid| pid > 0 && text == "begun\n").await;
+    let shell = *lost.ear.pid.lock().expect("no panic");
+    let (facts, _) = target.facts();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(facts.pid), nix::sys::signal::Signal::SIGKILL)
+        .expect("the program");
+    let outcome = lost.outcome().await;
+    assert_eq!((outcome.status, outcome.exit_code), (Status::Lost, None));
+    assert!(outcome.notes.iter().any(|note| note.starts_with("the command is lost: ")), "{:?}", outcome.notes);
+    within("the end of the shell", async {
+        while Path::new(&format!("/proc/{shell}")).exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    assert_eq!(run(&target, "echo healed", "{}").outcome().await.stdout, "healed\n");
+    assert_ne!(target.facts().0.pid, facts.pid);
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_ends_a_command_there_and_one_before_its_start_runs_nothing() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let aborted = run(&target, "sleep 1000", r#"{"starts":true}"#);
+    aborted.until("the start", |_, pid| pid > 0).await;
+    aborted.ear.replies.send(Reply::Abort).expect("it runs");
+    let outcome = aborted.outcome().await;
+    assert_eq!((outcome.status, outcome.exit_code), (Status::Aborted, Some(130)));
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_target_that_cannot_be_reached_says_why() {
+    let home = tempfile::tempdir().expect("a directory");
+    let fails = async |words: &[&str]| {
+        let command = words.iter().map(|word| (*word).to_owned()).collect();
+        let address = Address::Command { command, quoting: Quoting::Argv };
+        let settings = Settings { address, patience: Duration::from_secs(5), ..settings(home.path(), PATIENCE) };
+        within("the error", Target::connect(settings)).await.err().expect("no target")
+    };
+    let error = fails(&["/none/transport"]).await;
+    assert!(error.message.contains("/none/transport: No such file or directory"), "{error}");
+    let error = fails(&["sh", "-c", "echo no account >&2; exit 1"]).await;
+    assert_eq!((error.reason, error.stderr.as_str()), (Reason::Shell, "no account"));
+    let error = fails(&["sh", "-c", "yes | head -c 100000; sleep 1000"]).await;
+    assert_eq!(error.reason, Reason::Shell);
+    let settings = Settings { programs: Vec::new(), ..settings(home.path(), PATIENCE) };
+    assert_eq!(Target::connect(settings).await.err().expect("no target").reason, Reason::NoProgram);
+}
