@@ -1,5 +1,5 @@
 import type { BashToolSnapshot } from 'agent-bash/ai';
-import { onAbort } from '../core/abort.ts';
+import { unlessAborted } from '../core/abort.ts';
 import type { ToolCall } from './server.ts';
 
 /** UTF-16 units of the output that a message shows. Each message sends them again. */
@@ -51,15 +51,6 @@ export class Progress {
     });
     return this.#sending;
   }
-}
-
-async function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  let forget = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    forget = onAbort(signal, resolve);
-  });
-  await Promise.race([sent, aborted]).finally(forget);
 }
 
 function tail(text: string): string {

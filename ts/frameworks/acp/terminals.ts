@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isAbsolute } from 'node:path';
-import { messageOf } from '../../core/listener.ts';
 import { commandOf } from '../../tool/provider.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
 import type { Run } from '../shared/types.ts';
-import { connectionOf, SDK } from './client.ts';
+import { Connections, connectionOf, SDK } from './client.ts';
 import { type Acp, Errors } from './errors.ts';
 import { type ExitStatus, Terminal } from './terminal.ts';
 
@@ -88,7 +87,7 @@ class Terminals {
   readonly #errors: Errors;
   readonly #commands: Commands;
   readonly #terminals = new Map<string, Terminal>();
-  readonly #closed = new WeakSet<object>();
+  readonly #connections = new Connections();
 
   constructor(errors: Errors, commands: Commands) {
     this.#errors = errors;
@@ -98,15 +97,8 @@ class Terminals {
   register<A>(given: A): A {
     needs('app', given, ['onRequest', 'onConnect'], SDK);
     const app = given as App;
-    app.onConnect(({ agent, closed }) => {
-      const ends = () => {
-        const gone = connectionOf(agent);
-        if (typeof gone === 'object' && gone !== null) this.#closed.add(gone);
-        return this.close(({ connection }) => connection === gone);
-      };
-      // Nobody is left who could be told of what cannot be ended.
-      closed.then(ends).catch((error) => process.emitWarning(messageOf(error), { code: 'AGENT_BASH_TERMINAL' }));
-    });
+    const end = (gone: unknown) => this.close(({ connection }) => connection === gone);
+    app.onConnect(({ agent, closed }) => this.#connections.watch(agent, closed, end));
     app.onRequest('terminal/create', (request: Request<Create>) => this.#create(request));
     const on = (name: string, answer: (terminal: Terminal, request: Request<Named>) => Promise<unknown>) =>
       app.onRequest(`terminal/${name}`, async (request: Request<Named>) => answer(this.#find(request), request));
@@ -131,7 +123,7 @@ class Terminals {
     const { sessionId, command, args, env, cwd, outputByteLimit } = params;
     if (cwd != null && !isAbsolute(cwd)) throw this.#errors.invalid(`cwd: ${JSON.stringify(cwd)} is not absolute`);
     const connection = connectionOf(agent);
-    if (this.#closed.has(connection as object)) throw this.#errors.ended;
+    if (this.#connections.isClosed(agent)) throw this.#errors.ended;
     const owner = { sessionId, connection, outputByteLimit: outputByteLimit ?? KEPT_BYTES };
     const terminal = new Terminal(this.#commands, owner, args?.length ? commandOf([command, ...args]) : command, {
       cwd: cwd ?? undefined,

@@ -81,9 +81,25 @@ export class Commands {
    * Runs a command to its end, once rules and people have let it. Rejects with `ERR_BASH_BLOCKED` for a refused one,
    * and as `bash()` does if nothing could be run. Without a limit of the adapter or the call there is none.
    */
-  async run(command: string, given: Command = {}): Promise<BashResult> {
+  async run(command: string, { start = bash, ...given }: Command = {}): Promise<BashResult> {
+    const unlimited = this.isUnlimited && given.timeoutMs === undefined;
+    const timeoutMs = unlimited ? innerOf(bash).facts().request.maxLimitMs : given.timeoutMs;
+    const call = { ...given, timeoutMs };
+    const { begun, approved } = await this.begin(command, call, start, ({ survivors }) => survivors);
+    return this.#heard(command, approved ? { ...begun, notes: approvedNotes(begun.notes) } : begun);
+  }
+
+  /**
+   * Begins work on a command, once rules and people have let it, with the options for it. Returns what it resolves
+   * with, and whether a person has approved. Rejects as `run` does.
+   */
+  async begin<T>(
+    command: string,
+    { toolCallId = '', ask, lifetime = this.lifetime, ...own }: Omit<Command, 'start'>,
+    start: (command: string, options: BashOptions) => Promise<T>,
+    survivorsOf: (begun: T) => BashResult['survivors'] = () => [],
+  ): Promise<{ begun: T; approved: boolean }> {
     const { options } = this;
-    const { toolCallId = '', ask, start = bash, lifetime = this.lifetime, ...own } = given;
     const call = definedOnly(own);
     const place = this.#place(call.cwd, call.env);
     const signals = [options.signal, call.signal];
@@ -92,9 +108,7 @@ export class Commands {
       // An aborted call starts nothing and is no refusal.
       if (!verdict.runs && !signal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
       const approved = verdict.runs && verdict.approved;
-      const unlimited = this.isUnlimited && call.timeoutMs === undefined;
       const merged: BashOptions & Owned & Decided = {
-        ...(unlimited && { timeoutMs: innerOf(bash).facts().request.maxLimitMs }),
         ...options,
         ...call,
         ...place,
@@ -105,11 +119,9 @@ export class Commands {
         [OWNER]: lifetime.owner,
         ...(approved && { safety: approvedOptions(options).safety, [DECIDED]: 'host' }),
       };
-      const result = await start(command, merged);
-      return approved ? { ...result, notes: approvedNotes(result.notes) } : result;
+      return { begun: await start(command, merged), approved };
     };
-    const result = await lifetime.during(signals, work, ({ survivors }) => survivors);
-    return this.#heard(command, result);
+    return await lifetime.during(signals, work, ({ begun }) => survivorsOf(begun));
   }
 
   /** Refuses what these rules match from now on, as `approval.deny` does. */
