@@ -1,6 +1,6 @@
-import { acpTerminals } from 'agent-bash/acp';
+import { acpTerminals, experimental_acpAgentTerminals } from 'agent-bash/acp';
 import { beforeEach, expect, it } from 'vitest';
-import { folder } from '../support/index.ts';
+import { alive, folder, settles, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
 class RequestError extends Error {
@@ -129,4 +129,115 @@ it('wrong arguments are refused at once', () => {
     'did you mean "confine"',
   );
   refuses(() => acpTerminals(acp).register({}), 'ERR_BASH_UNSUPPORTED', 'app.onRequest');
+});
+
+/** The context of a client that is told of an agent's terminals. */
+class Told {
+  // biome-ignore lint/suspicious/noExplicitAny: the updates of the wire
+  readonly updates: any[] = [];
+  readonly #notify: () => Promise<void>;
+
+  constructor(notify = async () => {}) {
+    this.#notify = notify;
+  }
+
+  notify(method: string, { sessionId, update }: { sessionId?: string; update?: object }): Promise<void> {
+    expect([method, sessionId]).toEqual(['session/update', 's']);
+    this.updates.push(update);
+    return this.#notify();
+  }
+}
+
+const agentTerminals = (options: Parameters<typeof experimental_acpAgentTerminals>[1] = {}) =>
+  experimental_acpAgentTerminals(acp, { cwd, ...options });
+
+it('an agent tells of a command: what runs, its output, its exit', async () => {
+  const client = new Told();
+  const session = agentTerminals().session(client, 's');
+  const { terminalId, exitCode } = await session.run("printf 'é日'; exit 3");
+  expect(exitCode).toBe(3);
+  const update = { sessionUpdate: 'terminal_update', terminalId };
+  expect(client.updates).toEqual([
+    { ...update, command: "printf 'é日'; exit 3", cwd, capabilities: { cancel: {} } },
+    { sessionUpdate: 'terminal_output_chunk', terminalId, data: Buffer.from('é日').toString('base64') },
+    { ...update, exitStatus: { exitCode: 3 }, capabilities: null },
+  ]);
+  await session.close();
+});
+
+it('a client that takes no update holds nothing back for ever', async () => {
+  for (const notify of [() => Promise.reject(new Error('gone')), () => new Promise<void>(() => {})]) {
+    const session = agentTerminals().session(new Told(notify), 's');
+    const running = session.run('echo hi');
+    const { task } = await session.start('sleep 1000');
+    await settles(session.close());
+    expect((await settles(running)).terminalId).toEqual(expect.any(String));
+    expect(alive(task.pid)).toBe(false);
+    await expect(session.run('true')).rejects.toMatchObject({ code: 'ERR_BASH_CLOSED' });
+  }
+});
+
+/** Returns terminals of an agent, and their handler of `terminal/cancel`. */
+function cancellable(options?: Parameters<typeof experimental_acpAgentTerminals>[1]) {
+  const terminals = agentTerminals(options);
+  const handlers = new Map<string, (request: object) => Promise<object>>();
+  const app = {
+    onRequest: (method: string, handler: (request: object) => Promise<object>) => handlers.set(method, handler),
+    onConnect: () => {},
+  };
+  expect(terminals.register(app)).toBe(app);
+  return { terminals, cancel: handlers.get('terminal/cancel') };
+}
+
+it('a command that has ended cannot be cancelled, even if nothing of it is told', async () => {
+  let ended = false;
+  const onAfterRun = () => {
+    ended = true;
+  };
+  const { terminals, cancel } = cancellable({ onAfterRun });
+  const client = new Told(() => new Promise(() => {}));
+  const session = terminals.session(client, 's');
+  const running = session.run('true');
+  await until(() => ended && client.updates.length > 0, 'the command has ended');
+  const params = { sessionId: 's', terminalId: client.updates[0].terminalId };
+  await until(
+    () =>
+      cancel?.({ params, client }).then(
+        () => false,
+        ({ code }) => code === -32602,
+      ),
+    'it cannot be cancelled',
+  );
+  await session.close();
+  await running;
+});
+
+it('terminal/cancel ends the tree of a task, whose end is told before it is listed no more', async () => {
+  const { terminals, cancel } = cancellable();
+  const client = new Told();
+  const session = terminals.session(client, 's');
+  const { terminalId } = await session.start(WITH_CHILD);
+  const pid = await pidIn(cwd);
+  const ask = (params: object) => cancel?.({ params: { sessionId: 's', terminalId, ...params }, client });
+  await expect(ask({ sessionId: 'other' })).rejects.toMatchObject({ code: -32602 });
+  expect(session.background()).toEqual([{ type: 'terminal', terminalId }]);
+  expect(await ask({})).toEqual({});
+  expect(alive(pid)).toBe(false);
+  await until(() => session.background().length === 0, 'the task is listed no more');
+  expect(client.updates.at(-1)).toMatchObject({ exitStatus: { signal: 'SIGTERM' } });
+  await expect(ask({})).rejects.toMatchObject({ code: -32602, data: { code: 'ERR_BASH_INVALID_ARG' } });
+  await session.close();
+});
+
+it('wrong arguments for terminals of an agent are refused', async () => {
+  refuses(() => experimental_acpAgentTerminals({} as never), 'ERR_BASH_UNSUPPORTED', /acp\.RequestError/);
+  refuses(() => agentTerminals({ confined: 'workspace' } as never), 'ERR_BASH_INVALID_ARG', 'did you mean "confine"');
+  refuses(() => agentTerminals().register({}), 'ERR_BASH_UNSUPPORTED', 'app.onRequest');
+  refuses(() => agentTerminals().session({} as never, 's'), 'ERR_BASH_UNSUPPORTED', 'client.notify');
+  refuses(() => agentTerminals().session(new Told(), 1 as never), 'ERR_BASH_INVALID_ARG', 'sessionId');
+  const session = agentTerminals().session(new Told(), 's');
+  await expect(session.run('true', { timeout: 5 } as never)).rejects.toMatchObject({
+    code: 'ERR_BASH_INVALID_ARG',
+    message: expect.stringContaining('timeoutMs'),
+  });
 });

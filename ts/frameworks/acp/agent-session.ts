@@ -1,0 +1,197 @@
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type BackgroundTask, BashError, type BashOptions, type PtySession } from 'agent-bash';
+import { linkedAbort, unlessAborted } from '../../core/abort.ts';
+import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { checkOptionNames } from '../../tool/options.ts';
+import { allEnded } from '../shared/all-ended.ts';
+import type { Commands } from '../shared/commands.ts';
+import type { Lifetime } from '../shared/lifetime.ts';
+import { atOnce } from '../shared/tail.ts';
+import { Tasks } from './agent-tasks.ts';
+import type { AcpAgentSession } from './agent-types.ts';
+import { connectionOf } from './client.ts';
+import { type Facts, Feed, type Listener } from './feed.ts';
+import { type ExitStatus, exitOf, tellingStart } from './terminal.ts';
+
+/** Time that the client of a closed session has to take the last updates, in ms. */
+const LAST_UPDATES_MS = 1_000;
+
+const OF_STARTS: OptionTable = { cwd: PLAIN };
+const OF_RUNS: OptionTable = { ...OF_STARTS, timeoutMs: PLAIN, signal: PLAIN };
+const OF_TERMINALS: OptionTable = { ...OF_STARTS, command: PLAIN, cols: PLAIN, rows: PLAIN };
+
+/** A terminal whose exit was not told yet. */
+interface Shown {
+  feed: Feed;
+  isTask: boolean;
+  /** Ends its processes. `null` once they have ended. */
+  end: (() => Promise<unknown>) | null;
+}
+
+/** Runs the commands of one session, and shows them to its client. */
+export class AgentSession implements AcpAgentSession {
+  readonly sessionId: string;
+  readonly connection: unknown;
+  readonly #commands: Commands;
+  readonly #client: Listener;
+  readonly #onClose: (session: AgentSession) => Promise<void>;
+  readonly #lifetime: Lifetime;
+  readonly #tasks: Tasks;
+  readonly #sanitize: BashOptions['sanitize'];
+  readonly #shown = new Map<string, Shown>();
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    commands: Commands,
+    client: Listener,
+    sessionId: string,
+    onClose: (session: AgentSession) => Promise<void>,
+  ) {
+    this.sessionId = sessionId;
+    this.connection = connectionOf(client);
+    this.#commands = commands;
+    this.#client = client;
+    this.#onClose = onClose;
+    this.#lifetime = commands.lifetime.within();
+    this.#tasks = new Tasks(commands.options.registry);
+    this.#sanitize = atOnce(commands.options.sanitize);
+  }
+
+  async run(command: string, call: Parameters<AcpAgentSession['run']>[1] = {}) {
+    this.#check('run', call, OF_RUNS);
+    const { feed, facts } = this.#placed(command, call.cwd);
+    const { controller, unlink } = linkedAbort([this.#commands.options.signal, call.signal]);
+    const { signal } = controller;
+    const end = async () => {
+      controller.abort();
+      await running;
+    };
+    let shown: Feed | undefined;
+    const show = () => {
+      shown ??= this.#show(feed, facts, running.then(exitOf), end);
+      return shown;
+    };
+    const running = this.#commands.run(command, {
+      ...call,
+      cwd: facts.cwd,
+      signal,
+      lifetime: this.#lifetime,
+      merge: true,
+      sanitize: this.#sanitize,
+      start: tellingStart(show),
+      // The output of a short command may come before its start is known.
+      onOutput: ({ text }) => show().push(text),
+    });
+    try {
+      const result = await running;
+      // A client that takes nothing holds back what comes next, unless that is aborted.
+      await unlessAborted(show().told, signal);
+      return { ...result, terminalId: feed.terminalId };
+    } finally {
+      unlink();
+    }
+  }
+
+  async start(command: string, call: Parameters<AcpAgentSession['start']>[1] = {}) {
+    this.#check('start', call, OF_STARTS);
+    const { feed, facts } = this.#placed(command, call.cwd);
+    const show = (task: BackgroundTask, ended: Promise<BackgroundTask>) =>
+      this.#show(feed, facts, ended.then(exitOfTask), () => this.#tasks.kill(task), true);
+    const { begun } = await this.#commands.begin(
+      command,
+      { cwd: facts.cwd, sanitize: this.#sanitize, lifetime: this.#lifetime },
+      (text, options) => this.#tasks.start(text, options, show),
+    );
+    return { terminalId: feed.terminalId, task: begun };
+  }
+
+  async attach(pty: PtySession, options: Parameters<AcpAgentSession['attach']>[1]) {
+    this.#check('attach', options, OF_TERMINALS);
+    const { command, cwd, cols = 80, rows = 24 } = options;
+    const { feed, facts } = this.#placed(command, cwd);
+    const started = pty.wait({ timeoutMs: 0 });
+    // Output without a listener is dropped, so the listener is there before the start is known.
+    const onData = async (text: string) => {
+      await started;
+      await feed.push(text);
+    };
+    pty.on('data', onData);
+    try {
+      await started;
+      this.#checkOpen();
+    } catch (error) {
+      pty.off('data', onData);
+      throw error;
+    }
+    const ended = pty.result().finally(() => pty.off('data', onData));
+    this.#show(feed, { ...facts, size: { cols, rows } }, ended.then(exitOf), () => pty.kill());
+    return { terminalId: feed.terminalId };
+  }
+
+  background() {
+    const tasks = [...this.#shown.values()].filter(({ isTask }) => isTask);
+    return tasks.map(({ feed }) => ({ type: 'terminal' as const, terminalId: feed.terminalId }));
+  }
+
+  /** Ends the processes of a terminal. Returns `undefined`, and does nothing, if there are none. */
+  cancel(terminalId: string): Promise<unknown> | undefined {
+    return this.#shown.get(terminalId)?.end?.();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => this.#onClose(this));
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const over = this.#lifetime.end();
+    // What is about to start is shown then, or will never start.
+    await Promise.allSettled([over]);
+    const shown = [...this.#shown.values()];
+    const ends = shown.filter(({ isTask }) => !isTask).map(({ end }) => end?.() ?? Promise.resolve());
+    try {
+      await allEnded([over, ...ends, this.#tasks.close()]);
+    } finally {
+      const late = new AbortController();
+      const told = Promise.all(shown.map(({ feed }) => feed.told)).then(() => late.abort());
+      await Promise.race([told, pause(LAST_UPDATES_MS, undefined, { signal: late.signal }).catch(() => {})]);
+      for (const { feed } of shown) feed.stop();
+    }
+  }
+
+  #placed(command: string, cwd = '.'): { feed: Feed; facts: Facts } {
+    const facts = { command, cwd: resolve(this.#commands.folder, cwd) };
+    return { feed: new Feed(this.#client, this.sessionId), facts };
+  }
+
+  #show(feed: Feed, facts: Facts, ended: Promise<ExitStatus>, end: Shown['end'], isTask = false): Feed {
+    const shown: Shown = { feed, isTask, end };
+    this.#shown.set(feed.terminalId, shown);
+    feed.begin(facts);
+    const unknown: ExitStatus = { exitCode: null };
+    void ended
+      .catch(() => unknown)
+      .then((exit) => {
+        shown.end = null;
+        return feed.end(exit);
+      });
+    void feed.told.then(() => this.#shown.delete(feed.terminalId));
+    return feed;
+  }
+
+  #check(name: keyof AcpAgentSession, options: object, table: OptionTable): void {
+    this.#checkOpen();
+    checkOptionNames(name, options, table);
+  }
+
+  #checkOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new BashError('ERR_BASH_CLOSED', `the session ${JSON.stringify(this.sessionId)} is closed`);
+  }
+}
+
+/** Returns the exit of a task: its code, `null` if nobody knows it, and the signal that has ended it. */
+function exitOfTask({ exitCode, signal }: BackgroundTask): ExitStatus {
+  return { exitCode, ...(signal !== null && { signal }) };
+}
