@@ -9,6 +9,8 @@ const shared = {
   dts: true,
   // Two runs write here; scripts/build.mjs removes what neither did.
   clean: false,
+  // Names and lines stay as they are, for stack traces. Editors read the comments of the declarations.
+  outputOptions: { comments: { jsdoc: false } },
 } as const;
 
 /** The adapters for agent frameworks: an entry for each directory. */
@@ -65,6 +67,6 @@ export default defineConfig([
     format: 'esm',
     dts: false,
     deps: { neverBundle: [/^agent-bash(\/|$)/, 'commander'], onlyBundle: false },
-    outputOptions: { codeSplitting: { groups: [{ name: 'mcp-sdk', test: /node_modules/ }] } },
+    outputOptions: { ...shared.outputOptions, codeSplitting: { groups: [{ name: 'mcp-sdk', test: /node_modules/ }] } },
   },
 ]);
