@@ -1,12 +1,10 @@
 import type { BashResult } from 'agent-bash';
 import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/format.ts';
+import { NOT_RUN } from '../tool/judge.ts';
 import { changedPart, denialPart, evidencePart, reusedPart, stalePart } from '../tool/parts.ts';
 import { LONGEST_LIMIT_MS } from '../tool/schema.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';
 import type { ShellEntry } from './types.ts';
-
-/** The exit code of a shell for a command that exists and cannot be run. */
-const NOTHING_RAN = 126;
 
 /** Advice about slow commands for both tools of OpenAI. */
 export const ADVICE = byCommand(
@@ -43,7 +41,7 @@ function streamsOf({ view, stdout, stderr }: BashResult): { stdout: string; stde
 
 /** Returns the entry of a command that did not run. */
 export function nothingRan(error: BashToolError): ShellEntry {
-  return { stdout: '', stderr: textOf(error), outcome: { type: 'exit', exitCode: NOTHING_RAN } };
+  return { stdout: '', stderr: textOf(error), outcome: { type: 'exit', exitCode: NOT_RUN } };
 }
 
 function textOf(output: BashToolOutput): string {

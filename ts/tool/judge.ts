@@ -7,6 +7,9 @@ import { checkOptionNames, innerOptions } from './options.ts';
 import { sandboxOf, sessionOf } from './place.ts';
 import type { AccessRequest, BashToolAccess, BashToolError, BashToolOptions } from './types.ts';
 
+/** The exit code of a command that did not run, as shells have it for a program that cannot be run. */
+export const NOT_RUN = 126;
+
 /**
  * Returns an error in the form that the model reads. A foreign code (`ENOENT`) says nothing about the run and is
  * replaced.

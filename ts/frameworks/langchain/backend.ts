@@ -2,6 +2,7 @@ import { type BashResult, bash } from 'agent-bash';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { NOT_RUN } from '../../tool/judge.ts';
 import { checkObject } from '../../tool/options.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
@@ -48,8 +49,6 @@ const OF_BACKENDS: OptionTable = { virtualMode: PLAIN };
 const LIMIT_MS = 120_000;
 /** What is kept of an output in deepagents, in bytes. */
 const KEPT_BYTES = 100_000;
-/** The exit code of a command that did not run. */
-const NOT_RUN = 126;
 
 /**
  * Makes a backend for `createDeepAgent` with the file tools of deepagents and `execute` of this package. Both streams

@@ -1,7 +1,5 @@
+import { NOT_RUN } from '../../tool/judge.ts';
 import { refusal } from '../shared/told.ts';
-
-/** The exit code of a command that did not run. */
-const NOT_RUN = 126;
 
 /** Returns the error of a command that did not run. */
 export function notRun(error: unknown): Error {

@@ -1,5 +1,6 @@
 import { BashError } from 'agent-bash';
 import type { PrivateHome } from '../../sandbox/session/home.ts';
+import { NOT_RUN } from '../../tool/judge.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import { bothEnds, Live } from '../shared/live.ts';
@@ -8,8 +9,6 @@ import type { ExecArgs, ExecResult, Local, Session, StdinArgs } from './types.ts
 
 /** The time that the framework waits for a command, and after its input, in ms. */
 const YIELD_MS = { exec: 10_000, stdin: 250 };
-/** The exit code of a command that did not run. */
-const NOT_RUN = 126;
 const BYTES_PER_TOKEN = 4;
 /** The most that can be kept of an output, in bytes. */
 const MOST_KEPT = 16 * 1024 * 1024;
