@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mastraApproval, mastraSandbox } from 'agent-bash/mastra';
 import { describe, expect, it } from 'vitest';
-import { alive, finished, folder, until } from '../support/index.ts';
+import { alive, finished, folder, isLinux, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
 /** The members of Mastra's sandbox that are used, without their types. */
@@ -139,6 +139,12 @@ it('options that do not exist are refused, with the nearest name', () => {
   refuses(() => mastraSandbox({ mode: 'background' }), 'ERR_BASH_UNSUPPORTED', 'background');
   refuses(() => mastraApproval({ deni: [] } as never), 'ERR_BASH_INVALID_ARG', 'did you mean "deny"');
   refuses(() => mastraApproval({ onAsk: () => true }), 'ERR_BASH_UNSUPPORTED', 'onAsk');
+});
+
+it.runIf(isLinux)('ports of a sandbox may be given beside the whole network', async () => {
+  const sandbox = sandboxOf({ confine: { network: 'full' }, ports: [4100] });
+  expect(await sandbox.executeCommand('echo ran')).toMatchObject({ exitCode: 0, stdout: 'ran\n' });
+  refuses(() => mastraSandbox({ confine: 5 as never, ports: [4100] }), 'ERR_BASH_INVALID_ARG', 'confine');
 });
 
 it('the approval asks, and the sandbox refuses a denied command', async () => {

@@ -4,7 +4,7 @@ import { PLAIN } from '../../core/option-names.ts';
 import { createLocalSandboxSession } from '../../sandbox/session/session.ts';
 import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
-import { checkPorts } from '../shared/ports.ts';
+import { checkPorts, exposing } from '../shared/ports.ts';
 import { type Reached, reachedUnder } from './policy.ts';
 import type { Setup } from './session.ts';
 import type { HarnessSandboxOptions } from './types.ts';
@@ -39,10 +39,8 @@ export function settingOf(options: HarnessSandboxOptions): Common {
   const own: ConfineOptions = typeof confine === 'string' ? { profile: confine } : confine;
   const listed = typeof own.network === 'object' ? own.network.allow.length > 0 : own.network !== undefined;
   if (networkPolicy && listed) throw inner.invalid('confine.network', own.network, 'left out beside networkPolicy');
-  const confined = (network: Reached, exposed: readonly number[]): ConfineOptions => {
-    // With all hosts, the commands' loopback is that of this machine.
-    return { ...own, network, expose: network === 'full' ? undefined : [...exposed] };
-  };
+  const confined = (network: Reached, exposed: readonly number[]) =>
+    exposing({ ...own, network, expose: undefined }, exposed);
   return {
     dir,
     ports: [...new Set([...ports, ...(own.expose ?? [])])],

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 // @ts-expect-error the package is the caller's, and is not installed here
 import type { WorkspaceSandbox } from '@mastra/core/workspace';
-import { BashError, type BashOptions, bash } from 'agent-bash';
+import { BashError, bash } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { isConfined } from '../../sandbox/base.ts';
@@ -14,7 +14,7 @@ import { checkObject } from '../../tool/options.ts';
 import { quoted } from '../../tool/provider.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
-import { checkPorts } from '../shared/ports.ts';
+import { checkPorts, exposing } from '../shared/ports.ts';
 import { told } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
 import { PLACES } from './approval.ts';
@@ -219,11 +219,4 @@ interface Clone {
   sandboxId?: string | undefined;
   env?: Record<string, string> | undefined;
   workingDirectory?: string | undefined;
-}
-
-/** Returns the confinement with more ports to expose. Without confinement every port can be reached. */
-function exposing(confine: BashOptions['confine'], ports: number[]): BashOptions['confine'] {
-  if (confine === undefined || confine === 'off' || ports.length === 0) return confine;
-  const given = typeof confine === 'string' ? { profile: confine } : confine;
-  return { ...given, expose: [...(given.expose ?? []), ...ports] };
 }

@@ -1,9 +1,11 @@
 import { BashError, type BashOptions } from 'agent-bash';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
+import { withWritable } from '../../sandbox/base.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
 import { checkObject } from '../../tool/options.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
+import { exposing } from '../shared/ports.ts';
 import type { Run } from '../shared/types.ts';
 import { withShell } from './session.ts';
 import type { Local, Session } from './types.ts';
@@ -73,7 +75,8 @@ export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxO
     const home = (run.undo ?? 'off') === 'off' || run.env?.HOME !== undefined ? null : new PrivateHome();
     const { inheritEnv = 'none', shell = session.defaultShell } = run;
     const env = { ...ENVIRONMENT, HOME: home?.path ?? cwd, ...run.env };
-    const confine = reaching(run.confine, configuredExposedPorts, home ? [home.path] : []);
+    const base = { cwd, confine: exposing(run.confine, configuredExposedPorts) };
+    const { confine } = home ? withWritable(base, home.path) : base;
     return withShell(session, { local, home, commands: commandsOf({ cwd, inheritEnv, shell, env, confine }) });
   };
   class AgentBashSandboxClient extends (local.UnixLocalSandboxClient as new (given: unknown) => Client) {
@@ -94,12 +97,3 @@ export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxO
 type AgentsSandbox<L extends Local> = Omit<InstanceType<L['UnixLocalSandboxClient']>, 'backendId'> & {
   readonly backendId: 'agent_bash';
 };
-
-/** Returns a confinement in which these ports can be reached and these directories changed. */
-function reaching(confine: BashOptions['confine'], ports: number[], write: string[]): BashOptions['confine'] {
-  if (confine === undefined || confine === 'off') return confine;
-  const given = typeof confine === 'string' ? { profile: confine } : confine;
-  // With the network of this machine every port can be reached as it is.
-  const expose = given.network === 'full' ? [] : ports;
-  return { ...given, expose: [...(given.expose ?? []), ...expose], write: [...(given.write ?? []), ...write] };
-}
