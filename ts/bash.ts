@@ -1,7 +1,7 @@
 import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cjs';
 import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
-import { STREAMS, type Streams, StreamsEnd } from './core/streams.ts';
+import { StreamsEnd, streamsIn } from './core/streams.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
@@ -21,7 +21,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options.cwd));
   const tasks = observer && tasksOf(given.registry);
-  const streams = (options as { [STREAMS]?: Streams })[STREAMS];
+  const streams = streamsIn(options);
   const end = streams && new StreamsEnd(streams);
   const call = {
     begin: (way) => way.start(...toNative(command, observer?.withVariables(given) ?? given, observer)),

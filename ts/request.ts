@@ -2,7 +2,7 @@ import type { Bridge } from '../native.cjs';
 import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
-import { STREAMS, type Streams } from './core/streams.ts';
+import { streamsIn } from './core/streams.ts';
 import { BashError } from './errors.ts';
 import { nativeEntry } from './ledger/options.ts';
 import type { Observer } from './observe/observer.ts';
@@ -76,7 +76,7 @@ export function optionsText(
   const options: Record<string, unknown> = {};
   for (const name of PLAIN) options[name] = given[name];
   const { env, spill, snapshot } = given;
-  const streams = (given as { [STREAMS]?: Streams })[STREAMS];
+  const streams = streamsIn(given);
   // Without `undefined`, which JSON leaves out.
   if (env) options.env = Object.entries(env);
   if (ownEnv?.length) options.ownEnv = ownEnv;

@@ -5,7 +5,17 @@ import type { OutputChunk } from '../../native.cjs';
  * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to
  * the whole process.
  */
-export const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
+const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
+
+/** Returns the options of a command whose streams the caller takes. */
+export function withStreams<Options extends object>(options: Options, streams: Streams): Options {
+  return { ...options, [STREAMS]: streams };
+}
+
+/** Returns the caller that takes the streams of a command; `undefined` if there is none. */
+export function streamsIn(options: object): Streams | undefined {
+  return (options as { [STREAMS]?: Streams })[STREAMS];
+}
 
 /** A caller that handles the streams of one command itself. */
 export interface Streams {

@@ -3,7 +3,7 @@ import { type BashOptions, bash } from 'agent-bash';
 import { linkedAbort } from '../core/abort.ts';
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
-import { STREAMS, type Streams } from '../core/streams.ts';
+import { type Streams, withStreams } from '../core/streams.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import type { Base } from './base.ts';
 import type { Ended, Listener } from './output.ts';
@@ -50,7 +50,7 @@ export function start(base: Base, order: Order): Started {
     resolvePid = settle;
   });
   const { streams } = order;
-  const options: BashOptions & Owned & { [STREAMS]?: Streams } = {
+  const options: BashOptions & Owned = {
     sanitize: false,
     ...(base.mode === undefined ? { timeoutMs: innerOf(bash).facts().request.maxLimitMs } : {}),
     ...definedOnly(base),
@@ -65,17 +65,11 @@ export function start(base: Base, order: Order): Started {
     onOutput: order.onOutput,
     ...(base[OWNER] && { [OWNER]: base[OWNER] }),
   };
-  if (streams) {
-    const { started } = streams;
-    options[STREAMS] = {
-      ...streams,
-      started: (pid, input) => {
-        started?.(pid, input);
-        resolvePid(pid);
-      },
-    };
-  }
-  const ended = bash(order.command, options)
+  const started: Streams['started'] = (pid, input) => {
+    streams?.started?.(pid, input);
+    resolvePid(pid);
+  };
+  const ended = bash(order.command, streams ? withStreams(options, { ...streams, started }) : options)
     .finally(abort.unlink)
     // Nothing moves to the background here, so there is always an exit code.
     .then(({ exitCode, status, signal, survivors, confinement, runId, receipt, undo }) => ({

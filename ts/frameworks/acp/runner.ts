@@ -10,6 +10,7 @@ import type { CommandFinished, CommandRunner, RunParams } from '../../sandbox/ty
 import { describeError, notStarted } from '../../tool/in-sandbox.ts';
 import { checkOptionNames } from '../../tool/options.ts';
 import { needs } from '../shared/needs.ts';
+import { KEPT_BYTES } from '../shared/tail.ts';
 import { type Client, checkSession, SDK } from './client.ts';
 
 /** Options of `acpRunner`. */
@@ -30,8 +31,6 @@ export interface AcpRunnerOptions {
   onTerminal?: ((terminalId: string, run: RunParams) => void) | undefined;
 }
 
-/** What a client is asked to keep of an output, in bytes. */
-const KEPT_BYTES = 1024 * 1024;
 /** The exit code of a program that was ended by an abort. */
 const ABORTED = 130;
 /** The exit code of a program whose end is not known. */

@@ -1,5 +1,5 @@
-import { type BashOptions, type BashResult, bash } from 'agent-bash';
-import { STREAMS, type Streams } from '../../core/streams.ts';
+import { type BashResult, bash } from 'agent-bash';
+import { withStreams } from '../../core/streams.ts';
 import type { Command, Commands } from '../shared/commands.ts';
 import type { Lifetime } from '../shared/lifetime.ts';
 import { atOnce, Tail } from '../shared/tail.ts';
@@ -20,11 +20,8 @@ export function factsOf(result: BashResult, cwd: string): string {
 
 /** Returns a start of commands that calls this once the shell runs. */
 export function tellingStart(onStart: () => void): NonNullable<Command['start']> {
-  const streams: Streams = { bytes: false, fed: false, started: onStart, over: () => {} };
-  return (command, options) => {
-    const held: BashOptions & { [STREAMS]: Streams } = { ...options, [STREAMS]: streams };
-    return bash(command, held);
-  };
+  const streams = { bytes: false, fed: false, started: onStart, over: () => {} };
+  return (command, options) => bash(command, withStreams(options, streams));
 }
 
 /** A command of an agent in a terminal of the client. */

@@ -4,6 +4,7 @@ import { commandOf } from '../../tool/provider.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
+import { KEPT_BYTES } from '../shared/tail.ts';
 import type { Run } from '../shared/types.ts';
 import { Connections, connectionOf, SDK } from './client.ts';
 import { type Acp, Errors } from './errors.ts';
@@ -54,9 +55,6 @@ export interface AcpTerminals {
    */
   close(sessionId?: string): Promise<void>;
 }
-
-/** What is kept of an output, in bytes. */
-const KEPT_BYTES = 1024 * 1024;
 
 /**
  * Answers the requests `terminal/*` of agents (ACP v1). A command starts in the `cwd` of the request, else in that of

@@ -1,7 +1,8 @@
-import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { type BashOptions, bash } from 'agent-bash';
 import { linkedAbort } from '../../core/abort.ts';
-import { type Input, STREAMS, type Streams } from '../../core/streams.ts';
+import { type Input, withStreams } from '../../core/streams.ts';
 import type { Command, Commands } from '../shared/commands.ts';
+import { KEPT_BYTES } from '../shared/tail.ts';
 import { aborted, notRun } from './errors.ts';
 import { type Listeners, Output } from './output.ts';
 import { Process } from './process.ts';
@@ -20,8 +21,6 @@ export interface CommandCall extends Listeners {
 /** The options of a call. Its directory is absolute. */
 export type Placed = Command & { cwd: string };
 
-/** What is kept of each stream of a process, in bytes, unless it says otherwise. */
-const KEPT_BYTES = 1024 * 1024;
 /** How many processes are kept that have ended. */
 const KEPT_ENDED = 100;
 
@@ -111,10 +110,7 @@ function holding(fed: boolean, over: () => void) {
   const begun = new Promise<{ pid: number; input: Input }>((resolve) => {
     began = resolve;
   });
-  const streams: Streams = { bytes: false, fed, over, started: (pid, input) => began({ pid, input }) };
-  const start = (command: string, options: BashOptions): Promise<BashResult> => {
-    const all: BashOptions & { [STREAMS]: Streams } = { ...options, [STREAMS]: streams };
-    return bash(command, all);
-  };
+  const streams = { bytes: false, fed, over, started: (pid: number, input: Input) => began({ pid, input }) };
+  const start = (command: string, options: BashOptions) => bash(command, withStreams(options, streams));
   return { begun, start };
 }

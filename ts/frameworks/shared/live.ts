@@ -1,14 +1,14 @@
 import { type BashOptions, type BashResult, bash, type OutputChunk, PtySession } from 'agent-bash';
-import { STREAMS, type Streams } from '../../core/streams.ts';
+import { withStreams } from '../../core/streams.ts';
 import { signalGroup } from '../../sandbox/signal.ts';
 import type { Command } from './commands.ts';
-import { atOnce, type Kept, keeper } from './tail.ts';
+import { atOnce, KEPT_BYTES, type Kept, keeper } from './tail.ts';
 
 const INTERRUPT = '\u0003';
 /** The longest time that a timer can have, in ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 /** The part of an output that is kept between two reads. */
-const UNREAD = { keep: 'tail', maxBytes: 1024 * 1024 };
+const UNREAD = { keep: 'tail', maxBytes: KEPT_BYTES };
 const NAMES = ['output', 'stdout', 'stderr'] as const;
 
 /** What a live command sets of its run. */
@@ -81,25 +81,26 @@ export class Live<End> {
   }
 
   #inPipes(command: string, options: BashOptions): Promise<BashResult> {
-    const streams: Streams = {
-      bytes: false,
-      fed: true,
-      started: (pid, input) => {
-        let written: Promise<unknown> = Promise.resolve();
-        this.#type = (chars) => {
-          const rest = chars.replaceAll(INTERRUPT, '');
-          if (rest.length < chars.length) signalGroup(pid, 'SIGINT');
-          if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
-        };
-        this.#onBegun();
-      },
-      // The pid may soon be that of another process.
-      over: () => {
-        this.#type = () => {};
-      },
-    };
-    const held: BashOptions & { [STREAMS]: Streams } = { ...options, [STREAMS]: streams };
-    return bash(command, held);
+    return bash(
+      command,
+      withStreams(options, {
+        bytes: false,
+        fed: true,
+        started: (pid, input) => {
+          let written: Promise<unknown> = Promise.resolve();
+          this.#type = (chars) => {
+            const rest = chars.replaceAll(INTERRUPT, '');
+            if (rest.length < chars.length) signalGroup(pid, 'SIGINT');
+            if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
+          };
+          this.#onBegun();
+        },
+        // The pid may soon be that of another process.
+        over: () => {
+          this.#type = () => {};
+        },
+      }),
+    );
   }
 
   async #inTerminal(command: string, options: BashOptions): Promise<BashResult> {

@@ -1,6 +1,8 @@
 import { type BashOptions, bash } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 
+/** What is kept of an output that a framework reads later, in bytes, unless it says otherwise. */
+export const KEPT_BYTES: number = 1024 * 1024;
 /** The most that a tail keeps, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Bytes of the longest character. */
