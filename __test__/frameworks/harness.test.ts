@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join, relative } from 'node:path';
 import { type HarnessSandboxOptions, type HarnessV1NetworkPolicy, harnessSandbox } from 'agent-bash/harness';
 import { describe, expect, it } from 'vitest';
 import { reachedUnder } from '../../ts/frameworks/harness/policy.ts';
+import { remove } from '../support/folder.ts';
 import { alive, finished, folder, isLinux, outside, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
@@ -64,6 +66,20 @@ describe.runIf(isLinux)('a session', () => {
     expect(await free.run({ command })).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     expect(readdirSync(other)).toEqual(['there']);
     expect(free).not.toHaveProperty('setNetworkPolicy');
+  });
+
+  it('is read by another session unless `read` bounds that', async () => {
+    // Not below /tmp, which is private to each session.
+    const dir = mkdtempSync(join(homedir(), 'agent-bash-test-'));
+    finished(() => remove(dir));
+    for (const bounded of [false, true]) {
+      const { create } = providerOf({ dir, ...(bounded && { confine: { read: [] } }) });
+      const [one, two] = await Promise.all([create(), create()]);
+      await one.writeTextFile({ path: 'a', content: 'text' });
+      const read = (session: typeof one) => session.run({ command: `cat '${one.defaultWorkingDirectory}/a'` });
+      expect(await read(one)).toMatchObject({ exitCode: 0, stdout: 'text' });
+      expect(await read(two)).toMatchObject(bounded ? { exitCode: 1, stdout: '' } : { exitCode: 0, stdout: 'text' });
+    }
   });
 
   it('is refused for an id that is taken, and is found again by its id', async () => {
@@ -151,6 +167,35 @@ describe.runIf(isLinux)('onFirstCreate', () => {
     await expect(broken).rejects.toThrow('broken');
     expect(readdirSync(dir)).toEqual([]);
     await create({ sessionId: 'one', identity: 'one', onFirstCreate: async () => {} });
+  });
+
+  it('takes a claim from another container once that shows no sign of life for a minute', async () => {
+    const first = providerOf({ confine: 'off' });
+    const claims = () => readdirSync(first.dir).filter((name) => name.endsWith('.claim'));
+    let claimed: string[] = [];
+    const onFirstCreate = async () => {
+      claimed = claims();
+    };
+    await first.create({ identity: 'one', onFirstCreate });
+    expect([claimed.length, claims()]).toEqual([1, []]);
+
+    const { dir, create } = providerOf({ confine: 'off' });
+    const claim = join(dir, claimed[0] as string);
+    const theirs = join(claim, 'making-1.0001.000000-theirs');
+    mkdirSync(theirs, { recursive: true });
+    const making = create({ identity: 'one', onFirstCreate });
+    const own = () => readdirSync(dir).find((name) => name.startsWith('making-') && existsSync(join(dir, name, name)));
+    const staging = join(dir, await until(own, 'the claim that waits'));
+    // Each look at the claim of another one is a sign of its own.
+    const looked = async (before = statSync(staging).mtimeMs) =>
+      await until(() => statSync(staging).mtimeMs > before, 'another look');
+    await looked();
+    await looked();
+    expect(readdirSync(claim)).toEqual([basename(theirs)]);
+    const earlier = new Date(Date.now() - 61_000);
+    utimesSync(claim, earlier, earlier);
+    expect((await (await making).run({ command: 'ls -A' })).stdout).toBe('.home\n');
+    expect(existsSync(claim)).toBe(false);
   });
 });
 
