@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -10,7 +10,7 @@ import { HarnessAgent, prepareHarnessSandboxTemplate } from '@ai-sdk/harness/age
 import { type HarnessSandboxOptions, harnessSandbox } from 'agent-bash/harness';
 import { describe, expect, it } from 'vitest';
 import { HELD_PIPE, pidIn, WITH_CHILD } from '../../frameworks/support.ts';
-import { alive, finished, folder, outside, until } from '../../support/index.ts';
+import { alive, finished, folder, HANG, outside, until } from '../../support/index.ts';
 import { shellHarness } from './harness-shell.ts';
 import { printedByPage } from './support.ts';
 
@@ -295,6 +295,41 @@ describe('a session', () => {
     const printed = (await Promise.all([run(), run(), run()])).map(({ stdout }) => stdout.trim()).sort();
     expect(printed).toEqual(['made', 'made', 'made\nmade']);
     expect(readdirSync(dir).filter((name) => name.startsWith('making-') || name.endsWith('.claim'))).toEqual([]);
+  });
+
+  it('shows a sign of life while onFirstCreate runs', async () => {
+    const dir = folder();
+    const claim = () => readdirSync(dir).find((name) => name.endsWith('.claim')) as string;
+    const signed = (path: string, before: Date) =>
+      until(() => statSync(path).mtimeMs > before.getTime(), 'a sign of life', HANG);
+    const onFirstCreate = async () => {
+      const earlier = new Date(0);
+      utimesSync(join(dir, claim()), earlier, earlier);
+      await signed(join(dir, claim()), earlier);
+    };
+    await harnessSandbox({ dir, confine: 'off' }).createSession({ identity: 'one', onFirstCreate });
+  });
+
+  it('is kept while something may run in it, and once stopped only as long as the host has it', async () => {
+    const source = `
+      import { harnessSandbox } from 'agent-bash/harness';
+      const provider = harnessSandbox({ dir: process.argv[1], confine: 'off' });
+      const made = async (sessionId) => {
+        const session = await provider.createSession({ sessionId });
+        await session.run({ command: 'echo text > a' });
+        if (sessionId === 'stopped') await session.stop();
+        return new WeakRef(session);
+      };
+      const sessions = [await made('stopped'), await made('running')];
+      for (let rounds = 100; rounds > 0 && sessions[0].deref(); rounds--) {
+        await new Promise(setImmediate);
+        gc();
+      }
+      const again = await provider.resumeSession({ sessionId: 'stopped' });
+      console.log(sessions.map((session) => session.deref()?.id), await again.readTextFile({ path: 'a' }));`;
+    const args = ['--expose-gc', '--input-type=module', '--eval', source, folder()];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
+    expect(stdout).toBe("[ undefined, 'running' ] text\n\n");
   });
 
   it('without dir its folder goes with the process, also after a kill', async () => {

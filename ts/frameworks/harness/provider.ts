@@ -35,20 +35,21 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   const temporary = given === undefined ? new PrivateHome('dir') : null;
   const fixed = given === undefined ? '' : resolve(given);
   const dirOf = () => temporary?.path ?? fixed;
-  const live = new Map<string, HarnessV1NetworkSandboxSession>();
+  const sessions = new Sessions();
   const folderOf = (id: unknown) => {
     if (typeof id !== 'string' || id === '') throw invalid('sessionId is no text');
     return join(dirOf(), nameOf('session', id));
   };
   const sessionIn = (folder: string, id: string, reached: Reached) => {
-    const made = networkSession({
+    const made: HarnessV1NetworkSandboxSession = networkSession({
       ...{ id, folder, ports, networkUnder },
       network: reached,
       policyFile: policyFileOf(folder),
       open: (network) => open(folder, network, ports),
-      onDestroyed: () => live.delete(id),
+      onStopped: () => sessions.release(made),
+      onDestroyed: () => sessions.forget(id, made),
     });
-    live.set(id, made);
+    sessions.keep(id, made);
     return made;
   };
 
@@ -76,7 +77,8 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
     const folder = folderOf(id);
     if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dirOf()}`);
     const policy = await policyIn(folder);
-    const known = live.get(id);
+    const known = sessions.find(id);
+    if (known) sessions.keep(id, known);
     if (known && policy) await known.setNetworkPolicy?.(policy);
     if (known) return known;
     if (policy === null) return sessionIn(folder, id, network);
@@ -89,6 +91,37 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
     createSession,
     ...(temporary === null && { resumeSession }),
   };
+}
+
+/** The sessions of this process by their id. One that was stopped is found as long as the host still has it. */
+class Sessions {
+  readonly #known = new Map<string, WeakRef<HarnessV1NetworkSandboxSession>>();
+  /** Those in which something may run. */
+  readonly #kept = new Set<HarnessV1NetworkSandboxSession>();
+  readonly #collected = new FinalizationRegistry<string>((id) => {
+    if (this.find(id) === undefined) this.#known.delete(id);
+  });
+
+  find(id: string): HarnessV1NetworkSandboxSession | undefined {
+    return this.#known.get(id)?.deref();
+  }
+
+  keep(id: string, session: HarnessV1NetworkSandboxSession): void {
+    if (this.find(id) !== session) {
+      this.#known.set(id, new WeakRef(session));
+      this.#collected.register(session, id);
+    }
+    this.#kept.add(session);
+  }
+
+  release(session: HarnessV1NetworkSandboxSession): void {
+    this.#kept.delete(session);
+  }
+
+  forget(id: string, session: HarnessV1NetworkSandboxSession): void {
+    this.release(session);
+    if (this.find(id) === session) this.#known.delete(id);
+  }
 }
 
 /** Makes the home in a folder, and lets `onFirstCreate` do the rest. Nothing that it started goes on. */

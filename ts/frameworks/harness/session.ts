@@ -22,6 +22,7 @@ export interface Setup {
   networkUnder: ((policy: HarnessV1NetworkPolicy, folder: string) => Reached) | null;
   /** Makes a local session whose commands reach these hosts. */
   open(network: Reached): LocalSandboxSession;
+  onStopped(): void;
   onDestroyed(): void;
 }
 
@@ -72,7 +73,10 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
     ports,
     getPortEndpoint: async (options) => ({ url: await getPortUrl(options) }),
     getPortUrl,
-    stop: () => destroyed ?? exchange.end(),
+    stop: async () => {
+      await (destroyed ?? exchange.end());
+      setup.onStopped();
+    },
     destroy() {
       destroyed ??= exchange.turn(remove).catch((error) => {
         destroyed = null;
