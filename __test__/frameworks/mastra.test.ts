@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mastraApproval, mastraSandbox } from 'agent-bash/mastra';
 import { describe, expect, it } from 'vitest';
@@ -99,6 +99,28 @@ it('a process is fed, read, listed, and ended as a whole', async () => {
   expect(server.exitCode).toBe(130);
   expect(await processes.get(cat.pid)).toBe(cat);
   expect(await processes.get(cat.pid)).toBe(undefined);
+});
+
+it('kill ends what an exited process has left running, and stop also what a forgotten one has', async () => {
+  const cwd = folder();
+  const sandbox = sandboxOf({ cwd });
+  const { processes } = sandbox;
+  const left = async (name: string) => {
+    const own = join(cwd, name);
+    mkdirSync(own);
+    const process = await processes.spawn(HELD_PIPE, { cwd: own });
+    expect(await process.wait()).toMatchObject({ exitCode: 0, stdout: 'first\nlast\n' });
+    return { process, child: await pidIn(own) };
+  };
+  const [one, two, three] = [await left('one'), await left('two'), await left('three')];
+  expect(await processes.kill(one.process.pid)).toBe(false);
+  expect([one, two, three].map(({ child }) => alive(child))).toEqual([false, true, true]);
+  expect(await two.process.kill()).toBe(false);
+  expect([two, three].map(({ child }) => alive(child))).toEqual([false, true]);
+  expect(await processes.get(three.process.pid)).toBe(three.process);
+  expect(await processes.list()).toMatchObject([{ pid: two.process.pid }]);
+  await sandbox.stop();
+  expect(alive(three.child)).toBe(false);
 });
 
 it('a reader that comes late, and an input that is closed late, do no harm', async () => {

@@ -126,6 +126,17 @@ describe('what the sandbox of Mastra lacks', () => {
     expect(await call('kill_process', { pid })).toContain('not found or had already exited');
   });
 
+  it('a process is killed that has exited and left a child', async () => {
+    const cwd = folder();
+    const { run, call } = await toolsOf({ cwd });
+    const pid = /PID: (\d+)/.exec(await run(HELD_PIPE, { background: true }))?.[1] ?? '';
+    const child = await pidIn(cwd);
+    await until(async () => (await call('get_process_output', { pid })).includes('Exit code: 0'), 'the exit');
+    expect(alive(child)).toBe(true);
+    expect(await call('kill_process', { pid })).toContain('not found or had already exited');
+    expect(alive(child)).toBe(false);
+  });
+
   it('the sandbox is destroyed', async () => {
     const cwd = folder();
     const { run, workspace } = await toolsOf({ cwd });

@@ -12,8 +12,10 @@ export interface Started {
   /** `null` if it reads nothing. */
   input: Input | null;
   ended: Promise<CommandResult>;
-  /** Ends the process and all that it started. */
+  /** Ends the command. */
   abort(): void;
+  /** Ends the command and all that it has left running. Resolves when it is gone. */
+  end(): Promise<void>;
 }
 
 /** The handle of a process, with the members of Mastra's `ProcessHandle`. */
@@ -94,13 +96,13 @@ export class Process {
     });
   }
 
-  /** Ends the process and all that it started, and resolves when they are gone: `true` the first time. */
+  /** Ends the process and all that it has left running. Resolves when they are gone: `true` if it had not exited. */
   async kill(): Promise<boolean> {
-    const { ended, output, abort } = this.#started;
+    const { ended, output, end } = this.#started;
     const first = this.exitCode === undefined && !this.#killed;
     this.#killed = true;
     output.waited();
-    abort();
+    await end();
     await ended.catch(() => {});
     return first;
   }

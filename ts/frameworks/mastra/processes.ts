@@ -1,7 +1,9 @@
 import { type BashOptions, bash } from 'agent-bash';
 import { linkedAbort } from '../../core/abort.ts';
 import { type Input, withStreams } from '../../core/streams.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import type { Command, Commands } from '../shared/commands.ts';
+import type { Lifetime } from '../shared/lifetime.ts';
 import { KEPT_BYTES } from '../shared/tail.ts';
 import { aborted, notRun } from './errors.ts';
 import { type Listeners, Output } from './output.ts';
@@ -29,6 +31,8 @@ export class Processes {
   readonly #commands: Commands;
   readonly #setting: (options: CommandCall) => Placed;
   readonly #processes = new Map<string, Process>();
+  /** What runs or was left running, also by processes that are forgotten, with the process once it has started. */
+  readonly #lifetimes = new Map<Lifetime, Process | null>();
 
   /** `setting` returns the options of a command, and throws if the sandbox is not ready. */
   constructor(commands: Commands, setting: (options: CommandCall) => Placed) {
@@ -48,17 +52,25 @@ export class Processes {
     const { controller, unlink } = linkedAbort([setting.signal]);
     const { begun, start } = holding(fed, () => output.waited());
     const { signal } = controller;
-    const held = { ...setting, signal, start, sanitize: false, onOutput: output.push };
+    const lifetime = this.#commands.lifetime.within();
+    this.#lifetimes.set(lifetime, null);
+    const held = { ...setting, signal, start, lifetime, sanitize: false, onOutput: output.push };
     const running = this.#commands.run(command, held);
     const ended = running.finally(unlink).then((result) => output.end(command, setting.cwd, result));
     ended.catch(() => {});
+    const forget = () => void this.#lifetimes.delete(lifetime);
+    running.then(({ survivors }) => {
+      if (survivors.length === 0) forget();
+    }, forget);
     const first = await Promise.race([begun, ended.then(() => null)]).catch((error) => {
       throw notRun(error);
     });
     if (first === null) throw aborted('spawn', setting.signal?.reason);
     const { pid, input } = first;
     const abort = () => controller.abort();
-    const process = new Process({ command, pid, output, input: fed ? input : null, ended, abort });
+    const end = () => lifetime.end().then(forget);
+    const process = new Process({ command, pid, output, input: fed ? input : null, ended, abort, end });
+    if (this.#lifetimes.has(lifetime)) this.#lifetimes.set(lifetime, process);
     this.#add(process);
     return process;
   }
@@ -83,16 +95,19 @@ export class Processes {
     this.#processes.delete(pid);
   }
 
-  /** Ends a process and all that it started. `true` once. */
+  /** Ends a process and all that it started, also if it has exited and is forgotten. `true` if it had not exited. */
   async kill(pid: string): Promise<boolean> {
-    const process = this.#processes.get(pid);
+    // The tools of Mastra call `get` first, which forgets a process that has exited.
+    const left = [...this.#lifetimes.values()].reverse();
+    const process = this.#processes.get(pid) ?? left.find((one) => one?.pid === pid);
     this.release(pid);
     return (await process?.kill()) ?? false;
   }
 
-  /** Ends all processes. */
+  /** Ends all processes, and all that they have left running. */
   async end(): Promise<void> {
-    await Promise.all([...this.#processes.keys()].map((pid) => this.kill(pid)));
+    const killed = [...this.#processes.keys()].map((pid) => this.kill(pid));
+    await allEnded([...killed, ...[...this.#lifetimes.keys()].map((lifetime) => lifetime.end())]);
   }
 
   #add(process: Process): void {
