@@ -309,7 +309,8 @@ export interface BashOptions {
    * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
    *
    * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
-   * host and writes inside of the tree only. A command in a terminal or in the background always runs.
+   * host and writes inside of the tree only. A command in a terminal or in the background always runs, and so does one
+   * whose streams an adapter reads and writes while it runs.
    *
    * @default 'off'
    * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
