@@ -49,8 +49,7 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
       onStopped: () => sessions.release(made),
       onDestroyed: () => sessions.forget(id, made),
     });
-    sessions.keep(id, made);
-    return made;
+    return sessions.keep(id, made);
   };
 
   const createSession: HarnessV1SandboxProvider['createSession'] = async (wanted = {}) => {
@@ -77,8 +76,7 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
     const folder = folderOf(id);
     if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dirOf()}`);
     const policy = await policyIn(folder);
-    const known = sessions.find(id);
-    if (known) sessions.keep(id, known);
+    const known = sessions.resumed(id);
     if (known && policy) await known.setNetworkPolicy?.(policy);
     if (known) return known;
     if (policy === null) return sessionIn(folder, id, network);
@@ -99,19 +97,20 @@ class Sessions {
   /** Those in which something may run. */
   readonly #kept = new Set<HarnessV1NetworkSandboxSession>();
   readonly #collected = new FinalizationRegistry<string>((id) => {
-    if (this.find(id) === undefined) this.#known.delete(id);
+    if (this.#find(id) === undefined) this.#known.delete(id);
   });
 
-  find(id: string): HarnessV1NetworkSandboxSession | undefined {
-    return this.#known.get(id)?.deref();
+  keep(id: string, session: HarnessV1NetworkSandboxSession): HarnessV1NetworkSandboxSession {
+    this.#known.set(id, new WeakRef(session));
+    this.#collected.register(session, id);
+    this.#kept.add(session);
+    return session;
   }
 
-  keep(id: string, session: HarnessV1NetworkSandboxSession): void {
-    if (this.find(id) !== session) {
-      this.#known.set(id, new WeakRef(session));
-      this.#collected.register(session, id);
-    }
-    this.#kept.add(session);
+  resumed(id: string): HarnessV1NetworkSandboxSession | undefined {
+    const session = this.#find(id);
+    if (session) this.#kept.add(session);
+    return session;
   }
 
   release(session: HarnessV1NetworkSandboxSession): void {
@@ -120,7 +119,11 @@ class Sessions {
 
   forget(id: string, session: HarnessV1NetworkSandboxSession): void {
     this.release(session);
-    if (this.find(id) === session) this.#known.delete(id);
+    if (this.#find(id) === session) this.#known.delete(id);
+  }
+
+  #find(id: string): HarnessV1NetworkSandboxSession | undefined {
+    return this.#known.get(id)?.deref();
   }
 }
 

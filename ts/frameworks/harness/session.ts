@@ -73,10 +73,7 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
     ports,
     getPortEndpoint: async (options) => ({ url: await getPortUrl(options) }),
     getPortUrl,
-    stop: async () => {
-      await (destroyed ?? exchange.end());
-      setup.onStopped();
-    },
+    stop: () => (destroyed ?? exchange.end()).then(setup.onStopped),
     destroy() {
       destroyed ??= exchange.turn(remove).catch((error) => {
         destroyed = null;
