@@ -1,8 +1,8 @@
 //! Holds the transport to another machine, for example `ssh`, for a host.
 //!
 //! Frames of the host come on standard input and go to the transport. Its output goes to standard output, its messages
-//! to standard error. When the host ends in any way, the carrier says goodbye on the other machine, gives it a moment to
-//! end, and ends the transport. A host that wants the other machine to go on sends [`Kind::Drop`] first.
+//! to standard error. When the host ends in any way, the carrier says goodbye on the other machine, gives it a moment
+//! to end, and ends the transport. A host that wants the other machine to go on sends [`Kind::Drop`] first.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

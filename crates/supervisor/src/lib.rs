@@ -1,8 +1,9 @@
 //! The processes between a host and its commands: one supervisor per host process, which forks shims, each of which
 //! runs one command at a time.
 //!
-//! `main.rs` is the supervisor's program, which can also hold the transport to another machine (`carrier.rs`). Begin with `shim/mod.rs`, the life of a shim with its commands. Nothing here
-//! is asynchronous. The addon uses [`tree`] and [`group`] to find and end the processes of dead helpers.
+//! `main.rs` is the supervisor's program. Begin with `shim/mod.rs`, the life of a shim with its commands. Nothing here
+//! is asynchronous. The addon uses [`tree`] and [`group`] to find and end the processes of dead helpers. The same
+//! program holds the transport to another machine (`carrier.rs`).
 
 mod blocked;
 mod carrier;

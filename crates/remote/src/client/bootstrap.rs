@@ -1,9 +1,9 @@
-//! The text that starts our program there, in one connection: it searches for the program, checks its hash, and if it is
-//! missing receives it.
+//! The text that starts our program there, in one connection: it searches for the program, checks its hash, and
+//! receives the program if it is missing.
 //!
-//! The text is one argument of `/bin/sh -c`, and stands between two `'` in the line for a login shell. So it has no `'`,
-//! no newline, and no `!`, which some shells replace. Its answers are lines that begin with a random mark, since a login
-//! shell and its start files may print anything before them.
+//! The text is one argument of `/bin/sh -c`, and stands between two `'` in the line for a login shell. So it has no
+//! `'`, no newline, and no `!`, which some shells replace. Its answers are lines that begin with a random mark, since a
+//! login shell and its start files may print anything before them.
 //!
 //! | answer | meaning |
 //! |---|---|

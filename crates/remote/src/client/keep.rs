@@ -6,9 +6,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::begin::begin;
 use super::reach::{Reached, reach};
 use super::settings::Settings;
-use super::target::{State, Target, begin};
+use super::target::{State, Target};
 use super::transport::Transport;
 use crate::link::{Cut, carry};
 use crate::messages::{Facts, FromProgram, Resume, ToProgram, decode};
@@ -110,16 +111,12 @@ async fn again(
         if target.upgrade().is_none_or(|target| target.state() == State::Closed) {
             return None;
         }
-        let reached = timeout(left, reach(settings)).await;
-        match reached {
-            Ok(Ok(reached)) => match resume(reached, post, facts).await {
+        if let Ok(Ok(reached)) = timeout(left, reach(settings)).await {
+            match resume(reached, post, facts).await {
                 Resumed::Here(transport) => return Some(Ok(transport)),
-                Resumed::Gone(reached) => {
-                    return Some(anew(target, settings, *reached).await);
-                }
+                Resumed::Gone(reached) => return Some(anew(target, settings, *reached).await),
                 Resumed::Elsewhere => {}
-            },
-            Ok(Err(_)) | Err(_) => {}
+            }
         }
         sleep(pause.min(left)).await;
         pause = (pause * 2).min(longest);

@@ -7,12 +7,16 @@
 //! | `transport` | the process that holds the transport, and what it says |
 //! | `reach` | one attempt, from the transport to the first greeting |
 //! | `reason` | why an attempt failed, read from what the transport said |
+//! | `begin` | makes a program ours that was reached |
 //! | `target` | a target with its state: connected, disconnected, lost, closed |
 //! | `keep` | keeps a link to the target, until the lease ends |
+//! | `connect` | the first connection, and the one after a loss |
 //! | `run` | one command there |
 
 mod address;
+mod begin;
 mod bootstrap;
+mod connect;
 mod error;
 mod keep;
 mod reach;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
+use super::connect::NotReady;
 use super::error::TargetError;
-use super::target::{Happened, NotReady, State, Target};
+use super::target::{Happened, State, Target};
 use crate::messages::{Call, Event, Failure, Order};
 use crate::post::Post;
 use runner::error::Error;

@@ -7,12 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::error::TargetError;
-use super::keep::keep;
-use super::reach::{Reached, reach};
+use super::begin::Instance;
 use super::settings::Settings;
-use crate::messages::{Begin, Event, Facts, ToProgram};
-use crate::post::Post;
+use crate::messages::{Event, Facts};
 
 /// Whether commands can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,16 +32,6 @@ pub(super) enum Happened {
     Lost(&'static str),
 }
 
-/// The program that runs the commands now.
-pub(super) struct Instance {
-    /// What waits for it, and what it has sent.
-    pub post: Arc<Post>,
-    /// What it has told of itself.
-    pub facts: Arc<Facts>,
-    /// Whether it was sent when it was started.
-    pub sent: bool,
-}
-
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
 pub struct Target {
     pub(super) settings: Settings,
@@ -57,23 +44,15 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reaches a machine, and starts the program there.
-    ///
-    /// # Errors
-    /// If the machine cannot be reached, or takes no program. Nothing is left there.
-    pub async fn connect(settings: Settings) -> Result<Arc<Self>, TargetError> {
-        let reached = reach(&settings).await?;
-        let (instance, begun) = begin(&settings, reached).await?;
-        let target = Arc::new(Self {
+    pub(super) fn new(settings: Settings, instance: Instance) -> Arc<Self> {
+        Arc::new(Self {
             settings,
             instance: Mutex::new(instance),
             state: watch::Sender::new(State::Connected),
             runs: Mutex::default(),
             last_run: AtomicU64::new(0),
             healing: tokio::sync::Mutex::default(),
-        });
-        tokio::spawn(keep(Arc::downgrade(&target), begun));
-        Ok(target)
+        })
     }
 
     /// Returns the name in results.
@@ -136,73 +115,6 @@ impl Target {
             let _gone = sender.send(Happened::Lost(why));
         }
     }
-
-    /// Waits until commands can run. Connects anew if the target is lost.
-    ///
-    /// # Errors
-    /// If the target was closed, or cannot be reached again.
-    pub(super) async fn ready(self: &Arc<Self>) -> Result<(), NotReady> {
-        let mut state = self.state.subscribe();
-        loop {
-            let now = *state.borrow_and_update();
-            match now {
-                State::Connected => return Ok(()),
-                State::Closed => return Err(NotReady::Closed),
-                State::Disconnected => {}
-                State::Lost => {
-                    self.heal().await?;
-                    continue;
-                }
-            }
-            if state.changed().await.is_err() {
-                return Err(NotReady::Closed);
-            }
-        }
-    }
-
-    async fn heal(self: &Arc<Self>) -> Result<(), NotReady> {
-        let _one = self.healing.lock().await;
-        if self.state() != State::Lost {
-            return Ok(());
-        }
-        let reached = reach(&self.settings).await.map_err(NotReady::Unreachable)?;
-        let (instance, begun) = begin(&self.settings, reached).await.map_err(NotReady::Unreachable)?;
-        *self.instance() = instance;
-        let was_lost = self.state.send_if_modified(|state| {
-            let was_lost = *state == State::Lost;
-            if was_lost {
-                *state = State::Connected;
-            }
-            was_lost
-        });
-        if was_lost {
-            tokio::spawn(keep(Arc::downgrade(self), begun));
-        }
-        Ok(())
-    }
-}
-
-/// Why no command can run.
-pub(super) enum NotReady {
-    /// The target was closed.
-    Closed,
-    /// The target cannot be reached again.
-    Unreachable(TargetError),
-}
-
-/// Makes a program ours.
-pub(super) async fn begin(
-    settings: &Settings,
-    reached: Reached,
-) -> Result<(Instance, super::transport::Transport), TargetError> {
-    let Reached { mut transport, facts, sent } = reached;
-    let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let begin = Begin { lease_ms: millis(settings.lease), alive_ms: millis(settings.alive) };
-    if let Err(error) = transport.link.greet(&ToProgram::Begin(begin)).await {
-        let reason = super::error::Reason::Unreachable;
-        return Err(TargetError::new(&settings.id, reason, &error.to_string(), transport.said()));
-    }
-    Ok((Instance { post: Arc::default(), facts: Arc::new(facts), sent }, transport))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
