@@ -5,7 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `messages` | what both sides say, before and after they know each other |
+//! | `messages/` | what both sides say, before and after they know each other |
 //! | `post` | the mailbox of one side, shared by all its tasks |
 //! | `link` | passes frames over one connection until it is cut |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
@@ -18,6 +18,7 @@ pub mod program;
 
 pub use link::{Cut, Link, LinkError, carry};
 pub use messages::{
-    Begin, Call, Event, Facts, Failure, FromProgram, Order, Place, Resume, ToProgram, Token, decode, encode,
+    Answer, Ask, Begin, Call, Event, Facts, Failure, FromProgram, OfSession, Order, Place, Resume, ToProgram, Token,
+    decode, encode,
 };
 pub use post::Post;

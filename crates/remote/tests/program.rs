@@ -74,7 +74,7 @@ async fn until<T>(link: &mut Link, post: &Post, takes: bool, mut found: impl FnM
 
 fn outcome_of(run: u64) -> impl FnMut(u64, Event) -> Option<Box<Outcome>> {
     move |number, event| match event {
-        Event::Ended(outcome) if number == run => Some(outcome),
+        Event::Ended(outcome, _) if number == run => Some(outcome),
         Event::Failed(failure) => panic!("{failure:?}"),
         _ => None,
     }
@@ -163,7 +163,7 @@ async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
         until(&mut link, &post, true, |_, event| {
             match event {
                 Event::Output(_, more) => text += &more,
-                Event::Ended(outcome) => ended = Some(outcome),
+                Event::Ended(outcome, _) => ended = Some(outcome),
                 other => panic!("{other:?}"),
             }
             (ended.is_some() || cut < 6 && text.len() > cut * 4_000).then_some(())

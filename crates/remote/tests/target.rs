@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capture::Stream;
-use remote::client::{Address, Distant, Program, Quoting, Reason, Settings, State, Target};
-use remote::{Order, Place};
+use remote::client::{Address, Distant, Program, Quoting, Reason, Settings, State, Target, Unanswered};
+use remote::{Answer, Ask, OfSession, Order, Place};
 use runner::request::RawOptions;
 use runner::run::outcome::{Outcome, Status};
 use runner::run::{Listener, LiveView, Prompt, Reply, judged};
@@ -32,8 +32,8 @@ fn program() -> Program {
 fn settings(home: &Path, lease: Duration) -> Settings {
     runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let home = home.to_str().expect("text");
-    let relay = r#"cat | setsid "$@" | cat"#;
-    let words = ["env", "-i", "PATH=/usr/bin:/bin", &format!("HOME={home}"), "/bin/sh", "-c", relay, "relay"];
+    let relay = r#"setsid "$@" < <(cat) | cat"#;
+    let words = ["env", "-i", "PATH=/usr/bin:/bin", &format!("HOME={home}"), "bash", "-c", relay, "relay"];
     Settings {
         address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
         id: "command:test".into(),
@@ -91,23 +91,31 @@ struct Run {
 }
 
 fn run(target: &Arc<Target>, command: &str, options: &str) -> Run {
+    run_in(target, Place::Shell, "/", command, options)
+}
+
+fn run_in(target: &Arc<Target>, place: Place, cwd: &str, command: &str, options: &str) -> Run {
     let (replies, inbox) = unbounded_channel();
     let ear = Ear { text: Arc::default(), pid: Arc::default(), replies };
     let raw = RawOptions::from_json(options).expect("options");
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw).expect("a command that may run");
-    let order =
-        Order { command: command.into(), cwd: "/".into(), options: options.into(), stdin: None, place: Place::Shell };
-    let (target, listener) = (Arc::clone(target), ear.clone());
-    let ended = tokio::spawn(async move { target.run(order, judged, Duration::from_secs(1), listener, inbox).await });
+    let order = Order { command: command.into(), cwd: cwd.into(), options: options.into(), stdin: None, place };
+    let (run, listener) = (target.run(order, judged, Duration::from_secs(1)), ear.clone());
+    let ended = tokio::spawn(async move {
+        match run {
+            Ok(run) => run.finish(listener, inbox).await,
+            Err(error) => Distant::Failed(error),
+        }
+    });
     Run { ear, ended }
 }
 
 impl Run {
     async fn outcome(self) -> Outcome {
         match within("the outcome", self.ended).await.expect("no panic") {
-            Distant::Outcome(outcome) => *outcome,
+            Distant::Outcome(outcome, _) => *outcome,
             Distant::Failed(error) => panic!("{error}"),
             Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
         }
@@ -198,6 +206,17 @@ async fn an_abort_ends_a_command_there_and_one_before_its_start_runs_nothing() {
     aborted.ear.replies.send(Reply::Abort).expect("it runs");
     let outcome = aborted.outcome().await;
     assert_eq!((outcome.status, outcome.exit_code), (Status::Aborted, Some(130)));
+    // While no link is there, a command has not begun.
+    let mut states = target.watch();
+    assert!(cut(home.path()));
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    let made = home.path().join("made");
+    let never = run(&target, &format!("touch {}", made.display()), "{}");
+    never.ear.replies.send(Reply::Abort).expect("it waits");
+    let outcome = never.outcome().await;
+    assert_eq!((outcome.status, outcome.pid), (Status::Aborted, 0));
+    assert_eq!(run(&target, "echo later", "{}").outcome().await.stdout, "later\n");
+    assert!(!made.exists());
     target.close();
 }
 
@@ -218,4 +237,25 @@ async fn a_target_that_cannot_be_reached_says_why() {
     assert_eq!(error.reason, Reason::Shell);
     let settings = Settings { programs: Vec::new(), ..settings(home.path(), PATIENCE) };
     assert_eq!(Target::connect(settings).await.err().expect("no target").reason, Reason::NoProgram);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_remembers_there_and_runs_in_the_order_of_the_calls() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let ask = async |of_session| within("the answer", target.ask(Ask::Session(7, of_session))).await;
+    assert_eq!(ask(OfSession::Begin("/usr".into())).await.expect("a session"), Answer::Done);
+    let place = Place::Session(7);
+    let first = run_in(&target, place, "", "sleep 0.1; cd lib; x=1", "{}");
+    let second = run_in(&target, place, "", "echo $PWD $x", "{}");
+    assert_eq!(first.outcome().await.exit_code, Some(0));
+    assert_eq!(second.outcome().await.stdout, "/usr/lib 1\n");
+    ask(OfSession::Reset).await.expect("a session");
+    assert_eq!(run_in(&target, place, "", "echo $PWD $x", "{}").outcome().await.stdout, "/usr\n");
+    ask(OfSession::Close).await.expect("a session");
+    let refused = within("the refusal", run_in(&target, place, "", "echo", "{}").ended).await.expect("no panic");
+    assert!(matches!(refused, Distant::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
+    target.close();
+    let refused = ask(OfSession::Reset).await.expect_err("a closed target");
+    assert!(matches!(refused, Unanswered::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
 }

@@ -5,14 +5,12 @@
 //! to end, and ends the transport. A host that wants the other machine to go on sends [`Kind::Drop`] first.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,8 +27,8 @@ pub const CARRY: &str = "carry";
 const FAREWELL: Duration = Duration::from_secs(5);
 /// Time the transport has between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
-/// Bytes that wait for a slow transport before the host has to wait, too.
-const WAITING: usize = 1024 * 1024;
+/// Frames that wait for a slow transport before the host has to wait, too.
+const WAITING: usize = 4;
 const READ: usize = 64 * 1024;
 /// Time a transport has to end by itself once it takes nothing more, or was dropped.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -55,20 +53,25 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
             return Ok(ExitCode::from(NOT_STARTED));
         }
     };
-    let (passing, passed) = mpsc::channel::<Infallible>();
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else { return Ok(ExitCode::FAILURE) };
+    let input = OwnedFd::from(input);
+    sys::set_nonblocking(&input)?;
+    let (over, passing) = sys::pipe()?;
     thread::spawn(move || {
         pass_output(output);
         drop(passing);
     });
-    let input = OwnedFd::from(input);
-    sys::set_nonblocking(&input)?;
-    Carrier { host, input: Some(input.into()), frames: Frames::default(), waiting: VecDeque::new(), speaks: false }
-        .pass_input()?;
+    let (frames, waiting) = Default::default();
+    let mut carrier = Carrier { host, over, input: Some(input.into()), frames, waiting, written: 0, speaks: false };
+    carrier.pass_input()?;
     let code = end(&mut child);
     // A process that has left the group may hold the output for longer.
-    let _ended = passed.recv_timeout(GRACE);
+    let _ended = poll(&mut [PollFd::new(carrier.over.as_fd(), PollFlags::POLLIN)], timeout_of(Some(GRACE)));
     Ok(ExitCode::from(code))
+}
+
+fn timeout_of(patience: Option<Duration>) -> PollTimeout {
+    patience.map_or(PollTimeout::NONE, |left| PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX))
 }
 
 /// Passes the output of the transport to the host. When the host is gone, it is still read: a transport that cannot
@@ -83,10 +86,14 @@ fn pass_output(mut output: ChildStdout) {
 
 struct Carrier {
     host: OwnedFd,
+    /// Is at its end once the output of the transport is.
+    over: OwnedFd,
     /// Standard input of the transport. `None` once it is closed.
     input: Option<File>,
     frames: Frames,
-    waiting: VecDeque<u8>,
+    waiting: VecDeque<Vec<u8>>,
+    /// Bytes of the first of them that were written.
+    written: usize,
     /// Whether the last bytes were a frame for the program there, which understands a goodbye.
     speaks: bool,
 }
@@ -97,24 +104,24 @@ impl Carrier {
     fn pass_input(&mut self) -> io::Result<()> {
         let mut until = None;
         while let Some(input) = &self.input {
-            let now = Instant::now();
-            let patience = until.map(|until: Instant| until.saturating_duration_since(now));
+            let patience = until.map(|until: Instant| until.saturating_duration_since(Instant::now()));
             if patience.is_some_and(|patience| patience.is_zero()) {
                 return Ok(());
             }
-            let wanted =
-                if until.is_none() && self.waiting.len() < WAITING { PollFlags::POLLIN } else { PollFlags::empty() };
-            let writes = if self.waiting.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
-            let mut ends = [PollFd::new(input.as_fd(), writes), PollFd::new(self.host.as_fd(), wanted)];
-            let watched = if until.is_some() { 1 } else { 2 };
-            let timeout =
-                patience.map_or(PollTimeout::NONE, |left| PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX));
-            match poll(&mut ends[..watched], timeout) {
+            let if_so = |so: bool, flag| if so { flag } else { PollFlags::empty() };
+            let mut ends = [
+                PollFd::new(input.as_fd(), if_so(!self.waiting.is_empty(), PollFlags::POLLOUT)),
+                PollFd::new(self.over.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.host.as_fd(), if_so(self.waiting.len() < WAITING, PollFlags::POLLIN)),
+            ];
+            // A host that is gone would be seen again and again.
+            let watched = if until.is_some() { 2 } else { 3 };
+            match poll(&mut ends[..watched], timeout_of(patience)) {
                 Err(nix::Error::EINTR) => continue,
                 result => result?,
             };
-            let [transport, host] = ends.map(|end| end.revents().unwrap_or(PollFlags::empty()));
-            if transport.contains(PollFlags::POLLERR) {
+            let [transport, over, host] = ends.map(|end| end.revents().unwrap_or(PollFlags::empty()));
+            if transport.contains(PollFlags::POLLERR) || !over.is_empty() {
                 return Ok(());
             }
             if transport.contains(PollFlags::POLLOUT) {
@@ -126,7 +133,7 @@ impl Carrier {
                 }
                 let mut goodbye = Vec::new();
                 Frame::unnumbered(Kind::Goodbye, Vec::new()).encode(&mut goodbye);
-                self.waiting.extend(goodbye);
+                self.waiting.push_back(goodbye);
                 until = Some(Instant::now() + FAREWELL);
             }
         }
@@ -145,12 +152,12 @@ impl Carrier {
         while let Some(frame) = self.frames.next_frame().map_err(io::Error::other)? {
             self.speaks = false;
             match frame.kind {
-                Kind::Raw => self.waiting.extend(frame.payload),
+                Kind::Raw => self.waiting.push_back(frame.payload),
                 Kind::Drop => self.input = None,
                 _ => {
                     let mut bytes = Vec::new();
                     frame.encode(&mut bytes);
-                    self.waiting.extend(bytes);
+                    self.waiting.push_back(bytes);
                     self.speaks = true;
                 }
             }
@@ -159,12 +166,15 @@ impl Carrier {
     }
 
     fn write(&mut self) {
-        let (bytes, _) = self.waiting.as_slices();
-        let Some(input) = &mut self.input else { return };
-        match input.write(bytes) {
-            Ok(count) => drop(self.waiting.drain(..count)),
+        let (Some(input), Some(bytes)) = (&mut self.input, self.waiting.front()) else { return };
+        match input.write(&bytes[self.written..]) {
+            Ok(count) => self.written += count,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(_) => self.input = None,
+        }
+        if self.written >= bytes.len() {
+            self.waiting.pop_front();
+            self.written = 0;
         }
     }
 }

@@ -1,21 +1,17 @@
-//! Connects to a target for the first time, and again once it is lost.
+//! Connects to a target, and begins runs there.
 
 use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::begin::begin;
 use super::error::TargetError;
 use super::keep::keep;
 use super::reach::reach;
 use super::settings::Settings;
-use super::target::{State, Target};
-
-/// Why no command can run.
-pub(super) enum NotReady {
-    /// The target was closed.
-    Closed,
-    /// The target cannot be reached again.
-    Unreachable(TargetError),
-}
+use super::target::{Happened, State, Target};
+use crate::messages::Call;
+use runner::error::Error;
 
 impl Target {
     /// Reaches a machine, and starts the program there.
@@ -30,47 +26,34 @@ impl Target {
         Ok(target)
     }
 
-    /// Waits until commands can run. Connects anew if the target is lost.
+    /// Begins a run with this call, now or once a link is there.
     ///
     /// # Errors
-    /// If the target was closed, or cannot be reached again.
-    pub(super) async fn ready(self: &Arc<Self>) -> Result<(), NotReady> {
-        let mut state = self.state.subscribe();
-        loop {
-            let now = *state.borrow_and_update();
-            match now {
-                State::Connected => return Ok(()),
-                State::Closed => return Err(NotReady::Closed),
-                State::Disconnected => {}
-                State::Lost => {
-                    self.heal().await?;
-                    continue;
-                }
-            }
-            if state.changed().await.is_err() {
-                return Err(NotReady::Closed);
-            }
+    /// If the target was closed, or the call is too large.
+    pub(super) fn begin(self: &Arc<Self>, call: Call) -> Result<Begun, Error> {
+        if self.state() == State::Closed {
+            let message = format!("the target {} was closed", self.id());
+            return Err(Error::There { code: "ERR_BASH_CLOSED", message, errno: None });
         }
+        let (run, happened) = self.add_run();
+        let begun = Begun { target: Arc::clone(self), run, happened };
+        let too_large = |_| Error::InvalidArg("the command with its input is too large for a target".to_owned());
+        self.outbox.send(run, call).map_err(too_large)?;
+        self.wanted.notify_one();
+        Ok(begun)
     }
+}
 
-    async fn heal(self: &Arc<Self>) -> Result<(), NotReady> {
-        let _one = self.healing.lock().await;
-        if self.state() != State::Lost {
-            return Ok(());
-        }
-        let reached = reach(&self.settings).await.map_err(NotReady::Unreachable)?;
-        let (instance, transport) = begin(&self.settings, reached).await.map_err(NotReady::Unreachable)?;
-        *self.instance() = instance;
-        let was_lost = self.state.send_if_modified(|state| {
-            let was_lost = *state == State::Lost;
-            if was_lost {
-                *state = State::Connected;
-            }
-            was_lost
-        });
-        if was_lost {
-            tokio::spawn(keep(Arc::downgrade(self), transport));
-        }
-        Ok(())
+/// A run that has begun, or waits for a link. It is forgotten when this is dropped.
+pub(super) struct Begun {
+    pub target: Arc<Target>,
+    pub run: u64,
+    pub happened: UnboundedReceiver<Happened>,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.target.outbox.take_back(self.run);
+        self.target.remove_run(self.run);
     }
 }

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::begin::begin;
+use super::begin::{Instance, begin};
+use super::error::TargetError;
 use super::reach::{Reached, reach};
 use super::settings::Settings;
 use super::target::{State, Target};
@@ -34,23 +35,18 @@ enum Served {
     Cut,
 }
 
-/// Serves the target over this link and later ones, until the target is closed or lost.
+/// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
+/// with its next run.
 pub(super) async fn keep(target: Weak<Target>, mut transport: Transport) {
-    loop {
-        let Some((settings, post, facts, state)) = target.upgrade().map(|target| {
-            let instance = target.instance();
-            (target.settings.clone(), Arc::clone(&instance.post), Arc::clone(&instance.facts), target.state.subscribe())
-        }) else {
-            return;
-        };
-        let why = match serve(&target, &mut transport, &post, settings.alive, state).await {
+    while let Some(kept) = Kept::of(&target) {
+        let why = match serve(&target, &mut transport, &kept).await {
             // The transport says goodbye as it is dropped.
             Served::Over => return,
             Served::Lost(why) => why,
             Served::Cut => {
                 transport.drop_link().await;
                 set(&target, State::Disconnected);
-                match again(&target, &settings, &post, &facts).await {
+                match again(&target, &kept).await {
                     Some(Ok(new)) => {
                         transport = new;
                         set(&target, State::Connected);
@@ -61,22 +57,79 @@ pub(super) async fn keep(target: Weak<Target>, mut transport: Transport) {
                 }
             }
         };
+        set(&target, State::Lost);
         if let Some(target) = target.upgrade() {
-            set_of(&target, State::Lost);
             target.lose_runs(why);
         }
-        return;
+        match heal(&target, kept).await {
+            Some(new) => transport = new,
+            None => return,
+        }
     }
 }
 
-async fn serve(
-    target: &Weak<Target>,
-    transport: &mut Transport,
-    post: &Post,
-    alive: Duration,
-    mut state: watch::Receiver<State>,
-) -> Served {
-    let carried = carry(&mut transport.link, post, alive, |message| {
+/// What is known of the target while nobody may have it any more.
+struct Kept {
+    settings: Settings,
+    post: Arc<Post>,
+    facts: Arc<Facts>,
+    state: watch::Receiver<State>,
+    wanted: Arc<Notify>,
+}
+
+impl Kept {
+    fn of(target: &Weak<Target>) -> Option<Self> {
+        let target = target.upgrade()?;
+        let instance = target.instance();
+        Some(Self {
+            settings: target.settings.clone(),
+            post: Arc::clone(&instance.post),
+            facts: Arc::clone(&instance.facts),
+            state: target.state.subscribe(),
+            wanted: Arc::clone(&target.wanted),
+        })
+    }
+
+    /// Waits until the target is closed, or nobody has it any more.
+    async fn over(&self) {
+        let mut state = self.state.clone();
+        // An error: the target itself is gone.
+        let _gone = state.wait_for(|state| *state == State::Closed).await;
+    }
+}
+
+/// Connects a lost target anew when a run begins. If that fails, the run is refused. `None`: the target was closed.
+async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
+    loop {
+        if target.upgrade()?.outbox.unbegun().is_empty() {
+            tokio::select! {
+                () = kept.wanted.notified() => {}
+                () = kept.over() => return None,
+            }
+            continue;
+        }
+        let begun = tokio::select! {
+            begun = begin_anew(&kept.settings) => begun,
+            () = kept.over() => return None,
+        };
+        let target = target.upgrade()?;
+        match begun {
+            Ok((instance, transport)) => {
+                *target.instance() = instance;
+                target.set(State::Connected);
+                return Some(transport);
+            }
+            Err(error) => target.refuse_runs(&error),
+        }
+    }
+}
+
+async fn begin_anew(settings: &Settings) -> Result<(Instance, Transport), TargetError> {
+    begin(settings, reach(settings).await?).await
+}
+
+async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) -> Served {
+    let carried = carry(&mut transport.link, &kept.post, kept.settings.alive, |message| {
         let event = decode(&message.payload)?;
         if let Some(target) = target.upgrade() {
             target.happened(message.run, event);
@@ -89,18 +142,13 @@ async fn serve(
             Cut::Goodbye => Served::Lost(GONE),
             Cut::Broken(_) => Served::Lost(BROKEN),
         },
-        // An error: the target itself is gone.
-        _ = state.wait_for(|state| *state == State::Closed) => Served::Over,
+        () = kept.over() => Served::Over,
     }
 }
 
 /// Connects again until the lease ends. Returns the new transport, or why all is lost. `None`: the target was closed.
-async fn again(
-    target: &Weak<Target>,
-    settings: &Settings,
-    post: &Post,
-    facts: &Facts,
-) -> Option<Result<Transport, &'static str>> {
+async fn again(target: &Weak<Target>, kept: &Kept) -> Option<Result<Transport, &'static str>> {
+    let Kept { settings, post, facts, .. } = kept;
     let ends = Instant::now() + settings.lease;
     let [mut pause, longest] = PAUSES;
     loop {
@@ -108,17 +156,21 @@ async fn again(
         if left.is_zero() {
             return Some(Err(LEASE_ENDED));
         }
-        if target.upgrade().is_none_or(|target| target.state() == State::Closed) {
-            return None;
-        }
-        if let Ok(Ok(reached)) = timeout(left, reach(settings)).await {
+        let reached = tokio::select! {
+            reached = timeout(left, reach(settings)) => reached,
+            () = kept.over() => return None,
+        };
+        if let Ok(Ok(reached)) = reached {
             match resume(reached, post, facts).await {
                 Resumed::Here(transport) => return Some(Ok(transport)),
                 Resumed::Gone(reached) => return Some(anew(target, settings, *reached).await),
                 Resumed::Elsewhere => {}
             }
         }
-        sleep(pause.min(left)).await;
+        tokio::select! {
+            () = sleep(pause.min(left)) => {}
+            () = kept.over() => return None,
+        }
         pause = (pause * 2).min(longest);
     }
 }
@@ -166,17 +218,6 @@ async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> R
 
 fn set(target: &Weak<Target>, state: State) {
     if let Some(target) = target.upgrade() {
-        set_of(&target, state);
+        target.set(state);
     }
-}
-
-/// Sets the state, unless the target was closed.
-fn set_of(target: &Target, new: State) {
-    target.state.send_if_modified(|state| {
-        let differs = *state != State::Closed && *state != new;
-        if differs {
-            *state = new;
-        }
-        differs
-    });
 }

@@ -7,18 +7,22 @@
 //! | `transport` | the process that holds the transport, and what it says |
 //! | `reach` | one attempt, from the transport to the first greeting |
 //! | `reason` | why an attempt failed, read from what the transport said |
+//! | `outbox` | the calls for the program, in their order, also while no link is there |
 //! | `begin` | makes a program ours that was reached |
 //! | `target` | a target with its state: connected, disconnected, lost, closed |
 //! | `keep` | keeps a link to the target, until the lease ends |
 //! | `connect` | the first connection, and the one after a loss |
 //! | `run` | one command there |
+//! | `ask` | one question |
 
 mod address;
+mod ask;
 mod begin;
 mod bootstrap;
 mod connect;
 mod error;
 mod keep;
+mod outbox;
 mod reach;
 mod reason;
 mod run;
@@ -27,8 +31,9 @@ mod target;
 mod transport;
 
 pub use address::{Address, Container, Quoting, TargetKind};
+pub use ask::Unanswered;
 pub use bootstrap::is_writable;
 pub use error::{InvalidAddress, Reason, TargetError};
-pub use run::Distant;
+pub use run::{Distant, DistantRun};
 pub use settings::{Program, Settings};
 pub use target::{State, Target};

@@ -7,11 +7,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::connect::NotReady;
+use super::connect::Begun;
 use super::error::TargetError;
-use super::target::{Happened, State, Target};
+use super::target::{CLOSED, Happened, State, Target};
 use crate::messages::{Call, Event, Failure, Order};
-use crate::post::Post;
 use runner::error::Error;
 use runner::run::outcome::{Outcome, Status};
 use runner::run::{Listener, LiveView, Prompt, Reply};
@@ -27,131 +26,62 @@ const ABORT_BOUND: Duration = Duration::from_secs(1);
 
 /// How a run on a target ended.
 pub enum Distant {
-    /// It has an outcome.
-    Outcome(Box<Outcome>),
+    /// It has an outcome, and its session is in this directory.
+    Outcome(Box<Outcome>, Option<String>),
     /// Nothing was run.
     Failed(Error),
     /// The target cannot be reached, and nothing was started.
     Unreachable(TargetError),
 }
 
+/// A command that was given to a target.
+pub struct DistantRun {
+    begun: Begun,
+    /// The outcome of the command if it is not started, with notes from its judgement.
+    judged: Outcome,
+    /// Its time between SIGTERM and SIGKILL.
+    grace: Duration,
+}
+
 impl Target {
-    /// Runs a command there. `judged`: the outcome of the command if it was not started, with notes from its judgement.
-    /// `grace`: its time between SIGTERM and SIGKILL.
-    pub async fn run(
-        self: &Arc<Self>,
-        order: Order,
-        judged: Outcome,
-        grace: Duration,
-        listener: impl Listener,
-        mut replies: UnboundedReceiver<Reply>,
-    ) -> Distant {
-        let mut early = Vec::new();
-        let ready = tokio::select! {
-            biased;
-            () = aborted(&mut replies, &mut early) => return Distant::Outcome(Box::new(judged)),
-            ready = self.ready() => ready,
-        };
-        match ready {
-            Ok(()) => {}
-            Err(NotReady::Closed) => return Distant::Failed(closed(self.id())),
-            Err(NotReady::Unreachable(error)) => return Distant::Unreachable(error),
-        }
-        let (run, happened) = self.add_run();
-        let post = Arc::clone(&self.instance().post);
-        let guard = Registered { target: Arc::clone(self), run };
-        if post.send(run, &Call::Run(Box::new(order))).is_err() {
-            return Distant::Failed(Error::InvalidArg("the command with its input is too large for a target".into()));
-        }
-        for call in early.into_iter().filter_map(|reply| call_of(reply, &mut 0)) {
-            let _full = post.send(run, &call);
-        }
-        let ended = Running { target: self, post, run, grace }.drive(happened, &listener, &mut replies).await;
-        drop(guard);
+    /// Gives a command to the target. Commands arrive there in the order of these calls. `judged`: the outcome of the
+    /// command if it is not started, with notes from its judgement. `grace`: its time between SIGTERM and SIGKILL.
+    ///
+    /// # Errors
+    /// If the target was closed, or the command is too large.
+    pub fn run(self: &Arc<Self>, order: Order, judged: Outcome, grace: Duration) -> Result<DistantRun, Error> {
+        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged, grace })
+    }
+}
+
+impl DistantRun {
+    /// Follows the command to its end, through cuts.
+    pub async fn finish(mut self, listener: impl Listener, mut replies: UnboundedReceiver<Reply>) -> Distant {
+        let ended = self.drive(&listener, &mut replies).await;
+        let Self { judged, .. } = self;
         match ended {
-            Ended::Outcome(mut outcome, was_cut) => {
+            Ended::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
                 notes.append(&mut outcome.notes);
                 notes.extend(was_cut.then(|| CUT.to_owned()));
                 outcome.notes = notes;
-                Distant::Outcome(outcome)
+                Distant::Outcome(outcome, cwd)
             }
             Ended::Failed(failure) => Distant::Failed(error_of(failure)),
-            Ended::Lost(why) => Distant::Outcome(Box::new(lost(judged, why))),
+            Ended::Unreachable(error) => Distant::Unreachable(error),
+            Ended::Lost(why) => Distant::Outcome(Box::new(lost(judged, why)), None),
+            Ended::NeverBegan => Distant::Outcome(Box::new(judged), None),
             Ended::AbortedWhileDown => {
                 let notes = judged.notes.iter().cloned().chain([ABORTED_WHILE_DOWN.to_owned()]).collect();
-                Distant::Outcome(Box::new(Outcome { notes, exit_code: Some(ABORTED), ..judged }))
+                Distant::Outcome(Box::new(Outcome { notes, exit_code: Some(ABORTED), ..judged }), None)
             }
         }
     }
-}
 
-/// Waits until the caller aborts. Keeps what else it says.
-async fn aborted(replies: &mut UnboundedReceiver<Reply>, early: &mut Vec<Reply>) {
-    loop {
-        match replies.recv().await {
-            Some(Reply::Abort) => return,
-            Some(reply) => early.push(reply),
-            None => std::future::pending().await,
-        }
-    }
-}
-
-/// Returns the outcome of a command whose end is not known.
-fn lost(judged: Outcome, why: &str) -> Outcome {
-    let notes = judged.notes.iter().cloned().chain([format!("the command is lost: {why}")]).collect();
-    Outcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, notes, ..judged }
-}
-
-fn closed(id: &str) -> Error {
-    Error::There { code: "ERR_BASH_CLOSED", message: format!("the target {id} was closed"), errno: None }
-}
-
-/// Returns the error that the program reports. A code that no program of ours has is a fault there.
-fn error_of(Failure { code, message, errno, missing }: Failure) -> Error {
-    if !missing.is_empty() {
-        return Error::Confinement(missing);
-    }
-    let known = Error::CODES.into_iter().find(|known| *known == code);
-    Error::There { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
-}
-
-/// Forgets a run that has ended or was given up.
-struct Registered {
-    target: Arc<Target>,
-    run: u64,
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        self.target.remove_run(self.run);
-    }
-}
-
-struct Running<'a> {
-    target: &'a Arc<Target>,
-    post: Arc<Post>,
-    run: u64,
-    grace: Duration,
-}
-
-enum Ended {
-    /// The outcome, and whether the run saw a cut.
-    Outcome(Box<Outcome>, bool),
-    Failed(Failure),
-    Lost(&'static str),
-    AbortedWhileDown,
-}
-
-impl Running<'_> {
     /// Passes events to the listener and replies to the program until the run has ended.
-    async fn drive(
-        self,
-        mut happened: UnboundedReceiver<Happened>,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Ended {
-        let mut state = self.target.state.subscribe();
+    async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
+        let Begun { target, run, happened } = &mut self.begun;
+        let mut state = target.state.subscribe();
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
         // Output that the listener was given and has not taken, in bytes.
@@ -162,30 +92,58 @@ impl Running<'_> {
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {
-                    Some(Happened::Event(Event::Ended(outcome))) => return Ended::Outcome(outcome, was_cut),
+                    Some(Happened::Event(Event::Ended(outcome, cwd))) => return Ended::Outcome(outcome, cwd, was_cut),
                     Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
                     Some(Happened::Event(event)) => given += pass(event, listener),
+                    Some(Happened::Unreachable(error)) => return Ended::Unreachable(error),
                     Some(Happened::Lost(why)) => return Ended::Lost(why),
-                    None => return Ended::Lost("the target was closed"),
+                    None => return Ended::Lost(CLOSED),
                 },
                 Some(reply) = replies.recv() => {
-                    if matches!(reply, Reply::Abort) && abort_by.is_none() {
-                        abort_by = Some(Instant::now() + self.grace + ABORT_BOUND);
+                    if matches!(reply, Reply::Abort) {
+                        if target.outbox.take_back(*run) {
+                            return Ended::NeverBegan;
+                        }
+                        abort_by.get_or_insert_with(|| Instant::now() + self.grace + ABORT_BOUND);
                     }
                     if let Some(call) = call_of(reply, &mut given) {
                         // A mailbox that is full is that of a link that is down. The run ends with its lease.
-                        let _full = self.post.send(self.run, &call);
+                        let _full = target.outbox.send(*run, call);
                     }
                 }
-                changed = state.changed() => if changed.is_err() || self.target.state() == State::Closed {
-                    return Ended::Lost("the target was closed");
-                },
+                // A state that changed is seen at the next turn. The target itself outlives its runs.
+                Ok(()) = state.changed() => {}
                 () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() && down => {
                     return Ended::AbortedWhileDown;
                 }
             }
         }
     }
+}
+
+enum Ended {
+    /// The outcome, the directory of its session, and whether the run saw a cut.
+    Outcome(Box<Outcome>, Option<String>, bool),
+    Failed(Failure),
+    Unreachable(TargetError),
+    Lost(&'static str),
+    NeverBegan,
+    AbortedWhileDown,
+}
+
+/// Returns the outcome of a command whose end is not known.
+fn lost(judged: Outcome, why: &str) -> Outcome {
+    let notes = judged.notes.iter().cloned().chain([format!("the command is lost: {why}")]).collect();
+    Outcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, notes, ..judged }
+}
+
+/// Returns the error that the program reports. A code that no program of ours has is a fault there.
+pub(super) fn error_of(Failure { code, message, errno, missing }: Failure) -> Error {
+    if !missing.is_empty() {
+        return Error::Confinement(missing);
+    }
+    let known = Error::CODES.into_iter().find(|known| *known == code);
+    Error::There { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
 }
 
 /// Passes an event to the listener. Returns the bytes of output that it was given.
@@ -203,7 +161,7 @@ fn pass(event: Event, listener: &impl Listener) -> u64 {
             listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
         }
         Event::Prompt { pid, command, text } => listener.prompt(Prompt { pid, command, text }),
-        Event::Ended(_) | Event::Failed(_) => {}
+        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) => {}
     }
     0
 }

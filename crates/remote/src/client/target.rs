@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::begin::Instance;
+use super::error::TargetError;
+use super::outbox::Outbox;
 use super::settings::Settings;
 use crate::messages::{Event, Facts};
 
@@ -24,12 +26,17 @@ pub enum State {
     Closed,
 }
 
+/// Why runs are lost when their target is closed.
+pub(super) const CLOSED: &str = "the target was closed";
+
 /// What happens to a run there.
 pub(super) enum Happened {
     /// An event of the program.
     Event(Event),
     /// The run is lost, with the reason.
     Lost(&'static str),
+    /// The run has never begun, since the target cannot be reached.
+    Unreachable(TargetError),
 }
 
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
@@ -37,21 +44,25 @@ pub struct Target {
     pub(super) settings: Settings,
     pub(super) instance: Mutex<Instance>,
     pub(super) state: watch::Sender<State>,
+    pub(super) outbox: Outbox,
     runs: Mutex<HashMap<u64, UnboundedSender<Happened>>>,
     last_run: AtomicU64,
-    /// One attempt to connect anew at a time.
-    pub(super) healing: tokio::sync::Mutex<()>,
+    /// Notified when a run begins: a target that is lost connects anew.
+    pub(super) wanted: Arc<Notify>,
 }
 
 impl Target {
     pub(super) fn new(settings: Settings, instance: Instance) -> Arc<Self> {
+        let outbox = Outbox::default();
+        outbox.open(&instance.post);
         Arc::new(Self {
             settings,
             instance: Mutex::new(instance),
             state: watch::Sender::new(State::Connected),
+            outbox,
             runs: Mutex::default(),
             last_run: AtomicU64::new(0),
-            healing: tokio::sync::Mutex::default(),
+            wanted: Arc::default(),
         })
     }
 
@@ -79,6 +90,10 @@ impl Target {
     /// Ends what runs there. Further commands are refused.
     pub fn close(&self) {
         self.state.send_replace(State::Closed);
+        self.outbox.shut();
+        for (_, sender) in self.runs().drain() {
+            let _gone = sender.send(Happened::Lost(CLOSED));
+        }
     }
 
     pub(super) fn instance(&self) -> MutexGuard<'_, Instance> {
@@ -109,11 +124,38 @@ impl Target {
         }
     }
 
-    /// Tells all runs that they are lost.
+    /// Tells the runs that have begun that they are lost.
     pub(super) fn lose_runs(&self, why: &'static str) {
-        for (_, sender) in self.runs().drain() {
+        let unbegun = self.outbox.unbegun();
+        for (_, sender) in self.runs().extract_if(|run, _| !unbegun.contains(run)) {
             let _gone = sender.send(Happened::Lost(why));
         }
+    }
+
+    /// Tells the runs that have not begun that they never will.
+    pub(super) fn refuse_runs(&self, error: &TargetError) {
+        for run in self.outbox.unbegun() {
+            self.outbox.take_back(run);
+            if let Some(sender) = self.runs().get(&run) {
+                let _gone = sender.send(Happened::Unreachable(error.clone()));
+            }
+        }
+    }
+
+    /// Sets the state, unless the target was closed.
+    pub(super) fn set(&self, new: State) {
+        if new == State::Connected {
+            self.outbox.open(&self.instance().post);
+        } else {
+            self.outbox.shut();
+        }
+        self.state.send_if_modified(|state| {
+            let differs = *state != State::Closed && *state != new;
+            if differs {
+                *state = new;
+            }
+            differs
+        });
     }
 }
 

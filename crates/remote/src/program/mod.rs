@@ -10,9 +10,11 @@
 
 mod door;
 mod facts;
+mod listener;
 mod pass;
 mod run;
 mod serve;
+mod sessions;
 
 use std::process::ExitCode;
 use std::time::Duration;

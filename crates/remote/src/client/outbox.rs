@@ -1,0 +1,66 @@
+//! Calls for the program there, in the order in which they were made, whether a link is there or not.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::messages::Call;
+use crate::post::Post;
+use wire::WireError;
+
+/// Calls that wait for a link. What a link has begun to carry is kept by its mailbox.
+#[derive(Debug, Default)]
+pub struct Outbox(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The mailbox of the program. `None` while no link is there.
+    post: Option<Arc<Post>>,
+    held: VecDeque<(u64, Call)>,
+}
+
+impl Outbox {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a call of a run, now or once a link is there.
+    ///
+    /// # Errors
+    /// If the call is too large, or too much is waiting.
+    pub fn send(&self, run: u64, call: Call) -> Result<(), WireError> {
+        let mut waiting = self.waiting();
+        if let Some(post) = &waiting.post {
+            return post.send(run, &call);
+        }
+        waiting.held.push_back((run, call));
+        Ok(())
+    }
+
+    /// Sends what waits, and what comes from now on. A call that is too large for any link is dropped: it belongs to a
+    /// run that was told.
+    pub fn open(&self, post: &Arc<Post>) {
+        let mut waiting = self.waiting();
+        for (run, call) in waiting.held.drain(..) {
+            let _too_large = post.send(run, &call);
+        }
+        waiting.post = Some(Arc::clone(post));
+    }
+
+    /// Holds calls back from now on.
+    pub fn shut(&self) {
+        self.waiting().post = None;
+    }
+
+    /// Takes the calls of a run back. Returns whether its first one was among them, so that it has never begun.
+    pub fn take_back(&self, run: u64) -> bool {
+        let mut waiting = self.waiting();
+        let begins = waiting.held.iter().any(|(number, call)| *number == run && call.is_first());
+        waiting.held.retain(|(number, _)| *number != run);
+        begins
+    }
+
+    /// Returns the runs that have never begun.
+    pub fn unbegun(&self) -> Vec<u64> {
+        self.waiting().held.iter().filter(|(_, call)| call.is_first()).map(|(run, _)| *run).collect()
+    }
+}

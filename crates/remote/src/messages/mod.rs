@@ -1,0 +1,36 @@
+//! What a host and its program say. Both come from one build, which the host knows by the hash of the program.
+//!
+//! Greetings come first and are not numbered: [`FromProgram`] and [`ToProgram`]. After [`ToProgram::Begin`] or
+//! [`FromProgram::Resumed`], numbered frames carry [`Call`]s to the program and [`Event`]s to the host.
+
+mod ask;
+mod failure;
+mod greeting;
+mod run;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use ask::{Answer, Ask, OfSession};
+pub use failure::Failure;
+pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
+pub use run::{Call, Event, Order, Place};
+
+/// Encodes a message.
+///
+/// # Errors
+/// If a path in it is no text.
+pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
+    postcard::to_allocvec(message)
+}
+
+/// Decodes a message. All of its bytes belong to it.
+///
+/// # Errors
+/// If the bytes are no such message.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, postcard::Error> {
+    match postcard::take_from_bytes(bytes)? {
+        (message, []) => Ok(message),
+        _ => Err(postcard::Error::DeserializeBadEncoding),
+    }
+}

@@ -1,0 +1,103 @@
+//! Commands: the orders and replies of a host, and the events of the program.
+
+use serde::{Deserialize, Serialize};
+
+use super::ask::{Answer, Ask};
+use super::failure::Failure;
+use capture::Stream;
+use runner::run::outcome::Outcome;
+use sys::Signal;
+
+/// A message to the program. The run of its frame names the command, or the question.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Call {
+    /// Run a command. The host has judged it.
+    Run(Box<Order>),
+    /// Do something else, and answer.
+    Ask(Ask),
+    /// Terminate the command.
+    Abort,
+    /// The listener has taken output of this many bytes.
+    OutputTaken(u64),
+    /// The listener failed on the last event, with this error.
+    ListenerFailed(String),
+    /// The next bytes of standard input. `None` ends the input.
+    Input(Option<Vec<u8>>),
+    /// Signal the program of a terminal.
+    Signal(Signal),
+    /// The listener has taken the live view, or failed with this error.
+    ViewTaken(Option<String>),
+    /// The listener has taken the prompt, or failed with this error.
+    PromptTaken(Option<String>),
+}
+
+impl Call {
+    /// Returns whether a run begins with this.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Ask(_))
+    }
+}
+
+/// A command, as the host's JavaScript gave it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// The command.
+    pub command: String,
+    /// The absolute directory to start in.
+    pub cwd: String,
+    /// The options as JSON, as `RawOptions` has them.
+    pub options: String,
+    /// Bytes for standard input.
+    pub stdin: Option<Vec<u8>>,
+    /// What runs the command.
+    pub place: Place,
+}
+
+/// What runs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// A shell of its own.
+    Shell,
+    /// A session, by the number that the host gave it. An empty directory is the session's own.
+    Session(u64),
+}
+
+/// A message of the program. The run of its frame names the command, or the question.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// Output, answered by [`Call::OutputTaken`].
+    Output(Stream, String),
+    /// The shell runs, with this pid in this directory.
+    Started(i32, String),
+    /// The shell has exited.
+    Exited,
+    /// The last input was written. `false`: the command reads no more.
+    InputTaken(bool),
+    /// The current view, answered by [`Call::ViewTaken`].
+    View {
+        /// Pid of the command.
+        pid: i32,
+        /// The end of standard output.
+        stdout: String,
+        /// The end of standard error.
+        stderr: String,
+        /// Time since the start, ms.
+        elapsed_ms: u64,
+    },
+    /// The command is blocked on input, answered by [`Call::PromptTaken`].
+    Prompt {
+        /// The blocked process.
+        pid: i32,
+        /// Its command line.
+        command: String,
+        /// The unfinished line.
+        text: String,
+    },
+    /// The command has ended, and its session is in this directory. The last event of its run.
+    Ended(Box<Outcome>, Option<String>),
+    /// A question was answered. The last event of its run.
+    Answered(Answer),
+    /// Nothing could be done. The last event of its run.
+    Failed(Failure),
+}

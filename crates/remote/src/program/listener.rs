@@ -1,0 +1,105 @@
+//! Sends the events of a run to its host.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::messages::Event;
+use crate::post::Post;
+use capture::Stream;
+use runner::run::{Allocation, Listener, LiveView, Prompt, Reply};
+
+/// Bytes of output that a run sends before its listener has taken any.
+pub const CREDIT: u64 = 1024 * 1024;
+
+/// The output that was sent and not taken.
+#[derive(Debug, Default)]
+pub struct Credit(Mutex<Sent>);
+
+#[derive(Debug, Default)]
+struct Sent {
+    bytes: u64,
+    /// Whether the command is held back until its listener takes more.
+    held: bool,
+}
+
+impl Credit {
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts output that was sent. Returns whether more may be.
+    fn spend(&self, bytes: u64) -> bool {
+        let mut sent = self.sent();
+        sent.bytes += bytes;
+        sent.held = sent.bytes >= CREDIT;
+        !sent.held
+    }
+
+    /// Counts output that was taken. Returns whether a command that was held back goes on.
+    pub fn taken(&self, bytes: u64) -> bool {
+        let mut sent = self.sent();
+        sent.bytes = sent.bytes.saturating_sub(bytes);
+        let goes_on = sent.held && sent.bytes < CREDIT;
+        sent.held &= !goes_on;
+        goes_on
+    }
+}
+
+/// Sends the events of a run to its host.
+pub struct Wire {
+    pub post: Arc<Post>,
+    pub run: u64,
+    pub credit: Arc<Credit>,
+    pub replies: UnboundedSender<Reply>,
+}
+
+impl Wire {
+    fn send(&self, event: &Event) -> bool {
+        self.post.send(self.run, event).is_ok()
+    }
+
+    fn reply(&self, reply: Reply) {
+        // The run may be ending.
+        let _gone = self.replies.send(reply);
+    }
+}
+
+impl Listener for Wire {
+    fn output(&self, stream: Stream, text: String) {
+        let bytes = text.len() as u64;
+        if !self.send(&Event::Output(stream, text)) {
+            return self.reply(Reply::OutputTaken(Some("too much output waits for a link".to_owned())));
+        }
+        if self.credit.spend(bytes) {
+            self.reply(Reply::OutputTaken(None));
+        }
+    }
+
+    fn started(&self, pid: i32, cwd: &Path) {
+        self.send(&Event::Started(pid, cwd.to_string_lossy().into_owned()));
+    }
+
+    fn exited(&self) {
+        self.send(&Event::Exited);
+    }
+
+    fn input_taken(&self, open: bool) {
+        self.send(&Event::InputTaken(open));
+    }
+
+    fn live_view(&self, LiveView { pid, stdout, stderr, elapsed }: LiveView) {
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        self.send(&Event::View { pid, stdout, stderr, elapsed_ms });
+    }
+
+    fn prompt(&self, Prompt { pid, command, text }: Prompt) {
+        self.send(&Event::Prompt { pid, command, text });
+    }
+
+    fn allocate(&self, stream: Stream) {
+        let refused = Allocation::Failed("a command on a target has no artifact store".to_owned());
+        self.reply(Reply::Allocated(stream, refused));
+    }
+}
