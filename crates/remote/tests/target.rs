@@ -102,7 +102,7 @@ fn run_in(target: &Arc<Target>, place: Place, cwd: &str, command: &str, options:
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw).expect("a command that may run");
     let order = Order { command: command.into(), cwd: cwd.into(), options: options.into(), stdin: None, place };
-    let (run, listener) = (target.run(order, judged, Duration::from_secs(1)), ear.clone());
+    let (run, listener) = (target.run(order, judged), ear.clone());
     let ended = tokio::spawn(async move {
         match run {
             Ok(run) => run.finish(listener, inbox).await,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
 
 use super::begin::begin;
 use super::error::TargetError;
@@ -21,8 +22,9 @@ impl Target {
     pub async fn connect(settings: Settings) -> Result<Arc<Self>, TargetError> {
         let reached = reach(&settings).await?;
         let (instance, transport) = begin(&settings, reached).await?;
-        let target = Self::new(settings, instance);
-        tokio::spawn(keep(Arc::downgrade(&target), transport));
+        let over = watch::Sender::new(false);
+        let target = Self::new(settings, instance, over.subscribe());
+        tokio::spawn(keep(Arc::downgrade(&target), transport, over));
         Ok(target)
     }
 

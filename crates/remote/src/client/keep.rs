@@ -37,35 +37,40 @@ enum Served {
 
 /// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
 /// with its next run.
-pub(super) async fn keep(target: Weak<Target>, mut transport: Transport) {
-    while let Some(kept) = Kept::of(&target) {
-        let why = match serve(&target, &mut transport, &kept).await {
-            // The transport says goodbye as it is dropped.
-            Served::Over => return,
+pub(super) async fn keep(target: Weak<Target>, transport: Transport, over: watch::Sender<bool>) {
+    if let Some(transport) = serve_all(&target, transport).await {
+        transport.goodbye().await;
+    }
+    over.send_replace(true);
+}
+
+/// Returns the transport that is left, if there is one.
+async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Transport> {
+    while let Some(kept) = Kept::of(target) {
+        let why = match serve(target, &mut transport, &kept).await {
+            Served::Over => return Some(transport),
             Served::Lost(why) => why,
             Served::Cut => {
                 transport.drop_link().await;
-                set(&target, State::Disconnected);
-                match again(&target, &kept).await {
+                set(target, State::Disconnected);
+                match again(target, &kept).await {
                     Some(Ok(new)) => {
                         transport = new;
-                        set(&target, State::Connected);
+                        set(target, State::Connected);
                         continue;
                     }
                     Some(Err(why)) => why,
-                    None => return,
+                    None => return None,
                 }
             }
         };
-        set(&target, State::Lost);
+        set(target, State::Lost);
         if let Some(target) = target.upgrade() {
             target.lose_runs(why);
         }
-        match heal(&target, kept).await {
-            Some(new) => transport = new,
-            None => return,
-        }
+        transport = heal(target, kept).await?;
     }
+    Some(transport)
 }
 
 /// What is known of the target while nobody may have it any more.

@@ -13,7 +13,7 @@ use super::target::{CLOSED, Happened, State, Target};
 use crate::messages::{Call, Event, Failure, Order};
 use runner::error::Error;
 use runner::run::outcome::{Outcome, Status};
-use runner::run::{Listener, LiveView, Prompt, Reply};
+use runner::run::{Judged, Listener, LiveView, Prompt, Reply};
 
 /// The note of a run that a cut has interrupted.
 const CUT: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
@@ -37,20 +37,17 @@ pub enum Distant {
 /// A command that was given to a target.
 pub struct DistantRun {
     begun: Begun,
-    /// The outcome of the command if it is not started, with notes from its judgement.
-    judged: Outcome,
-    /// Its time between SIGTERM and SIGKILL.
-    grace: Duration,
+    /// Its judgement, and its outcome if it is not started.
+    judged: Judged,
 }
 
 impl Target {
-    /// Gives a command to the target. Commands arrive there in the order of these calls. `judged`: the outcome of the
-    /// command if it is not started, with notes from its judgement. `grace`: its time between SIGTERM and SIGKILL.
+    /// Gives a command to the target. Commands arrive there in the order of these calls.
     ///
     /// # Errors
     /// If the target was closed, or the command is too large.
-    pub fn run(self: &Arc<Self>, order: Order, judged: Outcome, grace: Duration) -> Result<DistantRun, Error> {
-        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged, grace })
+    pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
+        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged })
     }
 }
 
@@ -58,7 +55,7 @@ impl DistantRun {
     /// Follows the command to its end, through cuts.
     pub async fn finish(mut self, listener: impl Listener, mut replies: UnboundedReceiver<Reply>) -> Distant {
         let ended = self.drive(&listener, &mut replies).await;
-        let Self { judged, .. } = self;
+        let judged = self.judged.outcome;
         match ended {
             Ended::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
@@ -104,7 +101,7 @@ impl DistantRun {
                         if target.outbox.take_back(*run) {
                             return Ended::NeverBegan;
                         }
-                        abort_by.get_or_insert_with(|| Instant::now() + self.grace + ABORT_BOUND);
+                        abort_by.get_or_insert_with(|| Instant::now() + self.judged.grace + ABORT_BOUND);
                     }
                     if let Some(call) = call_of(reply, &mut given) {
                         // A mailbox that is full is that of a link that is down. The run ends with its lease.

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
 
 use super::begin::Instance;
 use super::error::TargetError;
@@ -49,10 +51,12 @@ pub struct Target {
     last_run: AtomicU64,
     /// Notified when a run begins: a target that is lost connects anew.
     pub(super) wanted: Arc<Notify>,
+    /// Whether the last transport has ended after the target was closed.
+    over: watch::Receiver<bool>,
 }
 
 impl Target {
-    pub(super) fn new(settings: Settings, instance: Instance) -> Arc<Self> {
+    pub(super) fn new(settings: Settings, instance: Instance, over: watch::Receiver<bool>) -> Arc<Self> {
         let outbox = Outbox::default();
         outbox.open(&instance.post);
         Arc::new(Self {
@@ -63,6 +67,7 @@ impl Target {
             runs: Mutex::default(),
             last_run: AtomicU64::new(0),
             wanted: Arc::default(),
+            over,
         })
     }
 
@@ -85,6 +90,13 @@ impl Target {
     pub fn facts(&self) -> (Arc<Facts>, bool) {
         let instance = self.instance();
         (Arc::clone(&instance.facts), instance.sent)
+    }
+
+    /// Waits until the last transport has ended after [`Target::close`], at most this long.
+    pub async fn ended(&self, patience: Duration) {
+        let mut over = self.over.clone();
+        // An error: the task that would tell is gone, with the runtime.
+        let _over = timeout(patience, over.wait_for(|over| *over)).await;
     }
 
     /// Ends what runs there. Further commands are refused.

@@ -45,6 +45,14 @@ impl Transport {
         clean(&String::from_utf8_lossy(&said))
     }
 
+    /// Says goodbye to the program there, and waits until the transport has ended.
+    pub async fn goodbye(self) {
+        let Self { link, ended, .. } = self;
+        drop(link);
+        // A fault in the thread that waits is no reason to wait for it.
+        let _exit_code = ended.await;
+    }
+
     /// Ends the transport, without a goodbye to the program there.
     pub async fn drop_link(mut self) {
         // It may have ended by itself.
