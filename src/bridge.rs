@@ -53,6 +53,21 @@ impl Bridge {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, None)
     }
 
+    /// Starts a command on a target and returns its number; answered as [`Bridge::start`] is. `cwd` is an absolute path
+    /// there.
+    #[napi]
+    pub fn start_there(
+        &self,
+        target: u32,
+        command: String,
+        cwd: String,
+        options: String,
+        stdin: Option<Uint8Array>,
+    ) -> u32 {
+        let host_env = Some(String::new());
+        self.calls.run_there(NativeRequest { command, cwd, host_env, umask: 0, options, stdin }, target)
+    }
+
     /// Starts a warm shell for commands like this one, without running the command; answered by `warm` or `error`.
     #[napi]
     pub fn warm_up(

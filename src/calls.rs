@@ -15,6 +15,7 @@ use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use ledger::settle;
+use remote::client::Target;
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
 use runner::request::RawOptions;
@@ -30,6 +31,8 @@ pub struct Calls {
     pending: Mutex<HashMap<u32, Call>>,
     /// Registries stay here until they are closed or the thread ends, even if JavaScript has dropped them.
     registries: Mutex<HashMap<u32, Arc<Registry>>>,
+    /// Targets stay here until they are closed or the thread ends.
+    targets: Mutex<HashMap<u32, Arc<Target>>>,
     next: AtomicU32,
 }
 
@@ -42,7 +45,8 @@ struct Call {
 
 impl Calls {
     pub fn new(dispatcher: Dispatcher) -> Arc<Self> {
-        Arc::new(Self { dispatcher, pending: Mutex::default(), registries: Mutex::default(), next: AtomicU32::new(1) })
+        let (pending, registries, targets) = Default::default();
+        Arc::new(Self { dispatcher, pending, registries, targets, next: AtomicU32::new(1) })
     }
 
     /// Returns a number that no other call or registry of this thread has.
@@ -62,6 +66,28 @@ impl Calls {
         self.registries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn targets(&self) -> MutexGuard<'_, HashMap<u32, Arc<Target>>> {
+        self.targets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a target. Returns its number.
+    pub fn add_target(&self, target: Arc<Target>) -> u32 {
+        let number = self.number();
+        self.targets().insert(number, target);
+        number
+    }
+
+    /// Returns a target, or an error if it was closed.
+    pub fn target(&self, number: u32) -> Result<Arc<Target>, Error> {
+        let closed = || Error::There { code: "ERR_BASH_CLOSED", message: "the target was closed".into(), errno: None };
+        self.targets().get(&number).cloned().ok_or_else(closed)
+    }
+
+    /// Takes a target, which is used no more.
+    pub fn take_target(&self, number: u32) -> Option<Arc<Target>> {
+        self.targets().remove(&number)
+    }
+
     pub fn emitter(&self, id: u32) -> Emitter {
         self.dispatcher.emitter(id)
     }
@@ -74,6 +100,9 @@ impl Calls {
         }
         for (_, registry) in self.registries().drain() {
             registry.shut();
+        }
+        for (_, target) in self.targets().drain() {
+            target.close();
         }
         settle(LAST_RECORDS);
     }

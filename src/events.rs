@@ -18,8 +18,8 @@ use runner::run::outcome::{Outcome, Reused};
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
-/// `checks`, `ledger` or `answered`. A registry sends `taskExited` and `taskOutput`. All others come from a command
-/// that is still running.
+/// `checks`, `ledger`, `answered` or `connected`. A registry sends `taskExited` and `taskOutput`. All others come from a
+/// command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -85,6 +85,16 @@ pub enum NativeEvent {
     Answered {
         /// The answer. `None`: the question was withdrawn, or no page is there.
         answer: Option<NativeAnswer>,
+    },
+    /// A target is connected.
+    Connected {
+        /// The number of the target.
+        target: u32,
+        /// The name in results.
+        id: String,
+        /// The kind of its address.
+        #[napi(js_name = "targetKind")]
+        target_kind: String,
     },
     /// The shell runs. Sent with the option `starts` or `streams`, and for a terminal, which waits for
     /// `NativeTerminal.ready`.

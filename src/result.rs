@@ -251,6 +251,10 @@ pub struct NativeError {
     pub findings: Option<String>,
     /// The parts of a confinement that cannot be held: `ConfineMissing[]` as JSON.
     pub missing: Option<String>,
+    /// Why a target cannot be used: `TargetReason`.
+    pub reason: Option<String>,
+    /// What the transport of a target has said.
+    pub stderr: Option<String>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
@@ -401,7 +405,7 @@ impl From<Error> for NativeError {
             }
             _ => None,
         };
-        Self { code, message, errno, findings, missing }
+        Self { code, message, errno, findings, missing, reason: None, stderr: None }
     }
 }
 

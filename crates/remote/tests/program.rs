@@ -27,6 +27,7 @@ async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
 
 async fn start() -> Started {
     let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"))
+        .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -246,6 +247,18 @@ async fn a_program_that_no_host_has_answered_ends_with_its_link() {
     drop(link);
     ends(&mut child).await;
     assert!(!facts.socket.exists());
+}
+
+#[tokio::test]
+async fn the_socket_of_a_program_that_was_killed_goes_with_the_next_one() {
+    let Started { mut child, link: _link, facts } = begin(30_000).await;
+    child.kill().expect("our child");
+    child.wait().expect("our child");
+    assert!(facts.socket.exists());
+    let Started { child: mut other, link, facts: own } = start().await;
+    assert!(!facts.socket.exists() && own.socket.exists());
+    drop(link);
+    ends(&mut other).await;
 }
 
 #[tokio::test]

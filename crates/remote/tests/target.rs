@@ -33,7 +33,8 @@ fn settings(home: &Path, lease: Duration) -> Settings {
     runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let home = home.to_str().expect("text");
     let relay = r#"setsid "$@" < <(cat) | cat"#;
-    let words = ["env", "-i", "PATH=/usr/bin:/bin", &format!("HOME={home}"), "bash", "-c", relay, "relay"];
+    let variables = [format!("HOME={home}"), format!("XDG_RUNTIME_DIR={home}")];
+    let words = ["env", "-i", "PATH=/usr/bin:/bin", &variables[0], &variables[1], "bash", "-c", relay, "relay"];
     Settings {
         address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
         id: "command:test".into(),

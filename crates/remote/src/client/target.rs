@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
+use super::address::TargetKind;
 use super::begin::Instance;
 use super::error::TargetError;
 use super::outbox::Outbox;
@@ -74,6 +75,11 @@ impl Target {
     /// Returns the name in results.
     pub fn id(&self) -> &str {
         &self.settings.id
+    }
+
+    /// Returns the kind of its address.
+    pub fn kind(&self) -> TargetKind {
+        self.settings.address.kind()
     }
 
     /// Returns whether commands can run.

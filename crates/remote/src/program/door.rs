@@ -19,6 +19,10 @@ use capture::private_parent;
 const VISIT: Duration = Duration::from_secs(5);
 /// Bytes that a visitor says: the token, and the number of the last frame that its host has received.
 pub const WORDS: usize = 32 + 8;
+/// What the name of a socket begins and ends with.
+const NAME: [&str; 2] = ["host-", ".sock"];
+/// Most files that are looked at.
+const MOST: usize = 4096;
 /// The answer to a visitor with the right token. Any other visitor gets none.
 pub const WELCOME: u8 = 1;
 
@@ -60,10 +64,15 @@ impl Door {
     fn open_in(place: &Path) -> io::Result<(UnixListener, PathBuf)> {
         let mut name = [0; 8];
         getrandom(&mut name, GetRandomFlags::empty())?;
-        let name = format!("host-{:016x}.sock", u64::from_ne_bytes(name));
-        let path = private_parent(place).map_err(io::Error::other)?.join(name);
-        let listener = UnixListener::bind(&path)?;
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600))?;
+        let name = format!("{}{:016x}{}", NAME[0], u64::from_ne_bytes(name), NAME[1]);
+        let parent = private_parent(place).map_err(io::Error::other)?;
+        remove_left(&parent);
+        let path = parent.join(name);
+        // Until it listens, a socket looks like one that was left.
+        let unready = path.with_extension("new");
+        let listener = UnixListener::bind(&unready)?;
+        std::fs::set_permissions(&unready, PermissionsExt::from_mode(0o600))?;
+        std::fs::rename(&unready, &path)?;
         Ok((listener, path))
     }
 
@@ -118,6 +127,22 @@ impl Drop for Door {
     fn drop(&mut self) {
         // A cleaner of temporary files may have removed it.
         let _gone = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes the sockets of programs that were killed: nobody listens there.
+fn remove_left(parent: &Path) {
+    for entry in parent.read_dir().into_iter().flatten().flatten().take(MOST) {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(NAME[0]) && name.ends_with(NAME[1]));
+        let is_refused = |path: &Path| {
+            std::os::unix::net::UnixStream::connect(path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        };
+        if is_ours && is_refused(&entry.path()) {
+            // Another program may be faster.
+            let _gone = std::fs::remove_file(entry.path());
+        }
     }
 }
 
