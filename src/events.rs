@@ -18,8 +18,8 @@ use runner::run::outcome::{Outcome, Reused};
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
-/// `checks`, `ledger`, `answered` or `connected`. A registry sends `taskExited` and `taskOutput`. All others come from a
-/// command that is still running.
+/// `checks`, `ledger`, `answered` or `connected`. A registry sends `taskExited` and `taskOutput`. All others come from
+/// a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
