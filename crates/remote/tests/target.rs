@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capture::Stream;
-use remote::client::{Address, Distant, Program, Quoting, Reason, Settings, State, Target, Unanswered};
+use remote::client::{Address, Distant, DistantRun, Program, Quoting, Reason, Settings, State, Target, Unanswered};
 use remote::{Answer, Ask, OfSession, Order, Place};
+use runner::error::Error;
+use runner::pty::{Terminal, TerminalError};
 use runner::request::RawOptions;
 use runner::run::outcome::{Outcome, Status};
-use runner::run::{Listener, LiveView, Prompt, Reply, judged};
+use runner::run::{Judged, Listener, LiveView, Prompt, Reply, judged};
+use sys::TerminalSize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
@@ -67,6 +70,7 @@ fn cut(home: &Path) -> bool {
 /// What a run has said, and the way to reply.
 #[derive(Clone)]
 struct Ear {
+    terminal: Option<Arc<Terminal>>,
     text: Arc<Mutex<String>>,
     pid: Arc<Mutex<i32>>,
     replies: UnboundedSender<Reply>,
@@ -76,6 +80,11 @@ impl Listener for Ear {
     fn output(&self, _stream: Stream, text: String) {
         self.text.lock().expect("no panic").push_str(&text);
         let _ = self.replies.send(Reply::OutputTaken(None));
+    }
+    fn data(&self, text: String) {
+        self.text.lock().expect("no panic").push_str(&text);
+        self.terminal.as_ref().expect("a terminal").heard();
+        let _ = self.replies.send(Reply::DataChanged);
     }
     fn started(&self, pid: i32, _cwd: &Path) {
         *self.pid.lock().expect("no panic") = pid;
@@ -96,14 +105,30 @@ fn run(target: &Arc<Target>, command: &str, options: &str) -> Run {
 }
 
 fn run_in(target: &Arc<Target>, place: Place, cwd: &str, command: &str, options: &str) -> Run {
+    begin(None, cwd, (command, options), target, |order, judged| target.run(Order { place, ..order }, judged))
+}
+
+fn run_in_terminal(target: &Arc<Target>, terminal: &Arc<Terminal>, command: &str) -> Run {
+    let start = |order, judged| target.run_in_terminal(order, judged, terminal);
+    begin(Some(Arc::clone(terminal)), "/", (command, "{}"), target, start)
+}
+
+fn begin(
+    terminal: Option<Arc<Terminal>>,
+    cwd: &str,
+    (command, options): (&str, &str),
+    target: &Arc<Target>,
+    start: impl FnOnce(Order, Judged) -> Result<DistantRun, Error>,
+) -> Run {
     let (replies, inbox) = unbounded_channel();
-    let ear = Ear { text: Arc::default(), pid: Arc::default(), replies };
+    let ear = Ear { terminal, text: Arc::default(), pid: Arc::default(), replies };
     let raw = RawOptions::from_json(options).expect("options");
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw).expect("a command that may run");
-    let order = Order { command: command.into(), cwd: cwd.into(), options: options.into(), stdin: None, place };
-    let (run, listener) = (target.run(order, judged), ear.clone());
+    let (command, cwd, options) = (command.into(), cwd.into(), options.into());
+    let run = start(Order { command, cwd, options, stdin: None, place: Place::Shell }, judged);
+    let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
             Ok(run) => run.finish(listener, inbox).await,
@@ -130,6 +155,14 @@ impl Run {
         })
         .await;
     }
+}
+
+fn order(command: &str) -> Order {
+    Order { command: command.into(), cwd: "/".into(), options: "{}".into(), stdin: None, place: Place::Shell }
+}
+
+fn judgement() -> Judged {
+    judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }).expect("a harmless command")
 }
 
 fn lines(count: usize) -> String {
@@ -259,4 +292,47 @@ async fn a_session_remembers_there_and_runs_in_the_order_of_the_calls() {
     target.close();
     let refused = ask(OfSession::Reset).await.expect_err("a closed target");
     assert!(matches!(refused, Unanswered::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_shows_a_program_there_and_takes_keys_through_a_cut() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let terminal = Terminal::new(TerminalSize { cols: 40, rows: 5 });
+    terminal.known();
+    terminal.listened(true);
+    let shown = run_in_terminal(&target, &terminal, "stty size; read -p name: x; echo got $x; stty size; read; exit 4");
+    let line = |at: usize| terminal.screen().lines[at].clone();
+    shown.until("the prompt", |text, _| text.contains("name:")).await;
+    assert_eq!((line(0).as_str(), line(1).as_str()), ("5 40", "name:"));
+    let mut states = target.watch();
+    assert!(cut(home.path()));
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    terminal.resize(TerminalSize { cols: 50, rows: 6 });
+    let typed = terminal.write(b"me\r".to_vec()).expect("it runs").expect("it is not typed yet");
+    within("the keys", typed).await.expect("they are typed");
+    shown.until("the rest", |text, _| text.contains("6 50")).await;
+    assert_eq!((line(1).as_str(), line(2).as_str()), ("name:me", "got me"));
+    assert!(terminal.write(b"\r".to_vec()).is_ok());
+    assert_eq!(shown.outcome().await.exit_code, Some(4));
+    assert!(matches!(
+        target.run_in_terminal(order("echo"), judgement(), &terminal),
+        Err(Error::Terminal(TerminalError::Used))
+    ));
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_of_a_program_is_answered_there_and_a_flood_without_a_listener_passes() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let terminal = Terminal::new(TerminalSize { cols: 40, rows: 5 });
+    terminal.known();
+    let ask =
+        r"stty raw -echo; printf '\e[6n'; IFS= read -rd R x; stty sane; printf %s $x >~/answer; seq 300000; echo end";
+    let outcome = run_in_terminal(&target, &terminal, ask).outcome().await;
+    let answer = std::fs::read(home.path().join("answer")).expect("an answer");
+    assert_eq!((outcome.exit_code, answer.as_slice()), (Some(0), &b"\x1b[1;1"[..]));
+    assert!(terminal.screen().lines.iter().any(|line| line == "end"), "{:?}", terminal.screen().lines);
+    target.close();
 }

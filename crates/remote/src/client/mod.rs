@@ -13,6 +13,7 @@
 //! | `keep` | keeps a link to the target, until the lease ends |
 //! | `connect` | the first connection, and the one after a loss |
 //! | `run` | one command there |
+//! | `terminal` | a terminal that shows a program there |
 //! | `ask` | one question |
 
 mod address;
@@ -28,6 +29,7 @@ mod reason;
 mod run;
 mod settings;
 mod target;
+mod terminal;
 mod transport;
 
 pub use address::{Address, Container, Quoting, TargetKind};

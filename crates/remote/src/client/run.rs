@@ -4,16 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
 use super::connect::Begun;
 use super::error::TargetError;
 use super::target::{CLOSED, Happened, State, Target};
-use crate::messages::{Call, Event, Failure, Order};
+use super::terminal;
+use crate::messages::{Call, Event, Failure, Order, Place};
 use runner::error::Error;
+use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
 use runner::run::{Judged, Listener, LiveView, Prompt, Reply};
+use sys::TerminalSize;
 
 /// The note of a run that a cut has interrupted.
 const CUT: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
@@ -39,6 +42,14 @@ pub struct DistantRun {
     begun: Begun,
     /// Its judgement, and its outcome if it is not started.
     judged: Judged,
+    shown: Option<Shown>,
+}
+
+/// The terminal that shows a program there.
+struct Shown {
+    terminal: Arc<Terminal>,
+    /// What the terminal has for the program.
+    for_program: UnboundedReceiver<ForProgram>,
 }
 
 impl Target {
@@ -47,7 +58,31 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the command is too large.
     pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
-        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged })
+        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged, shown: None })
+    }
+
+    /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.
+    ///
+    /// # Errors
+    /// As [`Target::run`], and if the terminal has run a command already.
+    pub fn run_in_terminal(
+        self: &Arc<Self>,
+        order: Order,
+        judged: Judged,
+        terminal: &Arc<Terminal>,
+    ) -> Result<DistantRun, Error> {
+        let (sender, for_program) = unbounded_channel();
+        terminal.open_there(sender)?;
+        let TerminalSize { cols, rows } = terminal.size();
+        let place = Place::Terminal { cols, rows, drawn: terminal.is_listened() };
+        let shown = Shown { terminal: Arc::clone(terminal), for_program };
+        match self.run(Order { place, ..order }, judged) {
+            Ok(run) => Ok(DistantRun { shown: Some(shown), ..run }),
+            Err(error) => {
+                terminal.take_back();
+                Err(error)
+            }
+        }
     }
 }
 
@@ -55,6 +90,9 @@ impl DistantRun {
     /// Follows the command to its end, through cuts.
     pub async fn finish(mut self, listener: impl Listener, mut replies: UnboundedReceiver<Reply>) -> Distant {
         let ended = self.drive(&listener, &mut replies).await;
+        if let Some(Shown { terminal, .. }) = &self.shown {
+            terminal::drain(terminal, &listener, &mut replies).await;
+        }
         let judged = self.judged.outcome;
         match ended {
             Ended::Outcome(mut outcome, cwd, was_cut) => {
@@ -78,6 +116,8 @@ impl DistantRun {
     /// Passes events to the listener and replies to the program until the run has ended.
     async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
         let Begun { target, run, happened } = &mut self.begun;
+        let (terminal, mut for_program) =
+            self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
         let mut state = target.state.subscribe();
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
@@ -91,7 +131,13 @@ impl DistantRun {
                 next = happened.recv() => match next {
                     Some(Happened::Event(Event::Ended(outcome, cwd))) => return Ended::Outcome(outcome, cwd, was_cut),
                     Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
-                    Some(Happened::Event(event)) => given += pass(event, listener),
+                    Some(Happened::Event(event)) => {
+                        given += pass(event, listener, terminal);
+                        // Text of a terminal without a listener is taken at once.
+                        if given > 0 && terminal.is_some_and(|terminal| !terminal.is_full()) {
+                            let _full = target.outbox.send(*run, Call::OutputTaken(std::mem::take(&mut given)));
+                        }
+                    }
                     Some(Happened::Unreachable(error)) => return Ended::Unreachable(error),
                     Some(Happened::Lost(why)) => return Ended::Lost(why),
                     None => return Ended::Lost(CLOSED),
@@ -103,10 +149,17 @@ impl DistantRun {
                         }
                         abort_by.get_or_insert_with(|| Instant::now() + self.judged.grace + ABORT_BOUND);
                     }
+                    let reply = match terminal {
+                        Some(terminal) => terminal::reply(reply, terminal, listener),
+                        None => reply,
+                    };
                     if let Some(call) = call_of(reply, &mut given) {
                         // A mailbox that is full is that of a link that is down. The run ends with its lease.
                         let _full = target.outbox.send(*run, call);
                     }
+                }
+                Some(what) = terminal::next(&mut for_program) => {
+                    let _full = target.outbox.send(*run, terminal::call_of(what));
                 }
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
@@ -144,8 +197,15 @@ pub(super) fn error_of(Failure { code, message, errno, missing }: Failure) -> Er
 }
 
 /// Passes an event to the listener. Returns the bytes of output that it was given.
-fn pass(event: Event, listener: &impl Listener) -> u64 {
+fn pass(event: Event, listener: &impl Listener, terminal: Option<&Arc<Terminal>>) -> u64 {
     match event {
+        Event::Data(text) => {
+            if let Some(terminal) = terminal {
+                terminal::show(&text, terminal, listener);
+            }
+            return text.len() as u64;
+        }
+        Event::Typed => terminal.iter().for_each(|terminal| terminal.typed()),
         Event::Output(stream, text) => {
             let bytes = text.len() as u64;
             listener.output(stream, text);

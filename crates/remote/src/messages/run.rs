@@ -17,7 +17,7 @@ pub enum Call {
     Ask(Ask),
     /// Terminate the command.
     Abort,
-    /// The listener has taken output of this many bytes.
+    /// The listener has taken output, or text of a terminal, of this many bytes.
     OutputTaken(u64),
     /// The listener failed on the last event, with this error.
     ListenerFailed(String),
@@ -25,6 +25,12 @@ pub enum Call {
     Input(Option<Vec<u8>>),
     /// Signal the program of a terminal.
     Signal(Signal),
+    /// Type into a terminal, answered by [`Event::Typed`].
+    Type(Vec<u8>),
+    /// Give a terminal these columns and rows.
+    Resize(u16, u16),
+    /// Whether somebody draws the terminal, and so answers the questions of its program.
+    Drawn(bool),
     /// The listener has taken the live view, or failed with this error.
     ViewTaken(Option<String>),
     /// The listener has taken the prompt, or failed with this error.
@@ -59,6 +65,15 @@ pub struct Order {
 pub enum Place {
     /// A shell of its own.
     Shell,
+    /// A shell of its own, in a terminal of this size.
+    Terminal {
+        /// Columns.
+        cols: u16,
+        /// Rows.
+        rows: u16,
+        /// Whether somebody draws it.
+        drawn: bool,
+    },
     /// A session, by the number that the host gave it. An empty directory is the session's own.
     Session(u64),
 }
@@ -68,6 +83,10 @@ pub enum Place {
 pub enum Event {
     /// Output, answered by [`Call::OutputTaken`].
     Output(Stream, String),
+    /// Text of a terminal, unchanged, answered by [`Call::OutputTaken`].
+    Data(String),
+    /// The terminal has taken the first input that it had not.
+    Typed,
     /// The shell runs, with this pid in this directory.
     Started(i32, String),
     /// The shell has exited.

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::messages::Event;
 use crate::post::Post;
 use capture::Stream;
+use runner::pty::Terminal;
 use runner::run::{Allocation, Listener, LiveView, Prompt, Reply};
 
 /// Bytes of output that a run sends before its listener has taken any.
@@ -53,6 +54,8 @@ pub struct Wire {
     pub run: u64,
     pub credit: Arc<Credit>,
     pub replies: UnboundedSender<Reply>,
+    /// The terminal of the command, if it has one.
+    pub terminal: Option<Arc<Terminal>>,
 }
 
 impl Wire {
@@ -74,6 +77,17 @@ impl Listener for Wire {
         }
         if self.credit.spend(bytes) {
             self.reply(Reply::OutputTaken(None));
+        }
+    }
+
+    fn data(&self, text: String) {
+        let Some(terminal) = &self.terminal else { return };
+        let bytes = text.len() as u64;
+        // Text that no link takes is lost with its run.
+        let sent = self.send(&Event::Data(text));
+        if sent && self.credit.spend(bytes) {
+            terminal.heard();
+            self.reply(Reply::DataChanged);
         }
     }
 

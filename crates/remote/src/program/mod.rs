@@ -15,6 +15,7 @@ mod pass;
 mod run;
 mod serve;
 mod sessions;
+mod terminal;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -7,10 +7,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::listener::{Credit, Wire};
 use super::sessions::Sessions;
+use super::terminal::{self, Ends};
 use crate::link::LinkError;
 use crate::messages::{Ask, Call, Event, Failure, Order, Place, decode};
 use crate::post::Post;
 use runner::error::Error;
+use runner::pty::Terminal;
 use runner::request::RawOptions;
 use runner::run::{Command, Reply};
 use runner::session::SessionRun;
@@ -30,11 +32,19 @@ pub struct Runs {
 }
 
 /// The way to a command. A question has none.
-struct Running(Option<(UnboundedSender<Reply>, Arc<Credit>)>);
+struct Running(Option<Way>);
+
+/// The way to a command.
+struct Way {
+    replies: UnboundedSender<Reply>,
+    credit: Arc<Credit>,
+    terminal: Option<Arc<Terminal>>,
+}
 
 /// A command that was given to the core.
 enum Started {
     Command(Command<Wanted>),
+    InTerminal(Command<Wanted>, Ends),
     InSession(SessionRun),
 }
 
@@ -65,10 +75,12 @@ impl Runs {
     fn start(self: &Arc<Self>, run: u64, order: Order) -> Result<(), LinkError> {
         let (replies, inbox) = unbounded_channel();
         let credit = Arc::<Credit>::default();
-        let last = self.add(run, Running(Some((replies.clone(), Arc::clone(&credit)))))?;
-        let listener = Wire { post: Arc::clone(&self.post), run, credit, replies };
+        let terminal = terminal::of(order.place);
+        let way = Way { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
+        let last = self.add(run, Running(Some(way)))?;
+        let listener = Wire { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
         // Commands of a session have their turns in the order in which they arrive.
-        let started = self.started(order);
+        let started = self.started(order, terminal);
         tokio::spawn(async move {
             let ended = match started {
                 Ok(started) => started.finish(listener, inbox).await,
@@ -103,22 +115,31 @@ impl Runs {
     }
 
     /// Gives a command to the core. Its safety was judged by the host.
-    fn started(&self, Order { command, cwd, options, stdin, place }: Order) -> Result<Started, Error> {
+    fn started(&self, order: Order, terminal: Option<Arc<Terminal>>) -> Result<Started, Error> {
+        let Order { command, cwd, options, stdin, place } = order;
         let given = RawOptions::from_json(&options)?;
         let (host_env, umask) = (sys::environment(), self.umask);
-        let raw = RawOptions { command, cwd, stdin, host_env, umask, guard: None, ledger: false, ..given };
-        Ok(match place {
-            Place::Shell => Started::Command(Command::start(raw)?),
-            Place::Session(number) => Started::InSession(SessionRun::start(&self.sessions.get(number)?, raw)?),
+        let ends = terminal.clone().map(Ends);
+        let raw = RawOptions { command, cwd, stdin, host_env, umask, terminal, guard: None, ledger: false, ..given };
+        Ok(match (place, ends) {
+            (Place::Terminal { .. }, Some(ends)) => Started::InTerminal(Command::start(raw)?, ends),
+            (Place::Shell | Place::Terminal { .. }, _) => Started::Command(Command::start(raw)?),
+            (Place::Session(number), _) => Started::InSession(SessionRun::start(&self.sessions.get(number)?, raw)?),
         })
     }
 
     /// Passes the words of the host to a run. One that has just ended takes none.
     fn reply(&self, run: u64, call: Call) {
         let running = self.running();
-        let Some(Running(Some((replies, credit)))) = running.get(&run) else { return };
+        let Some(Running(Some(Way { replies, credit, terminal }))) = running.get(&run) else { return };
         let reply = match call {
-            Call::OutputTaken(bytes) if credit.taken(bytes) => Reply::OutputTaken(None),
+            Call::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
+                Some(terminal) => {
+                    terminal.heard();
+                    Reply::DataChanged
+                }
+                None => Reply::OutputTaken(None),
+            },
             Call::OutputTaken(_) | Call::Run(_) | Call::Ask(_) => return,
             Call::ListenerFailed(error) => Reply::OutputTaken(Some(error)),
             Call::Abort => Reply::Abort,
@@ -126,6 +147,9 @@ impl Runs {
             Call::Signal(signal) => Reply::Signal(signal),
             Call::ViewTaken(failure) => Reply::ViewTaken(failure),
             Call::PromptTaken(failure) => Reply::PromptTaken(failure),
+            Call::Type(bytes) => return terminal::write(terminal.as_ref(), bytes, &self.post, run),
+            Call::Resize(cols, rows) => return terminal::resize(terminal.as_ref(), cols, rows),
+            Call::Drawn(drawn) => return terminal.iter().for_each(|terminal| terminal.sent_away(drawn)),
         };
         // The run may have just ended.
         let _gone = replies.send(reply);
@@ -137,6 +161,11 @@ impl Started {
     async fn finish(self, listener: Wire, inbox: UnboundedReceiver<Reply>) -> Event {
         let ended = match self {
             Self::Command(command) => command.finish(listener, inbox).await.map(|ran| (ran.outcome, None)),
+            Self::InTerminal(command, ends) => {
+                let ran = command.finish(listener, inbox).await;
+                ends.0.end(ran.as_ref().ok().and_then(|ran| ran.outcome.exit_code));
+                ran.map(|ran| (ran.outcome, None))
+            }
             Self::InSession(run) => run.finish(listener, inbox).await.map(|(outcome, cwd)| (outcome, Some(cwd))),
         };
         match ended {

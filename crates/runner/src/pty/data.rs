@@ -14,13 +14,16 @@ pub(super) struct Data {
     /// Whether the caller does not know of the start yet, so that no listener can exist.
     pub unknown: bool,
     pub listened: bool,
+    /// Whether somebody draws the text on another machine. `None`: a listener does.
+    pub drawn_there: Option<bool>,
     pub in_flight: bool,
 }
 
 impl Default for Data {
     fn default() -> Self {
         let decoder = Cleaner::new(RAW);
-        Self { decoder, waiting: String::new(), unknown: true, listened: false, in_flight: false }
+        let (listened, drawn_there) = (false, None);
+        Self { decoder, waiting: String::new(), unknown: true, listened, drawn_there, in_flight: false }
     }
 }
 
@@ -37,7 +40,7 @@ impl Data {
 
     /// Returns whether a listener gets all text, and may draw it and answer for it.
     pub fn is_drawn(&self) -> bool {
-        self.listened
+        self.drawn_there.unwrap_or(self.listened)
     }
 
     /// Returns the next text for the listeners, if they wait for text.

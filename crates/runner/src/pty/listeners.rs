@@ -1,7 +1,7 @@
 //! The listeners of a terminal: when they get its text, and when the terminal waits for them.
 
 use super::data::{BATCH, Data};
-use super::terminal::Terminal;
+use super::terminal::{ForProgram, Terminal};
 
 impl Terminal {
     /// Records that the caller knows of the start. Text without a listener is dropped from here on.
@@ -16,12 +16,27 @@ impl Terminal {
 
     /// Sets whether there is a listener.
     pub fn listened(&self, on: bool) {
+        self.send_there(ForProgram::Drawn(on));
         self.with_data(|data| {
             data.listened = on;
             if !on && !data.unknown {
                 data.waiting.clear();
             }
         });
+    }
+
+    /// Sends all text to another machine, where somebody draws it or nobody does.
+    pub fn sent_away(&self, drawn: bool) {
+        self.known();
+        self.with_data(|data| {
+            data.listened = true;
+            data.drawn_there = Some(drawn);
+        });
+    }
+
+    /// Returns whether there is a listener.
+    pub fn is_listened(&self) -> bool {
+        self.with_data(|data| data.listened)
     }
 
     /// Records that the listeners have taken the last text.

@@ -31,6 +31,6 @@ mod wait;
 pub use changes::Changes;
 pub use line_ends::LineEnds;
 pub use screen::{Shown, Styled};
-pub use terminal::{Terminal, TerminalError};
+pub use terminal::{ForProgram, Terminal, TerminalError};
 pub use typing::Typing;
 pub use wait::{Until, Waited, Why};

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -47,8 +48,21 @@ enum Stage {
     New,
     /// A program runs, or is being started.
     Open(OwnedFd),
+    /// A program runs on another machine, or is being started there.
+    There(UnboundedSender<ForProgram>),
     /// The program has ended.
     Ended,
+}
+
+/// What a terminal here has for its program on another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForProgram {
+    /// Keys, acknowledged by [`Terminal::typed`].
+    Type(Vec<u8>),
+    /// The new size.
+    Resize(TerminalSize),
+    /// Whether somebody draws the terminal, and so answers the questions of the program.
+    Drawn(bool),
 }
 
 /// The facts on which waiting depends.
@@ -119,6 +133,34 @@ impl Terminal {
         Ok(())
     }
 
+    /// Shows a program of another machine, which is about to be started there. What is for the program goes to
+    /// `sender`.
+    ///
+    /// # Errors
+    /// [`TerminalError::Used`]
+    pub fn open_there(&self, sender: UnboundedSender<ForProgram>) -> Result<(), TerminalError> {
+        let mut inner = self.inner();
+        if !matches!(inner.stage, Stage::New) {
+            return Err(TerminalError::Used);
+        }
+        inner.stage = Stage::There(sender);
+        drop(inner);
+        self.moment.send_modify(|moment| moment.last = Instant::now());
+        Ok(())
+    }
+
+    /// Passes something on to a program of another machine. `false`: the program is not on another machine.
+    pub(super) fn send_there(&self, what: ForProgram) -> bool {
+        match &self.inner().stage {
+            Stage::There(sender) => {
+                // The program may just have ended.
+                let _gone = sender.send(what);
+                true
+            }
+            Stage::New | Stage::Open(_) | Stage::Ended => false,
+        }
+    }
+
     /// Replaces the pseudo-terminal by a pseudo-terminal of this directory, before a program is started in it. The
     /// directory belongs to the world of the program, so that the program finds its terminal there.
     ///
@@ -128,7 +170,7 @@ impl Terminal {
         let mut inner = self.inner();
         match inner.stage {
             Stage::New => Err(TerminalError::NotStarted),
-            Stage::Ended => Err(TerminalError::Ended),
+            Stage::Ended | Stage::There(_) => Err(TerminalError::Ended),
             Stage::Open(_) => {
                 let opened = sys::open_terminal_in(directory, inner.size).map_err(TerminalError::None)?;
                 inner.stage = Stage::Open(opened);
@@ -163,7 +205,7 @@ impl Terminal {
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
     pub fn running(&self) -> Result<(), TerminalError> {
-        self.with_master(|_| ())
+        if matches!(self.inner().stage, Stage::There(_)) { Ok(()) } else { self.with_master(|_| ()) }
     }
 
     /// Returns a duplicate of the terminal's open end.
@@ -184,7 +226,7 @@ impl Terminal {
         match &self.inner().stage {
             Stage::New => Err(TerminalError::NotStarted),
             Stage::Open(master) => Ok(ask(master)),
-            Stage::Ended => Err(TerminalError::Ended),
+            Stage::Ended | Stage::There(_) => Err(TerminalError::Ended),
         }
     }
 
@@ -198,6 +240,7 @@ impl Terminal {
             let _ = sys::resize_terminal(master, size);
         }
         drop(inner);
+        self.send_there(ForProgram::Resize(size));
         self.moment.send_modify(|_| ());
     }
 
@@ -245,8 +288,10 @@ impl Terminal {
     fn drew(&self, mut inner: MutexGuard<'_, Inner>) {
         let replies = inner.screen.take_replies();
         let drawn = inner.data.is_drawn();
+        // On another machine, the terminal there answers.
+        let answers_here = matches!(inner.stage, Stage::Open(_));
         drop(inner);
-        if !replies.is_empty() {
+        if answers_here && !replies.is_empty() {
             self.answer(replies, drawn);
         }
         self.moment.send_modify(|moment| moment.last = Instant::now());

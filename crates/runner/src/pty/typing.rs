@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::input::{Piece, is_answer};
-use super::terminal::{Terminal, TerminalError};
+use super::terminal::{ForProgram, Terminal, TerminalError};
 
 /// Time between two attempts to type. A terminal may take more without reporting it.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
@@ -28,6 +28,10 @@ impl Terminal {
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
     pub fn write(&self, bytes: Vec<u8>) -> Result<Option<oneshot::Receiver<()>>, TerminalError> {
         let (done, typed) = oneshot::channel();
+        if self.send_there(ForProgram::Type(bytes.clone())) {
+            self.input.state().queue.push_back(Piece { bytes, typed: 0, done: Some(done) });
+            return Ok(Some(typed));
+        }
         self.with_master(|master| {
             let mut state = self.input.state();
             if is_answer(&bytes) {
@@ -45,6 +49,14 @@ impl Terminal {
             }
             waits.then_some(typed)
         })
+    }
+
+    /// Records that the program of another machine has got the first input that was not typed yet.
+    pub fn typed(&self) {
+        if let Some(Piece { done: Some(done), .. }) = self.input.state().queue.pop_front() {
+            // The caller may not wait for it.
+            let _gone = done.send(());
+        }
     }
 
     /// Returns the number of bytes that were not typed yet.

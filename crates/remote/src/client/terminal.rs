@@ -1,0 +1,70 @@
+//! Terminals that show a program of another machine.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+use crate::messages::Call;
+use runner::pty::{ForProgram, Terminal};
+use runner::run::{Listener, Reply};
+use sys::TerminalSize;
+
+/// Time the listeners have for the rest of the text.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Draws text of the program, and gives it to the listeners.
+pub fn show(text: &str, terminal: &Terminal, listener: &impl Listener) {
+    terminal.wrote(text.as_bytes());
+    while terminal.is_behind() {
+        terminal.draw_on();
+    }
+    give(terminal, listener);
+}
+
+/// Gives the listeners the next text, if they wait for text.
+fn give(terminal: &Terminal, listener: &impl Listener) {
+    if let Some(text) = terminal.next_data() {
+        listener.data(text);
+    }
+}
+
+/// Returns what a reply of the caller is for the program: listeners that have taken text are output that was taken.
+/// While they have more to take than a batch, the program there is held back.
+pub fn reply(reply: Reply, terminal: &Terminal, listener: &impl Listener) -> Reply {
+    if !matches!(reply, Reply::DataChanged) {
+        return reply;
+    }
+    give(terminal, listener);
+    if terminal.is_full() { Reply::DataChanged } else { Reply::OutputTaken(None) }
+}
+
+/// Gives the listeners the rest of the text after the end of the program.
+pub async fn drain(terminal: &Terminal, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) {
+    terminal.finish_data();
+    let drained = timeout(DRAIN, async {
+        give(terminal, listener);
+        while terminal.is_heard_of() && replies.recv().await.is_some() {
+            give(terminal, listener);
+        }
+    });
+    if drained.await.is_err() {
+        terminal.give_listeners_up();
+    }
+}
+
+/// Waits for what the terminal has for the program. Without a terminal, for ever.
+pub async fn next(for_program: &mut Option<&mut UnboundedReceiver<ForProgram>>) -> Option<ForProgram> {
+    match for_program {
+        Some(for_program) => for_program.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+pub fn call_of(what: ForProgram) -> Call {
+    match what {
+        ForProgram::Type(bytes) => Call::Type(bytes),
+        ForProgram::Resize(TerminalSize { cols, rows }) => Call::Resize(cols, rows),
+        ForProgram::Drawn(drawn) => Call::Drawn(drawn),
+    }
+}

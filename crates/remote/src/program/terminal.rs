@@ -1,0 +1,61 @@
+//! Commands in terminals. The terminal here answers the questions of its program, and all its text goes to the host,
+//! which has another one with a screen.
+
+use std::sync::Arc;
+
+use crate::messages::{Event, Place};
+use crate::post::Post;
+use runner::pty::{Terminal, TerminalError};
+use sys::TerminalSize;
+
+/// Returns the terminal of a command, if its place is one.
+pub fn of(place: Place) -> Option<Arc<Terminal>> {
+    let Place::Terminal { cols, rows, drawn } = place else { return None };
+    let terminal = Terminal::new(size(cols, rows));
+    terminal.sent_away(drawn);
+    Some(terminal)
+}
+
+/// Types into a terminal, and tells the host once that is done.
+pub fn write(terminal: Option<&Arc<Terminal>>, bytes: Vec<u8>, post: &Arc<Post>, run: u64) {
+    let Some(terminal) = terminal else { return };
+    match terminal.write(bytes) {
+        Ok(Some(typed)) => {
+            let post = Arc::clone(post);
+            tokio::spawn(async move {
+                if typed.await.is_ok() {
+                    tell(&post, run);
+                }
+            });
+        }
+        Ok(None) => tell(post, run),
+        // The end of the run tells the host that nothing more is typed.
+        Err(TerminalError::Ended | TerminalError::NotStarted | TerminalError::Used | TerminalError::None(_)) => {}
+    }
+}
+
+fn tell(post: &Post, run: u64) {
+    // A mailbox that is full is that of a link that is down. The run ends with its lease.
+    let _full = post.send(run, &Event::Typed);
+}
+
+pub fn resize(terminal: Option<&Arc<Terminal>>, cols: u16, rows: u16) {
+    if let Some(terminal) = terminal {
+        terminal.resize(size(cols, rows));
+    }
+}
+
+fn size(cols: u16, rows: u16) -> TerminalSize {
+    TerminalSize { cols: cols.max(1), rows: rows.max(1) }
+}
+
+/// Ends the terminal after its command has ended in any way.
+pub struct Ends(pub Arc<Terminal>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        if self.0.running().is_ok() {
+            self.0.end(None);
+        }
+    }
+}
