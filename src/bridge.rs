@@ -10,7 +10,10 @@ use super::calls::Calls;
 use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
+use super::target::OrderThere;
 use capture::Stream;
+use remote::Place;
+use remote::client::Target;
 use runner::error::Error;
 use runner::run::{Allocation, Reply, runtime};
 
@@ -64,8 +67,10 @@ impl Bridge {
         options: String,
         stdin: Option<Uint8Array>,
     ) -> u32 {
-        let host_env = Some(String::new());
-        self.calls.run_there(NativeRequest { command, cwd, host_env, umask: 0, options, stdin }, target)
+        let id = self.calls.number();
+        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell };
+        self.calls.run_there(id, target, order, None, Target::run, |_| {});
+        id
     }
 
     /// Starts a warm shell for commands like this one, without running the command; answered by `warm` or `error`.

@@ -67,7 +67,7 @@ pub use safety::{analyze, command_outline, decide, safety_rules, undoable};
 pub use session::NativeSession;
 pub use shells::{WarmShells, warm_shells};
 pub use signals::{NativeSignal, signal_of};
-pub use target::{NativeProgram, NativeTargetOptions};
+pub use target::{NativeProgram, NativeSessionThere, NativeTargetOptions};
 pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
 pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};
 pub use undo::{UndoConflict, UndoPoint, Undone};

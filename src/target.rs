@@ -1,9 +1,10 @@
 //! Targets for JavaScript: machines on which commands run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
@@ -11,13 +12,14 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
-use super::request::NativeRequest;
 use super::result::NativeError;
-use remote::client::{Address, Distant, Program, Settings, State, Target, TargetError, is_writable};
-use remote::{Order, Place};
+use remote::client::{
+    Address, Distant, DistantRun, Program, Reason, Settings, State, Target, TargetError, Unanswered, is_writable,
+};
+use remote::{Ask, OfSession, Order, Place};
 use runner::error::Error;
-use runner::request::RawOptions;
-use runner::run::{judged, runtime};
+use runner::request::{RawOptions, RequestError};
+use runner::run::{Judged, judged, runtime};
 
 /// Time that `close` may take, whatever the link does.
 const CLOSED: Duration = Duration::from_secs(8);
@@ -191,40 +193,157 @@ fn kind(target: &Target) -> String {
     serde_json::to_value(target.kind()).ok().and_then(|kind| Some(kind.as_str()?.to_owned())).unwrap_or_default()
 }
 
-impl Calls {
-    /// Runs a command on its target.
-    pub fn run_there(self: &Arc<Self>, native: NativeRequest, target: u32) -> u32 {
-        let id = self.number();
-        let options = native.options.clone();
-        let started = self.target(target).and_then(|target| {
-            let raw = native.read()?;
-            let (facts, _) = target.facts();
-            let order = Order {
-                command: raw.command.clone(),
-                cwd: raw.cwd.clone(),
-                options,
-                stdin: raw.stdin.clone(),
-                place: Place::Shell,
-            };
-            let judged = judged(RawOptions { host_env: facts.environment.clone(), umask: facts.umask, ..raw })?;
-            Ok((runtime()?, target, order, judged))
+/// A session on a target.
+#[napi]
+pub struct NativeSessionThere {
+    calls: Arc<Calls>,
+    target: u32,
+    number: u64,
+    /// The directory that the last command has left.
+    cwd: Arc<Mutex<String>>,
+}
+
+#[napi]
+impl NativeSessionThere {
+    /// `cwd` is an absolute path there.
+    #[napi(constructor)]
+    pub fn new(bridge: &Bridge, target: u32, cwd: String) -> Self {
+        let calls = Arc::clone(&bridge.calls);
+        let number = u64::from(calls.number());
+        let session = Self { calls, target, number, cwd: Arc::new(Mutex::new(cwd.clone())) };
+        session.tell(OfSession::Begin(cwd));
+        session
+    }
+
+    /// Returns the directory that the last command has left.
+    #[napi(getter)]
+    pub fn cwd(&self) -> String {
+        self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
+    /// result. An empty `cwd` is the session's own.
+    #[napi]
+    pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
+        let id = self.calls.number();
+        let place = Place::Session(self.number);
+        let order = OrderThere { command, cwd, options, stdin, place };
+        let left = Arc::clone(&self.cwd);
+        let own = self.cwd();
+        self.calls.run_there(id, self.target, order, Some(own), Target::run, move |ended| {
+            if let Distant::Outcome(_, Some(cwd)) = ended {
+                left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(cwd);
+            }
         });
-        let Some((runtime, target, order, judged)) = self.started(id, started) else { return id };
-        if judged.aborted {
-            self.emitter(id).emit(NativeEvent::result(judged.outcome, None));
-            return id;
+        id
+    }
+
+    /// Forgets all state when its turn comes. Answered by `done`.
+    #[napi]
+    pub fn reset(&self) -> u32 {
+        let id = self.calls.number();
+        let asked = self.calls.target(self.target).and_then(|target| Ok((runtime()?, target)));
+        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let answer = target.ask(Ask::Session(self.number, OfSession::Reset));
+        self.calls.call(id, runtime, None, None, async move {
+            match answer.await {
+                Ok(_) => NativeEvent::Done,
+                Err(unanswered) => unanswered.into(),
+            }
+        });
+        id
+    }
+
+    /// Refuses further commands.
+    #[napi]
+    pub fn close(&self) {
+        self.tell(OfSession::Close);
+    }
+
+    /// Tells the program something whose answer nobody waits for. A target that is closed has no sessions.
+    fn tell(&self, what: OfSession) {
+        if let (Ok(target), Ok(runtime)) = (self.calls.target(self.target), runtime()) {
+            runtime.spawn(target.ask(Ask::Session(self.number, what)));
         }
-        let Some(run) = self.started(id, target.run(order, judged)) else { return id };
+    }
+}
+
+/// A command for a target, as it crosses from JavaScript.
+pub struct OrderThere {
+    /// The command.
+    pub command: String,
+    /// An absolute path there.
+    pub cwd: String,
+    /// The options as JSON.
+    pub options: String,
+    /// Bytes for standard input.
+    pub stdin: Option<Uint8Array>,
+    /// What runs the command.
+    pub place: Place,
+}
+
+impl Calls {
+    /// Runs a command on its target. `own_cwd`: the directory that it is judged by, if its own is empty. `start` gives
+    /// it to the target, and `on_end` sees how it ended.
+    pub fn run_there(
+        self: &Arc<Self>,
+        id: u32,
+        target: u32,
+        order: OrderThere,
+        own_cwd: Option<String>,
+        start: impl FnOnce(&Arc<Target>, Order, Judged) -> Result<DistantRun, Error>,
+        on_end: impl FnOnce(&Distant) + Send + 'static,
+    ) {
+        let OrderThere { command, cwd, options, stdin, place } = order;
+        let started = self.target(target).and_then(|target| {
+            let (facts, _) = target.facts();
+            let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
+            let given = RawOptions::from_json(&options)?;
+            let raw = RawOptions {
+                command: command.clone(),
+                cwd: if cwd.is_empty() { own_cwd.unwrap_or_default() } else { cwd.clone() },
+                host_env: facts.environment.clone(),
+                umask: facts.umask,
+                stdin: stdin.clone(),
+                guard: given.safety.guard().map_err(RequestError::from)?,
+                ..given
+            };
+            let judged = judged(raw)?;
+            if judged.aborted {
+                return Ok((runtime()?, Err(judged.outcome)));
+            }
+            let order = Order { command, cwd, options, stdin, place };
+            Ok((runtime()?, Ok(start(&target, order, judged)?)))
+        });
+        let Some((runtime, started)) = self.started(id, started) else { return };
+        let run = match started {
+            Ok(run) => run,
+            Err(outcome) => return self.emitter(id).emit(NativeEvent::result(outcome, None)),
+        };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
-            match run.finish(emitter, inbox).await {
+            let ended = run.finish(emitter, inbox).await;
+            on_end(&ended);
+            match ended {
                 Distant::Outcome(outcome, cwd) => NativeEvent::result(*outcome, cwd),
                 Distant::Failed(error) => error.into(),
                 Distant::Unreachable(error) => error.into(),
             }
         });
-        id
+    }
+}
+
+impl From<Unanswered> for NativeEvent {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Failed(error) => error.into(),
+            Unanswered::Unreachable(error) => error.into(),
+            Unanswered::Lost(why) => {
+                let message = format!("the target is lost, and it is not known whether this was done: {why}");
+                TargetError { reason: Reason::Lost, message, stderr: String::new() }.into()
+            }
+        }
     }
 }
 

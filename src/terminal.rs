@@ -14,6 +14,9 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::TerminalWaited;
+use super::target::OrderThere;
+use remote::Place;
+use remote::client::{Distant, Target};
 use runner::error::Error;
 use runner::pattern::Pattern;
 use runner::pty::{self, Terminal, TerminalError, Until, Why};
@@ -86,6 +89,30 @@ impl NativeTerminal {
     ) -> u32 {
         let native = NativeRequest { command, cwd, host_env, umask, options, stdin };
         let id = self.calls.run_in_terminal(&self.terminal, native);
+        self.command.store(id, Ordering::Relaxed);
+        id
+    }
+
+    /// Starts its command on a target and returns its number. Answered as `start` is. `cwd` is an absolute path there.
+    #[napi]
+    pub fn start_there(
+        &self,
+        target: u32,
+        command: String,
+        cwd: String,
+        options: String,
+        stdin: Option<Uint8Array>,
+    ) -> u32 {
+        let id = self.calls.number();
+        let TerminalSize { cols, rows } = self.terminal.size();
+        let place = Place::Terminal { cols, rows, drawn: false };
+        let order = OrderThere { command, cwd, options, stdin, place };
+        let (terminal, ends) = (Arc::clone(&self.terminal), Ends(Arc::clone(&self.terminal)));
+        let start = move |target: &Arc<Target>, order, judged| target.run_in_terminal(order, judged, &terminal);
+        self.calls.run_there(id, target, order, None, start, move |ended| match ended {
+            Distant::Outcome(outcome, _) => ends.0.end(outcome.exit_code),
+            Distant::Failed(_) | Distant::Unreachable(_) => ends.0.take_back(),
+        });
         self.command.store(id, Ordering::Relaxed);
         id
     }
