@@ -10,10 +10,7 @@ use super::calls::Calls;
 use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
-use super::target::OrderThere;
 use capture::Stream;
-use remote::Place;
-use remote::client::Target;
 use runner::error::Error;
 use runner::run::{Allocation, Reply, runtime};
 
@@ -54,23 +51,6 @@ impl Bridge {
         stdin: Option<Uint8Array>,
     ) -> u32 {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, None)
-    }
-
-    /// Starts a command on a target and returns its number; answered as [`Bridge::start`] is. `cwd` is an absolute path
-    /// there.
-    #[napi]
-    pub fn start_there(
-        &self,
-        target: u32,
-        command: String,
-        cwd: String,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        let id = self.calls.number();
-        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell };
-        self.calls.run_there(id, target, order, None, Target::run, |_| {});
-        id
     }
 
     /// Starts a warm shell for commands like this one, without running the command; answered by `warm` or `error`.

@@ -133,6 +133,23 @@ impl Bridge {
         id
     }
 
+    /// Starts a command on a target and returns its number; answered as [`Bridge::start`] is. `cwd` is an absolute path
+    /// there.
+    #[napi]
+    pub fn start_there(
+        &self,
+        target: u32,
+        command: String,
+        cwd: String,
+        options: String,
+        stdin: Option<Uint8Array>,
+    ) -> u32 {
+        let id = self.calls.number();
+        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell };
+        self.calls.run_there(id, target, order, None, Target::run, |_| {});
+        id
+    }
+
     /// Returns the state of a target.
     #[napi(ts_return_type = "'connected' | 'disconnected' | 'lost' | 'closed'")]
     pub fn target_state(&self, target: u32) -> String {

@@ -1,0 +1,179 @@
+//! What a compromised machine may send: the host gives it up, and neither hangs nor fills.
+
+use std::path::Path;
+use std::time::Duration;
+
+use capture::Stream;
+use proptest::test_runner::{Config, TestRunner};
+use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target};
+use remote::{Call, Event, Facts, FromProgram, Order, Place, Token, encode};
+use runner::request::RawOptions;
+use runner::run::outcome::Status;
+use runner::run::{Listener, LiveView, Prompt, judged};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::timeout;
+use wire::{Frame, Kind, MAX_PAYLOAD};
+
+/// A bound against a hang.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Plays the program: says what our text would say and greets. Once the command arrives, says the bytes of a file, and
+/// stays.
+const PLAYER: &str = r#"[[ $3 =~ m=([0-9a-f]+)\"\"([0-9a-f]+) ]]; echo "${BASH_REMATCH[1]}${BASH_REMATCH[2]} run /x 0"
+cat "$0.greeting"; head -c 60 >/dev/null; cat "$0"; [[ -e $0.endless ]] && cat "$0.endless" /dev/zero; exec sleep 1000"#;
+
+struct Deaf;
+
+impl Listener for Deaf {
+    fn output(&self, _stream: Stream, _text: String) {}
+    fn live_view(&self, _view: LiveView) {}
+    fn prompt(&self, _prompt: Prompt) {}
+    fn allocate(&self, _stream: Stream) {}
+}
+
+fn settings(file: &Path) -> Settings {
+    runner::supervise::use_own_program(env!("CARGO_BIN_EXE_agent-bash-host").into(), remote::program::SUPERVISOR);
+    let words = ["bash", "-c", PLAYER, file.to_str().expect("text")];
+    Settings {
+        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+        id: "command:test".into(),
+        lease: Duration::ZERO,
+        alive: PATIENCE,
+        patience: PATIENCE,
+        installed: Some("/x".into()),
+        programs: vec![remote::client::Program {
+            machine: "x86_64".into(),
+            sha256: "0".repeat(64),
+            bytes: 1,
+            path: "/none".into(),
+        }],
+    }
+}
+
+fn greeting() -> Vec<u8> {
+    let facts = Facts {
+        machine: "m".into(),
+        host_name: "h".into(),
+        kernel: "6".into(),
+        arch: "x86_64".into(),
+        user: "u".into(),
+        uid: 1,
+        home: "/".into(),
+        cwd: "/".into(),
+        pid: 1,
+        bash: None,
+        path: "/x".into(),
+        version: "0".into(),
+        environment: "PATH=/bin\0".into(),
+        umask: 0o22,
+        socket: "/none".into(),
+        token: Token([0; 32]),
+    };
+    let payload = encode(&FromProgram::Ready(Box::new(facts))).expect("text");
+    bytes(&Frame::unnumbered(Kind::Greeting, payload))
+}
+
+fn bytes(frame: &Frame) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    frame.encode(&mut bytes);
+    bytes
+}
+
+fn message(run: u64, number: u64, payload: Vec<u8>) -> Vec<u8> {
+    bytes(&Frame { kind: Kind::Message, run, number, acked: 0, payload })
+}
+
+/// Connects to a machine that says this after its greeting, and runs a command there. Returns how the command ended.
+async fn run_against(said: &[u8], endless: bool) -> Distant {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("said");
+    std::fs::write(folder.path().join("said.greeting"), greeting()).expect("a file");
+    std::fs::write(&file, said).expect("a file");
+    if endless {
+        std::fs::write(folder.path().join("said.endless"), b"").expect("a file");
+    }
+    let target =
+        timeout(PATIENCE, Target::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
+    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
+    let order =
+        Order { command: "echo".into(), cwd: "/".into(), options: "{}".into(), stdin: None, place: Place::Shell };
+    let judged = judged(raw).expect("a harmless command");
+    let (_replies, inbox) = unbounded_channel();
+    let ended = match target.run(order, judged) {
+        Ok(run) => timeout(PATIENCE, run.finish(Deaf, inbox)).await.expect("in time"),
+        Err(error) => Distant::Failed(error),
+    };
+    assert_ne!(target.state(), State::Disconnected);
+    target.close();
+    ended
+}
+
+/// Whether the command was given up: it is lost, or could not be sent any more.
+fn given_up(ended: &Distant) -> bool {
+    match ended {
+        Distant::Outcome(outcome, _) => outcome.status == Status::Lost,
+        Distant::Unreachable(error) => error.reason != Reason::NoProgram,
+        Distant::Failed(_) => false,
+    }
+}
+
+#[test]
+fn what_no_program_of_ours_says_gives_the_target_up() {
+    let runtime = Runtime::new().expect("a runtime");
+    let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
+    let call = encode(&Call::OutputTaken(5)).expect("text");
+    let part = |number| bytes(&Frame { kind: Kind::Part, run: 1, number, acked: 0, payload: vec![0; MAX_PAYLOAD] });
+    let cases: [(&str, Vec<u8>); 8] = [
+        ("no frame", vec![0xff; 100]),
+        ("a second greeting", greeting()),
+        ("a frame out of turn", message(1, 2, output.clone())),
+        ("an acknowledgment of nothing", bytes(&Frame { acked: 9, ..Frame::unnumbered(Kind::Beat, Vec::new()) })),
+        ("no event", message(1, 1, vec![0xff; 10])),
+        ("a message of a host", message(1, 1, call)),
+        ("an event with more behind it", message(1, 1, [output, vec![0]].concat())),
+        ("a frame for a transport", bytes(&Frame::unnumbered(Kind::Drop, Vec::new()))),
+    ];
+    for (what, said) in cases {
+        let ended = runtime.block_on(run_against(&said, false));
+        assert!(given_up(&ended), "{what}");
+    }
+    let huge: Vec<u8> = (1..=wire::MAX_MESSAGE as u64 / MAX_PAYLOAD as u64 + 1).flat_map(part).collect();
+    assert!(given_up(&runtime.block_on(run_against(&huge, false))), "a message without end");
+    assert!(given_up(&runtime.block_on(run_against(&[], true))), "output without end");
+}
+
+#[test]
+fn events_of_runs_that_are_not_there_are_passed_over() {
+    let runtime = Runtime::new().expect("a runtime");
+    let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
+    let failed = encode(&Event::Failed(remote::Failure {
+        code: "ERR_BASH_NEW".into(),
+        message: "no".into(),
+        errno: None,
+        missing: Vec::new(),
+    }));
+    let said = [message(9, 1, output), message(1, 2, failed.expect("text"))].concat();
+    // A code that this version does not know is no code of ours.
+    let ended = runtime.block_on(run_against(&said, false));
+    assert!(matches!(ended, Distant::Failed(error) if error.code() == "ERR_BASH_SPAWN"));
+}
+
+#[test]
+fn any_damage_to_a_result_is_refused_or_read_as_another_result() {
+    let runtime = Runtime::new().expect("a runtime");
+    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
+    let outcome = judged(raw).expect("a harmless command").outcome;
+    let event = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
+    let mut runner = TestRunner::new(Config { cases: 15, failure_persistence: None, ..Config::default() });
+    let damage = (0..event.len(), proptest::num::u8::ANY);
+    runner
+        .run(&damage, |(at, byte)| {
+            let mut damaged = event.clone();
+            damaged[at] = byte;
+            // Nothing but the answer counts: that there is one.
+            runtime.block_on(run_against(&message(1, 1, damaged), false));
+            Ok(())
+        })
+        .expect("no damage hangs the host");
+}
