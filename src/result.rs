@@ -373,9 +373,7 @@ impl NativeCheck {
             cursor: number(check.cursor),
             truncation: check.truncation.map(Truncation::from),
             matched: check.matched,
-            stranger: check
-                .stranger
-                .map(|stranger| PortStranger { pid: stranger.pid.as_raw(), command: stranger.command }),
+            stranger: check.stranger.map(|stranger| PortStranger { pid: stranger.pid, command: stranger.command }),
         }
     }
 }

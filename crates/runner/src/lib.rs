@@ -3,6 +3,7 @@
 //! Runs in the host, on the threads of its own tokio runtime, and never on a thread of JavaScript. Begin with
 //! `run/mod.rs`, which names each stage of a command.
 
+pub mod as_json;
 pub mod error;
 pub mod live;
 mod noting;

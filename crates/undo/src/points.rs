@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::store::{Store, StoreError, Summary};
 
 /// A run that can be undone, or could before its point was evicted. Undos are runs, too.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoPoint {
     #[expect(missing_docs, reason = "its run")]
     pub run: String,

@@ -84,6 +84,22 @@ pub mod path {
     }
 }
 
+/// A path, or none.
+pub mod maybe_path {
+    use super::{Bytes, Deserialize, Deserializer, OsStrExt, OsString, OsStringExt, PathBuf, Serialize, Serializer};
+
+    /// Encodes a path.
+    pub fn serialize<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_ref().map(|path| Bytes(path.as_os_str().as_bytes())).serialize(serializer)
+    }
+
+    /// Decodes a path.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+        let path = Option::<Bytes<Vec<u8>>>::deserialize(deserializer)?;
+        Ok(path.map(|bytes| OsString::from_vec(bytes.0).into()))
+    }
+}
+
 /// A list of paths.
 pub mod paths {
     use super::{Bytes, Deserialize, Deserializer, OsStrExt, OsString, OsStringExt, PathBuf, Serializer};

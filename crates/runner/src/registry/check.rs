@@ -4,6 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
 use super::error::RegistryError;
@@ -22,9 +23,10 @@ const CLOSED: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(1);
 
 /// A task and its new output.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The task at that time.
+    #[serde(with = "crate::as_json")]
     pub task: Task,
     /// The new output, cut like a result.
     pub output: String,
@@ -39,8 +41,10 @@ pub struct Check {
     /// The process that has the port, if it does not belong to the task.
     pub stranger: Option<Stranger>,
     /// Record of the task. `None`: nothing was recorded, or the task runs.
+    #[serde(with = "crate::as_json::shared")]
     pub recorded: Option<Arc<RunRecord>>,
     /// What the task proved. `None`: that was not wanted, another process has started the task, or the task runs.
+    #[serde(with = "crate::as_json::shared")]
     pub evidence: Option<Arc<Evidence>>,
 }
 

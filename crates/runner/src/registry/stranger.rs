@@ -1,6 +1,7 @@
 //! The owner of a port that a wait has found, if it is not the task: a server that was left before, for example.
 
 use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
 
 use protocol::plan::MARK;
 use protocol::task::Task;
@@ -9,10 +10,10 @@ use protocol::task::Task;
 const ABOVE: usize = 64;
 
 /// A process that does not belong to a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stranger {
     /// The process.
-    pub pid: Pid,
+    pub pid: i32,
     /// Its command line.
     pub command: String,
 }
@@ -28,7 +29,7 @@ pub fn stranger_at(port: u16, task: &Task) -> Option<Stranger> {
         return None;
     }
     let (_, pid) = *owners.first()?;
-    Some(Stranger { pid, command: sys::command_line(pid)? })
+    Some(Stranger { pid: pid.as_raw(), command: sys::command_line(pid)? })
 }
 
 /// Returns whether a process was started by the command of a task, or whether that is not known. A daemon has left the
@@ -62,7 +63,7 @@ mod tests {
         assert_eq!(stranger_at(port, &task(std::process::id())), None);
         let first = task(1);
         let found = stranger_at(port, &first);
-        assert_eq!(found.map(|found| found.pid), Some(own));
+        assert_eq!(found.map(|found| found.pid), Some(own.as_raw()));
         other.kill().expect("killed");
         other.wait().expect("reaped");
         assert_eq!(stranger_at(port, &task(other.id())), None, "nothing is known of a task that has ended");

@@ -10,7 +10,6 @@
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
 mod again;
-mod as_json;
 mod base;
 mod blocked;
 mod completion;

@@ -69,6 +69,7 @@ pub struct Outcome {
     /// How stdout and stderr were cut.
     pub truncation: [Option<Truncation>; 2],
     /// The task that the command has become, and the directory of its files.
+    #[serde(with = "crate::as_json")]
     pub background: Option<(Task, Store)>,
     /// Survivors, each with the id of its task.
     pub survivors: Vec<(Survivor, Option<String>)>,
@@ -85,7 +86,7 @@ pub struct Outcome {
     /// The extent of an undo. `None`: the command cannot be undone, or goes on in the background.
     pub undo: Option<Coverage>,
     /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
-    #[serde(with = "super::as_json")]
+    #[serde(with = "crate::as_json")]
     pub evidence: Option<Evidence>,
     /// The run whose result was given again. `None`: the command ran.
     pub reused: Option<Reused>,

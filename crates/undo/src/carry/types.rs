@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::store::StoreError;
+use protocol::plan::bytes;
 
 /// Why nothing was undone.
 #[derive(Debug, thiserror::Error)]
@@ -22,11 +25,13 @@ pub enum UndoError {
 }
 
 /// The effect of an undo, or of a dry run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
     /// Things that are as before the run again.
+    #[serde(with = "bytes::paths")]
     pub restored: Vec<PathBuf>,
     /// Things that the run made.
+    #[serde(with = "bytes::paths")]
     pub removed: Vec<PathBuf>,
     /// Things that stay as they are.
     pub conflicts: Vec<Stayed>,
@@ -37,13 +42,15 @@ pub struct Undone {
 }
 
 /// A thing that stays as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stayed {
     #[expect(missing_docs, reason = "where it is")]
+    #[serde(with = "bytes::path")]
     pub path: PathBuf,
     #[expect(missing_docs, reason = "the reason, as a sentence")]
     pub why: String,
     /// The place that keeps the earlier thing, if it is kept.
+    #[serde(with = "bytes::maybe_path")]
     pub kept_at: Option<PathBuf>,
 }
 
