@@ -7,9 +7,8 @@ use napi_derive::napi;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
-use runner::error::Error;
-use runner::request::undo_store;
-use undo::{Options, Store, StoreError, UndoError};
+use runner::undoing::{undo_points, undo_run};
+use undo::Options;
 
 /// The options of an undo.
 #[napi(object, object_to_js = false)]
@@ -32,8 +31,7 @@ impl Bridge {
         self.blocking("undo", move || {
             let paths: Vec<PathBuf> = options.paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
             let wanted = Options { dry_run: options.dry_run.unwrap_or(false), paths: &paths };
-            let Some(store) = store(options.dir, host_env)? else { return Err(no_point(&run_id).into()) };
-            let undone = undo::undo(&store, &run_id, wanted)?;
+            let undone = undo_run(&run_id, wanted, options.dir.as_deref(), &environment(host_env))?;
             Ok(NativeEvent::Undone { undone: Undone::of(run_id, undone) })
         })
     }
@@ -43,26 +41,12 @@ impl Bridge {
     #[napi]
     pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>, host_env: Option<String>) -> u32 {
         self.blocking("undo", move || {
-            let store = store(dir, host_env)?;
-            let listed = store.map(|store| undo::points(&store, cwd.as_deref().map(Path::new)));
-            let points = listed.transpose().map_err(UndoError::from)?.unwrap_or_default();
+            let points = undo_points(cwd.as_deref().map(Path::new), dir.as_deref(), &environment(host_env))?;
             Ok(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
         })
     }
 }
 
-/// The error for a run without a store.
-fn no_point(run: &str) -> UndoError {
-    UndoError::Store(if Store::is_id(run) {
-        StoreError::NoPoint(run.to_owned())
-    } else {
-        StoreError::NoId(run.to_owned())
-    })
-}
-
-/// Returns the store in a directory, or the user's store. `None` if there is no store.
-fn store(dir: Option<String>, host_env: Option<String>) -> Result<Option<Store>, Error> {
-    let environment = host_env.unwrap_or_else(sys::environment);
-    let dir = undo_store(dir.as_deref(), &environment).ok_or(UndoError::NoStore)?;
-    Ok(Store::existing(&dir).map_err(UndoError::from)?)
+fn environment(host_env: Option<String>) -> String {
+    host_env.unwrap_or_else(sys::environment)
 }

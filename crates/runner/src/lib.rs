@@ -19,3 +19,4 @@ pub mod session;
 pub mod shell_state;
 pub mod snapshot;
 pub mod supervise;
+pub mod undoing;

@@ -1,0 +1,40 @@
+//! Undoes runs, and lists those that can be undone.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::request::undo_store;
+use undo::{Options, Store, StoreError, UndoError, UndoPoint, Undone};
+
+/// Undoes a run. `dir`: the directory of the store. Without it, the environment names the user's store.
+///
+/// # Errors
+/// If the run has no undo point, or the store cannot be used.
+pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: &str) -> Result<Undone, Error> {
+    let Some(store) = store(dir, environment)? else { return Err(no_point(run).into()) };
+    Ok(undo::undo(&store, run, wanted)?)
+}
+
+/// Lists the undo points, the newest first. With `cwd`, only those of commands that ran there or below.
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<UndoPoint>, Error> {
+    let Some(store) = store(dir, environment)? else { return Ok(Vec::new()) };
+    Ok(undo::points(&store, cwd).map_err(UndoError::from)?)
+}
+
+/// The error for a run without a store.
+fn no_point(run: &str) -> UndoError {
+    UndoError::Store(if Store::is_id(run) {
+        StoreError::NoPoint(run.to_owned())
+    } else {
+        StoreError::NoId(run.to_owned())
+    })
+}
+
+/// Returns the store in a directory, or the user's store. `None` if there is no store.
+fn store(dir: Option<&str>, environment: &str) -> Result<Option<Store>, Error> {
+    let dir = undo_store(dir, environment).ok_or(UndoError::NoStore)?;
+    Ok(Store::existing(&dir).map_err(UndoError::from)?)
+}
