@@ -329,7 +329,7 @@ impl Calls {
             if judged.aborted {
                 return Ok((runtime()?, Err(judged.outcome)));
             }
-            let order = Order { command, cwd, options, stdin, place };
+            let order = Order { command, cwd, options, stdin, place, registry: None, background: false };
             Ok((runtime()?, Ok(start(&target, order, judged)?)))
         });
         let Some((runtime, started)) = self.started(id, started) else { return };

@@ -18,7 +18,7 @@ pub mod program;
 
 pub use link::{Cut, Link, LinkError, carry};
 pub use messages::{
-    Answer, Ask, Begin, Call, Event, Facts, Failure, FromProgram, OfSession, Order, Place, Resume, ToProgram, Token,
-    decode, encode,
+    Answer, Ask, Begin, Call, Event, Facts, Failure, FromProgram, OfSession, Opening, Order, Place, PointsAsk,
+    RegistryAnswer, RegistryAsk, RegistryEvent, Resume, ToProgram, Token, UndoAsk, Until, decode, encode,
 };
 pub use post::Post;

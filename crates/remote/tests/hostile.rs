@@ -96,8 +96,15 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
     let target =
         timeout(PATIENCE, Target::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let order =
-        Order { command: "echo".into(), cwd: "/".into(), options: "{}".into(), stdin: None, place: Place::Shell };
+    let order = Order {
+        command: "echo".into(),
+        cwd: "/".into(),
+        options: "{}".into(),
+        stdin: None,
+        place: Place::Shell,
+        registry: None,
+        background: false,
+    };
     let judged = judged(raw).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
     let ended = match target.run(order, judged) {

@@ -49,7 +49,15 @@ async fn begin(lease_ms: u64) -> Started {
 
 fn order(command: &str, options: &str) -> Call {
     let (command, options) = (command.to_owned(), options.to_owned());
-    Call::Run(Box::new(Order { command, cwd: "/".into(), options, stdin: None, place: Place::Shell }))
+    Call::Run(Box::new(Order {
+        command,
+        cwd: "/".into(),
+        options,
+        stdin: None,
+        place: Place::Shell,
+        registry: None,
+        background: false,
+    }))
 }
 
 /// Serves the link until this event comes, and answers output if `takes`.

@@ -127,7 +127,10 @@ fn begin(
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw).expect("a command that may run");
     let (command, cwd, options) = (command.into(), cwd.into(), options.into());
-    let run = start(Order { command, cwd, options, stdin: None, place: Place::Shell }, judged);
+    let run = start(
+        Order { command, cwd, options, stdin: None, place: Place::Shell, registry: None, background: false },
+        judged,
+    );
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
@@ -158,7 +161,15 @@ impl Run {
 }
 
 fn order(command: &str) -> Order {
-    Order { command: command.into(), cwd: "/".into(), options: "{}".into(), stdin: None, place: Place::Shell }
+    Order {
+        command: command.into(),
+        cwd: "/".into(),
+        options: "{}".into(),
+        stdin: None,
+        place: Place::Shell,
+        registry: None,
+        background: false,
+    }
 }
 
 fn judgement() -> Judged {

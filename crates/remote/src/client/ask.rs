@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::connect::Begun;
 use super::error::TargetError;
 use super::run::error_of;
-use super::target::{CLOSED, Happened, Target};
+use super::target::{CLOSED, Happened, State, Target};
 use crate::messages::{Answer, Ask, Call, Event};
 use runner::error::Error;
 
@@ -26,19 +29,57 @@ impl Target {
     /// # Errors
     /// If nothing could be done, or the target is lost.
     pub fn ask(self: &Arc<Self>, ask: Ask) -> impl Future<Output = Result<Answer, Unanswered>> + Send + 'static {
+        self.ask_until(ask, std::future::pending())
+    }
+
+    /// Like [`Self::ask`]. Once the caller gives up, the program is asked for what there is.
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and [`Error::Aborted`] if the caller gives up while no link is there.
+    pub fn ask_until(
+        self: &Arc<Self>,
+        ask: Ask,
+        given_up: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = Result<Answer, Unanswered>> + Send + 'static {
         let begun = self.begin(Call::Ask(ask));
         async move {
             let mut begun = begun.map_err(Unanswered::Failed)?;
-            loop {
-                match begun.happened.recv().await {
-                    Some(Happened::Event(Event::Answered(answer))) => return Ok(answer),
-                    Some(Happened::Event(Event::Failed(failure))) => return Err(Unanswered::Failed(error_of(failure))),
-                    Some(Happened::Event(_)) => {}
-                    Some(Happened::Unreachable(error)) => return Err(Unanswered::Unreachable(error)),
-                    Some(Happened::Lost(why)) => return Err(Unanswered::Lost(why)),
-                    None => return Err(Unanswered::Lost(CLOSED)),
-                }
+            tokio::select! {
+                biased;
+                answer = answered(&mut begun.happened) => return answer,
+                () = given_up => {}
             }
+            give_up(begun).await
         }
     }
+}
+
+async fn answered(happened: &mut UnboundedReceiver<Happened>) -> Result<Answer, Unanswered> {
+    loop {
+        match happened.recv().await {
+            Some(Happened::Event(Event::Answered(answer))) => return Ok(answer),
+            Some(Happened::Event(Event::Failed(failure))) => return Err(Unanswered::Failed(error_of(failure))),
+            Some(Happened::Event(_)) => {}
+            Some(Happened::Unreachable(error)) => return Err(Unanswered::Unreachable(error)),
+            Some(Happened::Lost(why)) => return Err(Unanswered::Lost(why)),
+            None => return Err(Unanswered::Lost(CLOSED)),
+        }
+    }
+}
+
+async fn give_up(mut begun: Begun) -> Result<Answer, Unanswered> {
+    let target = Arc::clone(&begun.target);
+    if !target.outbox.take_back(begun.run) {
+        // A mailbox that is full is that of a link that is down.
+        let _full = target.outbox.send(begun.run, Call::Abort);
+        let mut state = target.state.subscribe();
+        tokio::select! {
+            biased;
+            answer = answered(&mut begun.happened) => return answer,
+            _down = state.wait_for(|state| *state == State::Disconnected) => {}
+        }
+        // The word that the caller has given up still has to arrive.
+        tokio::spawn(async move { answered(&mut begun.happened).await });
+    }
+    Err(Unanswered::Failed(Error::Aborted))
 }

@@ -11,8 +11,9 @@ use super::keep::keep;
 use super::reach::reach;
 use super::settings::Settings;
 use super::target::{Happened, State, Target};
-use crate::messages::Call;
+use crate::messages::{Ask, Call};
 use runner::error::Error;
+use wire::WireError;
 
 impl Target {
     /// Reaches a machine, and starts the program there.
@@ -33,6 +34,18 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the call is too large.
     pub(super) fn begin(self: &Arc<Self>, call: Call) -> Result<Begun, Error> {
+        self.begin_by(|run| self.outbox.send(run, call))
+    }
+
+    /// Begins a run that goes on in each later program there, which is asked the same first.
+    ///
+    /// # Errors
+    /// If the target was closed, or the question is too large.
+    pub(super) fn begin_standing(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
+        self.begin_by(|run| self.outbox.stand(run, ask))
+    }
+
+    fn begin_by(self: &Arc<Self>, send: impl FnOnce(u64) -> Result<(), WireError>) -> Result<Begun, Error> {
         if self.state() == State::Closed {
             let message = format!("the target {} was closed", self.id());
             return Err(Error::There { code: "ERR_BASH_CLOSED", message, errno: None });
@@ -40,7 +53,7 @@ impl Target {
         let (run, happened) = self.add_run();
         let begun = Begun { target: Arc::clone(self), run, happened };
         let too_large = |_| Error::InvalidArg("the command with its input is too large for a target".to_owned());
-        self.outbox.send(run, call).map_err(too_large)?;
+        send(run).map_err(too_large)?;
         self.wanted.notify_one();
         Ok(begun)
     }
@@ -55,7 +68,7 @@ pub(super) struct Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        self.target.outbox.take_back(self.run);
+        self.target.outbox.forget(self.run);
         self.target.remove_run(self.run);
     }
 }

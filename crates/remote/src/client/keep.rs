@@ -23,7 +23,7 @@ const TAKEN_OVER: Duration = Duration::from_secs(10);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
-const BROKEN: &str = "the program there broke the protocol";
+pub(super) const BROKEN: &str = "the program there broke the protocol";
 
 /// How serving a link ended.
 enum Served {
@@ -120,7 +120,7 @@ async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
         let target = target.upgrade()?;
         match begun {
             Ok((instance, transport)) => {
-                *target.instance() = instance;
+                target.renew(instance);
                 target.set(State::Connected);
                 return Some(transport);
             }
@@ -215,7 +215,7 @@ async fn resume(mut reached: Reached, post: &Post, facts: &Facts) -> Resumed {
 async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> Result<Transport, &'static str> {
     let Ok((instance, transport)) = begin(settings, reached).await else { return Err(GONE) };
     if let Some(target) = target.upgrade() {
-        *target.instance() = instance;
+        target.renew(instance);
         target.lose_runs(GONE);
     }
     Ok(transport)

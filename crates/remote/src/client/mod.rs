@@ -15,6 +15,7 @@
 //! | `run` | one command there |
 //! | `terminal` | a terminal that shows a program there |
 //! | `ask` | one question |
+//! | `registry` | a registry of tasks there |
 
 mod address;
 mod ask;
@@ -26,6 +27,7 @@ mod keep;
 mod outbox;
 mod reach;
 mod reason;
+mod registry;
 mod run;
 mod settings;
 mod target;
@@ -36,6 +38,7 @@ pub use address::{Address, Container, Quoting, TargetKind};
 pub use ask::Unanswered;
 pub use bootstrap::is_writable;
 pub use error::{InvalidAddress, Reason, TargetError};
+pub use registry::{Answering, DistantRegistry, own_directory};
 pub use run::{Distant, DistantRun};
 pub use settings::{Program, Settings};
 pub use target::{State, Target};

@@ -1,9 +1,9 @@
 //! Calls for the program there, in the order in which they were made, whether a link is there or not.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::messages::Call;
+use crate::messages::{Ask, Call};
 use crate::post::Post;
 use wire::WireError;
 
@@ -16,6 +16,18 @@ struct Waiting {
     /// The mailbox of the program. `None` while no link is there.
     post: Option<Arc<Post>>,
     held: VecDeque<(u64, Call)>,
+    /// The first questions of the runs that go on in each later program.
+    standing: BTreeMap<u64, Ask>,
+}
+
+impl Waiting {
+    fn send(&mut self, run: u64, call: Call) -> Result<(), WireError> {
+        if let Some(post) = &self.post {
+            return post.send(run, &call);
+        }
+        self.held.push_back((run, call));
+        Ok(())
+    }
 }
 
 impl Outbox {
@@ -28,12 +40,39 @@ impl Outbox {
     /// # Errors
     /// If the call is too large, or too much is waiting.
     pub fn send(&self, run: u64, call: Call) -> Result<(), WireError> {
+        self.waiting().send(run, call)
+    }
+
+    /// Sends the first question of a run that goes on in each later program.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn stand(&self, run: u64, ask: Ask) -> Result<(), WireError> {
         let mut waiting = self.waiting();
-        if let Some(post) = &waiting.post {
-            return post.send(run, &call);
+        waiting.standing.insert(run, ask.clone());
+        waiting.send(run, Call::Ask(ask))
+    }
+
+    /// Sets what later programs are asked first, if the run still stands.
+    pub fn stand_as(&self, run: u64, ask: Ask) {
+        if let Some(standing) = self.waiting().standing.get_mut(&run) {
+            *standing = ask;
         }
-        waiting.held.push_back((run, call));
-        Ok(())
+    }
+
+    /// Returns the runs that go on in each later program.
+    pub fn standing(&self) -> Vec<u64> {
+        self.waiting().standing.keys().copied().collect()
+    }
+
+    /// Asks a new program first what stands. Calls are still held back.
+    pub fn renew(&self, post: &Post) {
+        let Waiting { held, standing, .. } = &mut *self.waiting();
+        held.retain(|(run, _)| !standing.contains_key(run));
+        for (run, ask) in standing {
+            // It was sent once already, so it is not too large.
+            let _sent = post.send(*run, &Call::Ask(ask.clone()));
+        }
     }
 
     /// Sends what waits, and what comes from now on. A call that is too large for any link is dropped: it belongs to a
@@ -57,6 +96,12 @@ impl Outbox {
         let begins = waiting.held.iter().any(|(number, call)| *number == run && call.is_first());
         waiting.held.retain(|(number, _)| *number != run);
         begins
+    }
+
+    /// Takes the calls of a run back that is over.
+    pub fn forget(&self, run: u64) {
+        self.take_back(run);
+        self.waiting().standing.remove(&run);
     }
 
     /// Returns the runs that have never begun.

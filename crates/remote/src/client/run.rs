@@ -218,7 +218,7 @@ fn pass(event: Event, listener: &impl Listener, terminal: Option<&Arc<Terminal>>
             listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
         }
         Event::Prompt { pid, command, text } => listener.prompt(Prompt { pid, command, text }),
-        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) => {}
+        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) => {}
     }
     0
 }

@@ -142,12 +142,22 @@ impl Target {
         }
     }
 
-    /// Tells the runs that have begun that they are lost.
+    /// Goes on with a new program.
+    pub(super) fn renew(&self, instance: Instance) {
+        self.outbox.renew(&instance.post);
+        *self.instance() = instance;
+    }
+
+    /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
-        let unbegun = self.outbox.unbegun();
-        for (_, sender) in self.runs().extract_if(|run, _| !unbegun.contains(run)) {
-            let _gone = sender.send(Happened::Lost(why));
-        }
+        let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
+        self.runs().retain(|run, sender| {
+            let is_unbegun = unbegun.contains(run);
+            if !is_unbegun {
+                let _gone = sender.send(Happened::Lost(why));
+            }
+            is_unbegun || standing.contains(run)
+        });
     }
 
     /// Tells the runs that have not begun that they never will.

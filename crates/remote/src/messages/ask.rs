@@ -2,11 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::order::Order;
+use super::registry::{RegistryAnswer, RegistryAsk};
+use super::undoing::{PointsAsk, UndoAsk};
+use undo::{UndoPoint, Undone};
+
 /// What a host asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
     /// Something of a session. Answered by [`Answer::Done`].
     Session(u64, OfSession),
+    /// Something of a registry, by the number that the host gave it. Answered by [`Answer::Registry`].
+    Registry(u64, RegistryAsk),
+    /// Undo a run. Answered by [`Answer::Undone`].
+    Undo(UndoAsk),
+    /// List the runs that can be undone. Answered by [`Answer::UndoPoints`].
+    UndoPoints(PointsAsk),
+    /// Start a warm shell for commands like this one. Answered by [`Answer::Warm`].
+    WarmUp(Box<Order>),
 }
 
 /// What a host asks of a session.
@@ -25,4 +38,12 @@ pub enum OfSession {
 pub enum Answer {
     /// It is done.
     Done,
+    /// The answer of a registry.
+    Registry(RegistryAnswer),
+    /// The effect of an undo.
+    Undone(Undone),
+    /// The runs that can be undone, the newest first.
+    UndoPoints(Vec<UndoPoint>),
+    /// Whether a warm shell is ready.
+    Warm(bool),
 }

@@ -6,7 +6,10 @@
 mod ask;
 mod failure;
 mod greeting;
+mod order;
+mod registry;
 mod run;
+mod undoing;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,7 +17,10 @@ use serde::de::DeserializeOwned;
 pub use ask::{Answer, Ask, OfSession};
 pub use failure::Failure;
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
-pub use run::{Call, Event, Order, Place};
+pub use order::{Order, Place};
+pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
+pub use run::{Call, Event};
+pub use undoing::{PointsAsk, UndoAsk};
 
 /// Encodes a message.
 ///

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ask::{Answer, Ask};
 use super::failure::Failure;
+use super::order::Order;
+use super::registry::RegistryEvent;
 use capture::Stream;
 use runner::run::outcome::Outcome;
 use sys::Signal;
@@ -35,6 +37,8 @@ pub enum Call {
     ViewTaken(Option<String>),
     /// The listener has taken the prompt, or failed with this error.
     PromptTaken(Option<String>),
+    /// The listener has taken the output of this task.
+    TaskOutputTaken(String),
 }
 
 impl Call {
@@ -43,39 +47,6 @@ impl Call {
     pub fn is_first(&self) -> bool {
         matches!(self, Self::Run(_) | Self::Ask(_))
     }
-}
-
-/// A command, as the host's JavaScript gave it.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
-    /// The command.
-    pub command: String,
-    /// The absolute directory to start in.
-    pub cwd: String,
-    /// The options as JSON, as `RawOptions` has them.
-    pub options: String,
-    /// Bytes for standard input.
-    pub stdin: Option<Vec<u8>>,
-    /// What runs the command.
-    pub place: Place,
-}
-
-/// What runs a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
-    /// A shell of its own.
-    Shell,
-    /// A shell of its own, in a terminal of this size.
-    Terminal {
-        /// Columns.
-        cols: u16,
-        /// Rows.
-        rows: u16,
-        /// Whether somebody draws it.
-        drawn: bool,
-    },
-    /// A session, by the number that the host gave it. An empty directory is the session's own.
-    Session(u64),
 }
 
 /// A message of the program. The run of its frame names the command, or the question.
@@ -115,6 +86,8 @@ pub enum Event {
     },
     /// The command has ended, and its session is in this directory. The last event of its run.
     Ended(Box<Outcome>, Option<String>),
+    /// Something happened in the registry of this run.
+    Registry(Box<RegistryEvent>),
     /// A question was answered. The last event of its run.
     Answered(Answer),
     /// Nothing could be done. The last event of its run.

@@ -12,10 +12,12 @@ mod door;
 mod facts;
 mod listener;
 mod pass;
+mod registries;
 mod run;
 mod serve;
 mod sessions;
 mod terminal;
+mod undoing;
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::listener::{Credit, Wire};
-use super::sessions::Sessions;
+use super::registries::{Asked, Registries};
+use super::sessions::{Answering, Sessions};
 use super::terminal::{self, Ends};
+use super::undoing::{points, undo};
 use crate::link::LinkError;
-use crate::messages::{Ask, Call, Event, Failure, Order, Place, decode};
+use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode};
 use crate::post::Post;
 use runner::error::Error;
 use runner::pty::Terminal;
 use runner::request::RawOptions;
-use runner::run::{Command, Reply};
+use runner::run::{Command, Reply, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::Wanted;
 use wire::Message;
@@ -29,10 +31,14 @@ pub struct Runs {
     umask: u32,
     running: Mutex<HashMap<u64, Running>>,
     sessions: Sessions,
+    registries: Registries,
 }
 
-/// The way to a command. A question has none.
-struct Running(Option<Way>);
+/// The way to a run.
+enum Running {
+    Command(Way),
+    Question(UnboundedSender<Call>),
+}
 
 /// The way to a command.
 struct Way {
@@ -50,7 +56,13 @@ enum Started {
 
 impl Runs {
     pub fn new(post: Arc<Post>, umask: u32) -> Arc<Self> {
-        Arc::new(Self { post, umask, running: Mutex::default(), sessions: Sessions::default() })
+        let (running, sessions, registries) = Default::default();
+        Arc::new(Self { post, umask, running, sessions, registries })
+    }
+
+    /// Lets go of what outlives the host, which is gone.
+    pub fn shut(&self) {
+        self.registries.shut();
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
@@ -77,7 +89,7 @@ impl Runs {
         let credit = Arc::<Credit>::default();
         let terminal = terminal::of(order.place);
         let way = Way { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
-        let last = self.add(run, Running(Some(way)))?;
+        let last = self.add(run, Running::Command(way))?;
         let listener = Wire { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
         // Commands of a session have their turns in the order in which they arrive.
         let started = self.started(order, terminal);
@@ -92,9 +104,16 @@ impl Runs {
     }
 
     fn ask(self: &Arc<Self>, run: u64, ask: Ask) -> Result<(), LinkError> {
-        let last = self.add(run, Running(None))?;
+        let (words, further) = unbounded_channel();
+        let last = self.add(run, Running::Question(words))?;
         let answer = match ask {
             Ask::Session(number, of_session) => self.sessions.ask(number, of_session),
+            Ask::Registry(number, of_registry) => {
+                self.registries.ask(number, of_registry, Asked { post: Arc::clone(&self.post), run, further })
+            }
+            Ask::Undo(wanted) => undo(wanted),
+            Ask::UndoPoints(wanted) => points(wanted),
+            Ask::WarmUp(order) => self.warm_up(*order),
         };
         tokio::spawn(async move {
             last.tell(answer.await.map_or_else(|error| Event::Failed(error.into()), Event::Answered));
@@ -114,13 +133,26 @@ impl Runs {
         Ok(Last { runs: Arc::clone(self), run, event: None })
     }
 
-    /// Gives a command to the core. Its safety was judged by the host.
-    fn started(&self, order: Order, terminal: Option<Arc<Terminal>>) -> Result<Started, Error> {
-        let Order { command, cwd, options, stdin, place } = order;
+    fn warm_up(&self, order: Order) -> Answering {
+        let raw = self.raw(order);
+        Box::pin(async move { Ok(Answer::Warm(warm_up(request_of::<Wanted>(raw?).await?).await?)) })
+    }
+
+    /// Returns the options of a command. Its safety was judged by the host.
+    fn raw(&self, order: Order) -> Result<RawOptions, Error> {
+        let Order { command, cwd, options, stdin, registry, background, .. } = order;
         let given = RawOptions::from_json(&options)?;
+        let registry = registry.map(|number| self.registries.get(number)).transpose()?;
         let (host_env, umask) = (sys::environment(), self.umask);
+        let raw = RawOptions { command, cwd, stdin, host_env, umask, registry, background, ..given };
+        Ok(RawOptions { guard: None, ledger: false, ..raw })
+    }
+
+    /// Gives a command to the core.
+    fn started(&self, order: Order, terminal: Option<Arc<Terminal>>) -> Result<Started, Error> {
+        let place = order.place;
         let ends = terminal.clone().map(Ends);
-        let raw = RawOptions { command, cwd, stdin, host_env, umask, terminal, guard: None, ledger: false, ..given };
+        let raw = RawOptions { terminal, ..self.raw(order)? };
         Ok(match (place, ends) {
             (Place::Terminal { .. }, Some(ends)) => Started::InTerminal(Command::start(raw)?, ends),
             (Place::Shell | Place::Terminal { .. }, _) => Started::Command(Command::start(raw)?),
@@ -131,7 +163,15 @@ impl Runs {
     /// Passes the words of the host to a run. One that has just ended takes none.
     fn reply(&self, run: u64, call: Call) {
         let running = self.running();
-        let Some(Running(Some(Way { replies, credit, terminal }))) = running.get(&run) else { return };
+        let Way { replies, credit, terminal } = match running.get(&run) {
+            Some(Running::Command(way)) => way,
+            Some(Running::Question(words)) => {
+                // It may have just been answered.
+                let _gone = words.send(call);
+                return;
+            }
+            None => return,
+        };
         let reply = match call {
             Call::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
                 Some(terminal) => {
@@ -140,7 +180,7 @@ impl Runs {
                 }
                 None => Reply::OutputTaken(None),
             },
-            Call::OutputTaken(_) | Call::Run(_) | Call::Ask(_) => return,
+            Call::OutputTaken(_) | Call::TaskOutputTaken(_) | Call::Run(_) | Call::Ask(_) => return,
             Call::ListenerFailed(error) => Reply::OutputTaken(Some(error)),
             Call::Abort => Reply::Abort,
             Call::Input(bytes) => Reply::Input(bytes),

@@ -1,0 +1,347 @@
+//! A registry of tasks on a target.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+
+use super::ask::Unanswered;
+use super::connect::Begun;
+use super::keep::BROKEN;
+use super::run::error_of;
+use super::target::{Happened, State, Target};
+use crate::messages::{
+    Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until,
+};
+use protocol::state_directory;
+use protocol::task::{Store, Task, TaskState, now_ms};
+use runner::error::Error;
+use runner::registry::{Check, RegistryError, Watcher};
+
+/// The number of the last registry of this process.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// An answer in the making. The question has its place among the calls already.
+pub trait Answering<T>: Future<Output = Result<T, Unanswered>> + Send + 'static {}
+
+impl<T, F: Future<Output = Result<T, Unanswered>> + Send + 'static> Answering<T> for F {}
+
+/// A registry of tasks on a target. It is opened again in each new program there, until it is closed.
+pub struct DistantRegistry {
+    target: Arc<Target>,
+    number: u64,
+    /// The run that carries its events.
+    run: u64,
+    runtime: Handle,
+    opening: Mutex<Opening>,
+    known: Mutex<Known>,
+    opened: watch::Sender<Option<Result<Store, Failure>>>,
+    /// Notified when the registry is closed without a word to the program.
+    forgotten: Notify,
+}
+
+/// What the program has told last.
+#[derive(Default)]
+struct Known {
+    tasks: Vec<Task>,
+    /// Tasks that ended with a program that is gone.
+    gone: Vec<Task>,
+    notes: Vec<String>,
+    closed: bool,
+    watcher: Option<Arc<dyn Watcher>>,
+    exit: bool,
+}
+
+impl DistantRegistry {
+    /// Opens a registry, now or once a link is there. Commands that name it may follow at once. `runtime` drives what
+    /// happens in it.
+    ///
+    /// # Errors
+    /// If the target was closed.
+    pub fn open(target: &Arc<Target>, opening: Opening, runtime: &Handle) -> Result<Arc<Self>, Error> {
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        let begun = target.begin_standing(open_ask(number, &opening))?;
+        let registry = Arc::new(Self {
+            target: Arc::clone(target),
+            number,
+            run: begun.run,
+            runtime: runtime.clone(),
+            opening: Mutex::new(opening),
+            known: Mutex::default(),
+            opened: watch::Sender::new(None),
+            forgotten: Notify::new(),
+        });
+        runtime.spawn(Arc::clone(&registry).follow(begun));
+        Ok(registry)
+    }
+
+    /// Returns its number, for [`crate::Order::registry`].
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Waits until it is open. Returns the directory of its files.
+    ///
+    /// # Errors
+    /// If the directory there cannot be used, or the target was closed.
+    pub async fn opened(&self) -> Result<Store, Error> {
+        let mut opened = self.opened.subscribe();
+        let opened = opened.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
+        opened.unwrap_or_else(|| Err(closed().into())).map_err(error_of)
+    }
+
+    /// Returns the directory of its files, once it is known.
+    pub fn store(&self) -> Option<Store> {
+        self.opened.borrow().clone()?.ok()
+    }
+
+    /// Returns all tasks as they were last known, the oldest first. `None`: the registry was closed.
+    pub fn list(&self) -> Option<Vec<Task>> {
+        let known = self.known();
+        let mut tasks: Vec<Task> = known.gone.iter().chain(&known.tasks).cloned().collect();
+        tasks.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+        (!known.closed).then_some(tasks)
+    }
+
+    /// Returns problems with files of the directory, as they were last known.
+    pub fn notes(&self) -> Vec<String> {
+        self.known().notes.clone()
+    }
+
+    /// Adds a task that a command has become.
+    pub fn saw(&self, task: Task) {
+        let mut known = self.known();
+        match known.tasks.iter_mut().find(|known| known.id == task.id) {
+            // An end is never taken back.
+            Some(known) if known.is_running() => *known = task,
+            Some(_) => {}
+            None => known.tasks.push(task),
+        }
+    }
+
+    /// Asks for all tasks, and lists them.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub fn refresh(self: &Arc<Self>) -> impl Answering<Vec<Task>> {
+        let (asked, this) = (self.ask(RegistryAsk::List), Arc::clone(self));
+        async move {
+            let RegistryAnswer::Listed(tasks, notes, _) = asked.await? else { return Err(Unanswered::Lost(BROKEN)) };
+            {
+                let mut known = this.known();
+                (known.tasks, known.notes) = (tasks, notes);
+            }
+            this.list().ok_or_else(|| Unanswered::Failed(closed()))
+        }
+    }
+
+    /// Reads the new output of a task, or what follows a cursor. Returns it with the directory of the task's files.
+    ///
+    /// # Errors
+    /// If there is no such task, or no answer.
+    pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl Answering<(Check, Store)> {
+        self.look(RegistryAsk::Check { task, cursor }, std::future::pending())
+    }
+
+    /// Ends the tree of a task.
+    ///
+    /// # Errors
+    /// If there is no such task, or no answer.
+    pub fn kill(self: &Arc<Self>, task: String) -> impl Answering<(Check, Store)> {
+        self.look(RegistryAsk::Kill(task), std::future::pending())
+    }
+
+    /// Waits for a task until the caller gives up, and returns what there is then.
+    ///
+    /// # Errors
+    /// If there is no such task, or no answer: [`Error::Aborted`] if the caller gives up while no link is there.
+    pub fn wait(
+        self: &Arc<Self>,
+        task: String,
+        until: Until,
+        given_up: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Answering<(Check, Store)> {
+        self.look(RegistryAsk::Wait { task, until }, given_up)
+    }
+
+    /// Sets the watcher, and the events that it gets, also in later programs.
+    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+        {
+            let mut known = self.known();
+            (known.watcher, known.exit) = (Some(watcher), exit);
+        }
+        let ask = {
+            let mut opening = lock(&self.opening);
+            opening.output = output;
+            open_ask(self.number, &opening)
+        };
+        self.target.outbox.stand_as(self.run, ask);
+        // A target that is lost is not reached for this alone.
+        if self.target.state() != State::Lost {
+            self.runtime.spawn(self.ask(RegistryAsk::Watch { output }));
+        }
+    }
+
+    /// Tells that the watcher has taken the last output of this task.
+    pub fn took(&self, task: &str) {
+        // A mailbox that is full is that of a link that is down.
+        let _full = self.target.outbox.send(self.run, Call::TaskOutputTaken(task.to_owned()));
+    }
+
+    /// Ends tasks that do not outlive the host, and releases the others. May be called again.
+    pub fn close(self: &Arc<Self>) -> impl Future<Output = ()> + Send + 'static {
+        let asked = match self.target.state() {
+            // Nothing is open there.
+            State::Lost | State::Closed => None,
+            State::Connected | State::Disconnected => Some(self.ask(RegistryAsk::Close)),
+        };
+        self.known().closed = true;
+        let this = Arc::clone(self);
+        async move {
+            if let Some(asked) = asked {
+                // All ends with a target that is lost.
+                let _lost = asked.await;
+            }
+            this.forgotten.notify_one();
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        lock(&self.known)
+    }
+
+    fn ask(self: &Arc<Self>, ask: RegistryAsk) -> impl Answering<RegistryAnswer> {
+        self.ask_until(ask, std::future::pending())
+    }
+
+    fn ask_until(
+        self: &Arc<Self>,
+        ask: RegistryAsk,
+        given_up: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Answering<RegistryAnswer> {
+        let this = Arc::clone(self);
+        let asked = (!self.known().closed).then(|| self.target.ask_until(Ask::Registry(self.number, ask), given_up));
+        async move {
+            let Some(asked) = asked else { return Err(Unanswered::Failed(closed())) };
+            match asked.await {
+                Ok(Answer::Registry(answer)) => Ok(answer),
+                Ok(_) => Err(Unanswered::Lost(BROKEN)),
+                // A registry that could not be opened counts as closed there.
+                Err(Unanswered::Failed(error)) if error.code() == "ERR_BASH_CLOSED" => {
+                    Err(Unanswered::Failed(this.opened().await.err().unwrap_or(error)))
+                }
+                Err(error) => Err(error),
+            }
+        }
+    }
+
+    fn look(
+        self: &Arc<Self>,
+        ask: RegistryAsk,
+        given_up: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Answering<(Check, Store)> {
+        let (asked, this) = (self.ask_until(ask, given_up), Arc::clone(self));
+        async move {
+            let RegistryAnswer::Checked(check, store) = asked.await? else { return Err(Unanswered::Lost(BROKEN)) };
+            this.saw(check.task.clone());
+            Ok((*check, store))
+        }
+    }
+
+    /// Follows what happens in it until it is closed.
+    async fn follow(self: Arc<Self>, mut begun: Begun) {
+        loop {
+            let happened = tokio::select! {
+                biased;
+                happened = begun.happened.recv() => happened,
+                () = self.forgotten.notified() => None,
+            };
+            match happened {
+                Some(Happened::Event(Event::Registry(event))) => self.happened(*event),
+                Some(Happened::Event(Event::Failed(failure))) => {
+                    self.opened.send_replace(Some(Err(failure)));
+                    return;
+                }
+                Some(Happened::Lost(why)) => self.lose(why),
+                // The next program opens it.
+                Some(Happened::Unreachable(_)) => {}
+                Some(Happened::Event(_)) | None => break,
+            }
+        }
+        self.opened.send_if_modified(|opened| {
+            let never = opened.is_none();
+            opened.get_or_insert_with(|| Err(closed().into()));
+            never
+        });
+    }
+
+    fn happened(&self, event: RegistryEvent) {
+        match event {
+            RegistryEvent::Opened(store) => {
+                self.opened.send_replace(Some(Ok(store)));
+            }
+            RegistryEvent::Output(task, text) => {
+                let watcher = self.known().watcher.clone();
+                if let Some(watcher) = watcher {
+                    watcher.output(task, text);
+                }
+            }
+            RegistryEvent::Exited(task, record, evidence) => {
+                self.saw(task.clone());
+                if let Some(watcher) = self.exit_watcher() {
+                    watcher.exit(task, record.map(Arc::new), evidence.map(Arc::new));
+                }
+            }
+        }
+    }
+
+    fn exit_watcher(&self) -> Option<Arc<dyn Watcher>> {
+        let known = self.known();
+        known.watcher.clone().filter(|_| known.exit)
+    }
+
+    /// Counts tasks that do not outlive their program as lost.
+    fn lose(&self, why: &str) {
+        if lock(&self.opening).dir.is_some() {
+            return;
+        }
+        let mut lost = Vec::new();
+        {
+            let mut known = self.known();
+            for mut task in std::mem::take(&mut known.tasks) {
+                if task.is_running() {
+                    (task.state, task.ended_at) = (TaskState::Lost, Some(now_ms()));
+                    task.notes.push(why.to_owned());
+                    lost.push(task.clone());
+                }
+                known.gone.push(task);
+            }
+        }
+        if let Some(watcher) = self.exit_watcher() {
+            lost.into_iter().for_each(|task| watcher.exit(task, None, None));
+        }
+    }
+}
+
+/// Returns the directory of the user's own registry on a target. `None`: the user has no home there.
+pub fn own_directory(facts: &Facts) -> Option<PathBuf> {
+    state_directory(|name| {
+        let mut variables = facts.environment.split('\0').filter_map(|variable| variable.split_once('='));
+        let value = variables.find(|(known, _)| *known == name).map(|(_, value)| value);
+        value.or((name == "HOME").then_some(facts.home.as_str())).map(PathBuf::from)
+    })
+}
+
+fn open_ask(number: u64, opening: &Opening) -> Ask {
+    Ask::Registry(number, RegistryAsk::Open(opening.clone()))
+}
+
+fn closed() -> Error {
+    RegistryError::Closed.into()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,97 @@
+//! Registries of tasks: what a host asks of one, and what happens in it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use evidence::Evidence;
+use protocol::task::{Store, Task};
+use receipt::recording::RunRecord;
+use runner::registry::Check;
+
+/// What a host asks of a registry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RegistryAsk {
+    /// Open it. The run of this question is the registry's own: it carries [`RegistryEvent`]s, and is answered when the
+    /// registry is closed. [`super::Call::TaskOutputTaken`] goes to this run.
+    Open(Opening),
+    /// Set whether the output of tasks is sent. Their ends are in any case.
+    Watch {
+        #[expect(missing_docs, reason = "see above")]
+        output: bool,
+    },
+    /// List the tasks.
+    List,
+    /// Read the new output of a task, or what follows a cursor.
+    Check {
+        /// Its id or pid.
+        task: String,
+        /// The offset in its log, bytes.
+        cursor: Option<u64>,
+    },
+    /// Wait for a task. [`super::Call::Abort`] gives the wait up.
+    Wait {
+        /// Its id or pid.
+        task: String,
+        /// What ends the wait besides the end of the task.
+        until: Until,
+    },
+    /// End the tree of a task, named by its id or pid.
+    Kill(String),
+    /// End tasks that do not outlive the host, and release the others.
+    Close,
+}
+
+/// The options of a registry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The absolute directory of tasks that outlive the host. `None`: a temporary one.
+    pub dir: Option<PathBuf>,
+    /// The most tasks that may run.
+    pub max_tasks: u64,
+    /// The most bytes of a log.
+    pub max_log_bytes: u64,
+    /// Time that an ended task is kept.
+    pub retention: Duration,
+    /// Whether the output of tasks is sent. Their ends are in any case.
+    pub output: bool,
+}
+
+/// What ends a wait besides the end of its task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Until {
+    /// This time is up.
+    pub timeout: Option<Duration>,
+    /// Unread output matches this ECMAScript regular expression with these flags.
+    pub pattern: Option<(String, String)>,
+    /// This port accepts a connection there.
+    pub port: Option<u16>,
+}
+
+/// The answer of a registry, each with the directory of its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RegistryAnswer {
+    /// Its tasks, the oldest first, and problems with its files.
+    Listed(#[serde(with = "runner::as_json")] Vec<Task>, Vec<String>, Store),
+    /// A task with its new output.
+    Checked(Box<Check>, Store),
+    /// It is done.
+    Done,
+}
+
+/// What happens in a registry.
+#[expect(clippy::large_enum_variant, reason = "events are boxed as a whole")]
+#[derive(Debug, Serialize, Deserialize)]
+pub enum RegistryEvent {
+    /// It is open, with its files in this directory.
+    Opened(Store),
+    /// A task has written output, answered by [`super::Call::TaskOutputTaken`].
+    Output(#[serde(with = "runner::as_json")] Task, String),
+    /// A task has ended, with its record and its evidence.
+    Exited(
+        #[serde(with = "runner::as_json")] Task,
+        Option<RunRecord>,
+        #[serde(with = "runner::as_json")] Option<Evidence>,
+    ),
+}

@@ -1,0 +1,27 @@
+//! The undo of runs.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a host wants undone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoAsk {
+    /// The run.
+    pub run: String,
+    /// Only report the effect.
+    pub dry_run: bool,
+    /// Absolute paths. Only these and everything below them are undone. Empty: no limit.
+    pub paths: Vec<PathBuf>,
+    /// The absolute directory of the store. `None`: the user's store there.
+    pub dir: Option<String>,
+}
+
+/// Which undo points a host asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointsAsk {
+    /// Only those of commands that ran in this absolute directory or below.
+    pub cwd: Option<PathBuf>,
+    /// The absolute directory of the store. `None`: the user's store there.
+    pub dir: Option<String>,
+}

@@ -1,0 +1,26 @@
+//! Undoes runs.
+
+use super::sessions::Answering;
+use crate::messages::{Answer, PointsAsk, UndoAsk};
+use runner::error::Error;
+use runner::undoing::{undo_points, undo_run};
+use undo::Options;
+
+/// Undoes a run.
+pub fn undo(UndoAsk { run, dry_run, paths, dir }: UndoAsk) -> Answering {
+    blocking(move || {
+        let wanted = Options { dry_run, paths: &paths };
+        undo_run(&run, wanted, dir.as_deref(), &sys::environment()).map(Answer::Undone)
+    })
+}
+
+/// Lists the runs that can be undone.
+pub fn points(PointsAsk { cwd, dir }: PointsAsk) -> Answering {
+    blocking(move || undo_points(cwd.as_deref(), dir.as_deref(), &sys::environment()).map(Answer::UndoPoints))
+}
+
+/// Does work on files away from the link.
+fn blocking(work: impl FnOnce() -> Result<Answer, Error> + Send + 'static) -> Answering {
+    let work = tokio::task::spawn_blocking(work);
+    Box::pin(async { work.await.unwrap_or_else(|error| Err(Error::spawn(error.to_string(), "undo"))) })
+}

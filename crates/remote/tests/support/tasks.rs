@@ -1,0 +1,180 @@
+//! A target on this machine, and what the tests of tasks do with it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use capture::Stream;
+use evidence::Evidence;
+use protocol::task::Task;
+use receipt::recording::RunRecord;
+use remote::client::{Address, Distant, DistantRegistry, Program, Quoting, Settings, State, Target};
+use remote::{Opening, Order, Place};
+use runner::registry::Watcher;
+use runner::request::RawOptions;
+use runner::run::outcome::Outcome;
+use runner::run::{Listener, LiveView, Prompt, Reply, judged};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-bash-host");
+/// A bound against a hang.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
+}
+
+/// Waits until something holds.
+pub async fn until(what: &str, holds: impl Fn() -> bool) {
+    within(what, async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    })
+    .await;
+}
+
+fn program() -> Program {
+    let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
+    let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
+    let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
+    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, path: PROGRAM.into() }
+}
+
+/// Connects to a target whose home is this directory. Its transport ends without the program there.
+pub async fn connect(home: &Path) -> Arc<Target> {
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
+    let home = home.to_str().expect("text");
+    let relay = r#"setsid "$@" < <(cat) | cat"#;
+    let temp = format!("TMPDIR={home}");
+    let words = ["env", "-i", "PATH=/usr/bin:/bin", &temp, &format!("HOME={home}"), "bash", "-c", relay, "relay"];
+    let settings = Settings {
+        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+        id: "command:test".into(),
+        lease: PATIENCE,
+        alive: Duration::from_secs(10),
+        patience: PATIENCE,
+        installed: None,
+        programs: vec![program()],
+    };
+    within("the connection", Target::connect(settings)).await.expect("a target")
+}
+
+/// Cuts the link of the target with this home, and waits until that is seen: ends what holds its transport.
+pub async fn cut(target: &Target, home: &Path) {
+    let home = home.to_str().expect("text");
+    let me = nix::unistd::getpid().as_raw();
+    let mut states = target.watch();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = read("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<i32>().ok());
+        if parent == Some(me) && read("cmdline").contains(home) {
+            kill(pid);
+        }
+    }
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+}
+
+/// Kills the program of a target.
+pub fn kill_program(target: &Target) {
+    kill(target.facts().0.pid);
+}
+
+fn kill(pid: i32) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL).expect("our process");
+}
+
+pub fn is_gone(pid: i32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Returns the options of a registry.
+pub fn opening(dir: Option<&Path>) -> Opening {
+    let dir = dir.map(Path::to_owned);
+    Opening { dir, max_tasks: 8, max_log_bytes: 1 << 30, retention: Duration::from_secs(60), output: false }
+}
+
+/// Opens a registry.
+pub fn open(target: &Arc<Target>, dir: Option<&Path>) -> Arc<DistantRegistry> {
+    DistantRegistry::open(target, opening(dir), &Handle::current()).expect("a target that is open")
+}
+
+/// A listener that takes all output.
+struct Taker(UnboundedSender<Reply>);
+
+impl Listener for Taker {
+    fn output(&self, _stream: Stream, _text: String) {
+        let _ended = self.0.send(Reply::OutputTaken(None));
+    }
+    fn live_view(&self, _view: LiveView) {}
+    fn prompt(&self, _prompt: Prompt) {}
+    fn allocate(&self, _stream: Stream) {}
+}
+
+pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> Order {
+    let (command, options) = (command.to_owned(), options.to_owned());
+    Order { command, cwd: "/".into(), options, stdin: None, place: Place::Shell, registry, background }
+}
+
+/// Runs a command as the addon does.
+pub async fn run(target: &Arc<Target>, order: Order) -> Distant {
+    let (replies, inbox) = unbounded_channel();
+    let raw = RawOptions::from_json(&order.options).expect("options");
+    let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
+    let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
+    let judged = judged(raw).expect("a command that may run");
+    match target.run(order, judged) {
+        Ok(run) => within("the end", run.finish(Taker(replies), inbox)).await,
+        Err(error) => Distant::Failed(error),
+    }
+}
+
+pub async fn outcome(target: &Arc<Target>, order: Order) -> Outcome {
+    match run(target, order).await {
+        Distant::Outcome(outcome, _) => *outcome,
+        Distant::Failed(error) => panic!("{error}"),
+        Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
+    }
+}
+
+/// Starts a task.
+pub async fn start(target: &Arc<Target>, registry: &DistantRegistry, command: &str, options: &str) -> Task {
+    let outcome = outcome(target, order(command, Some(registry.number()), true, options)).await;
+    let (task, _) = outcome.background.unwrap_or_else(|| panic!("no task: {:?}", outcome.notes));
+    registry.saw(task.clone());
+    task
+}
+
+/// An event of a registry.
+pub enum Told {
+    Output(String, String),
+    Exit(Box<Task>, Option<Arc<RunRecord>>, Option<Arc<Evidence>>),
+}
+
+/// Keeps the events of a registry.
+struct Keeper(Mutex<UnboundedSender<Told>>);
+
+impl Keeper {
+    fn tell(&self, told: Told) {
+        let _nobody = self.0.lock().expect("no panic").send(told);
+    }
+}
+
+impl Watcher for Keeper {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
+        self.tell(Told::Exit(Box::new(task), record, evidence));
+    }
+    fn output(&self, task: Task, text: String) {
+        self.tell(Told::Output(task.id, text));
+    }
+}
+
+/// Watches a registry.
+pub fn watch(registry: &Arc<DistantRegistry>, exit: bool, output: bool) -> UnboundedReceiver<Told> {
+    let (sender, told) = unbounded_channel();
+    registry.watch(Arc::new(Keeper(Mutex::new(sender))), exit, output);
+    told
+}
