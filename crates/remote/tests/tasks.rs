@@ -141,6 +141,8 @@ async fn a_task_with_a_directory_outlives_a_goodbye_and_one_without_ends() {
 
     let target = connect(home.path()).await;
     let found = open(&target, Some(&dir));
+    within("the opening", found.opened()).await.expect("a directory");
+    assert_eq!(found.list().expect("open"), *std::slice::from_ref(&kept_task));
     assert_eq!(within("the list", found.refresh()).await.expect("a list"), *std::slice::from_ref(&kept_task));
     std::fs::write(&gate, "").expect("a file");
     let ended = end(&found, &kept_task).await;
@@ -226,8 +228,12 @@ async fn a_program_that_was_killed_loses_tasks_without_a_directory_and_registrie
     let dir = home.path().join("tasks");
     let target = connect(home.path()).await;
     let (kept, temporary) = (open(&target, Some(&dir)), open(&target, None));
+    let mut told_of_kept = watch(&kept, true, false);
     let mut told = watch(&temporary, true, true);
     let kept_task = start(&target, &kept, "sleep 1000", "{}").await;
+    let gate = home.path().join("gate");
+    let ends = format!("until [ -e {} ]; do sleep 0.02; done; exit 5", gate.display());
+    let ending = start(&target, &kept, &ends, "{}").await;
     let lost = start(&target, &temporary, "sleep 1000", "{}").await;
     let waiting = tokio::spawn(temporary.wait(lost.id.clone(), Until::default(), std::future::pending()));
     temporary.refresh().await.expect("a list");
@@ -237,14 +243,18 @@ async fn a_program_that_was_killed_loses_tasks_without_a_directory_and_registrie
     let event = within("the loss", told.recv()).await.expect("a registry");
     assert!(matches!(event, Told::Exit(task, ..) if task.id == lost.id && task.state == TaskState::Lost));
     assert_eq!(temporary.list().expect("open")[0].state, TaskState::Lost);
-    assert_eq!(kept.list().expect("open"), *std::slice::from_ref(&kept_task));
+    assert_eq!(kept.list().expect("open"), [kept_task.clone(), ending.clone()]);
+    std::fs::write(&gate, "").expect("a file");
+    until("the end of a task", || is_gone(ending.pid)).await;
     // Both go on in the next program, with the events that were wanted.
     let next = start(&target, &temporary, "echo healed", "{}").await;
     let event = within("the output", told.recv()).await.expect("a registry");
     assert!(matches!(event, Told::Output(id, text) if id == next.id && text == "healed\n"));
     let ids: Vec<String> = temporary.list().expect("open").into_iter().map(|task| task.id).collect();
     assert_eq!(ids, [lost.id, next.id]);
-    assert_eq!(within("the list", kept.refresh()).await.expect("a list"), *std::slice::from_ref(&kept_task));
+    let event = within("the end", told_of_kept.recv()).await.expect("a registry");
+    assert!(matches!(event, Told::Exit(task, ..) if task.id == ending.id && task.exit_code == Some(5)));
+    assert_eq!(within("the list", kept.refresh()).await.expect("a list")[0], kept_task);
     let (killed, _) = within("the end", kept.kill(kept_task.id)).await.expect("a check");
     assert_eq!(killed.task.state, TaskState::Killed);
     target.close();

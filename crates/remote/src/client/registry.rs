@@ -1,5 +1,6 @@
 //! A registry of tasks on a target.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +20,9 @@ use protocol::state_directory;
 use protocol::task::{Store, Task, TaskState, now_ms};
 use runner::error::Error;
 use runner::registry::{Check, RegistryError, Watcher};
+
+/// The most tasks that are remembered of one registry.
+const MOST_TASKS: usize = 65_536;
 
 /// The number of the last registry of this process.
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -45,13 +49,28 @@ pub struct DistantRegistry {
 /// What the program has told last.
 #[derive(Default)]
 struct Known {
-    tasks: Vec<Task>,
+    tasks: HashMap<String, Task>,
     /// Tasks that ended with a program that is gone.
     gone: Vec<Task>,
+    /// Tasks that ran when their program was lost, and outlive it.
+    unwatched: HashSet<String>,
     notes: Vec<String>,
     closed: bool,
     watcher: Option<Arc<dyn Watcher>>,
     exit: bool,
+}
+
+impl Known {
+    /// Adds a task, or what has become of it. An end is never taken back.
+    fn add(&mut self, task: Task) {
+        let may_add = match self.tasks.get(&task.id) {
+            Some(known) => known.is_running(),
+            None => self.tasks.len() < MOST_TASKS,
+        };
+        if may_add {
+            self.tasks.insert(task.id.clone(), task);
+        }
+    }
 }
 
 impl DistantRegistry {
@@ -82,7 +101,7 @@ impl DistantRegistry {
         self.number
     }
 
-    /// Waits until it is open. Returns the directory of its files.
+    /// Waits until it is open, also while the target cannot be reached. Returns the directory of its files.
     ///
     /// # Errors
     /// If the directory there cannot be used, or the target was closed.
@@ -100,7 +119,7 @@ impl DistantRegistry {
     /// Returns all tasks as they were last known, the oldest first. `None`: the registry was closed.
     pub fn list(&self) -> Option<Vec<Task>> {
         let known = self.known();
-        let mut tasks: Vec<Task> = known.gone.iter().chain(&known.tasks).cloned().collect();
+        let mut tasks: Vec<Task> = known.gone.iter().chain(known.tasks.values()).cloned().collect();
         tasks.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
         (!known.closed).then_some(tasks)
     }
@@ -112,13 +131,7 @@ impl DistantRegistry {
 
     /// Adds a task that a command has become.
     pub fn saw(&self, task: Task) {
-        let mut known = self.known();
-        match known.tasks.iter_mut().find(|known| known.id == task.id) {
-            // An end is never taken back.
-            Some(known) if known.is_running() => *known = task,
-            Some(_) => {}
-            None => known.tasks.push(task),
-        }
+        self.known().add(task);
     }
 
     /// Asks for all tasks, and lists them.
@@ -126,12 +139,17 @@ impl DistantRegistry {
     /// # Errors
     /// If there is no answer.
     pub fn refresh(self: &Arc<Self>) -> impl Answering<Vec<Task>> {
+        let before: HashSet<String> = self.known().tasks.keys().cloned().collect();
         let (asked, this) = (self.ask(RegistryAsk::List), Arc::clone(self));
         async move {
             let RegistryAnswer::Listed(tasks, notes, _) = asked.await? else { return Err(Unanswered::Lost(BROKEN)) };
             {
                 let mut known = this.known();
-                (known.tasks, known.notes) = (tasks, notes);
+                let there: HashSet<&String> = tasks.iter().map(|task| &task.id).collect();
+                // A task that was seen meanwhile may be younger than the answer.
+                known.tasks.retain(|id, _| there.contains(id) || !before.contains(id));
+                tasks.into_iter().for_each(|task| known.add(task));
+                known.notes = notes;
             }
             this.list().ok_or_else(|| Unanswered::Failed(closed()))
         }
@@ -277,10 +295,23 @@ impl DistantRegistry {
         });
     }
 
-    fn happened(&self, event: RegistryEvent) {
+    fn happened(self: &Arc<Self>, event: RegistryEvent) {
         match event {
-            RegistryEvent::Opened(store) => {
+            RegistryEvent::Opened(tasks, store) => {
+                let mut ended = tasks.clone();
+                {
+                    let mut known = self.known();
+                    let unwatched = std::mem::take(&mut known.unwatched);
+                    ended.retain(|task| !task.is_running() && unwatched.contains(&task.id));
+                    tasks.into_iter().for_each(|task| known.add(task));
+                }
                 self.opened.send_replace(Some(Ok(store)));
+                // No program was there to tell these ends.
+                self.tell_exits(ended);
+                // The watcher may have come after the question that opened it.
+                if lock(&self.opening).output {
+                    self.runtime.spawn(self.ask(RegistryAsk::Watch { output: true }));
+                }
             }
             RegistryEvent::Output(task, text) => {
                 let watcher = self.known().watcher.clone();
@@ -305,12 +336,16 @@ impl DistantRegistry {
     /// Counts tasks that do not outlive their program as lost.
     fn lose(&self, why: &str) {
         if lock(&self.opening).dir.is_some() {
+            let mut known = self.known();
+            let running: Vec<String> =
+                known.tasks.values().filter(|task| task.is_running()).map(|task| task.id.clone()).collect();
+            known.unwatched.extend(running);
             return;
         }
         let mut lost = Vec::new();
         {
             let mut known = self.known();
-            for mut task in std::mem::take(&mut known.tasks) {
+            for mut task in std::mem::take(&mut known.tasks).into_values() {
                 if task.is_running() {
                     (task.state, task.ended_at) = (TaskState::Lost, Some(now_ms()));
                     task.notes.push(why.to_owned());
@@ -319,8 +354,13 @@ impl DistantRegistry {
                 known.gone.push(task);
             }
         }
+        self.tell_exits(lost);
+    }
+
+    /// Tells the ends of tasks that no program has told.
+    fn tell_exits(&self, tasks: Vec<Task>) {
         if let Some(watcher) = self.exit_watcher() {
-            lost.into_iter().for_each(|task| watcher.exit(task, None, None));
+            tasks.into_iter().for_each(|task| watcher.exit(task, None, None));
         }
     }
 }

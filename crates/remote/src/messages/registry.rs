@@ -84,8 +84,8 @@ pub enum RegistryAnswer {
 #[expect(clippy::large_enum_variant, reason = "events are boxed as a whole")]
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RegistryEvent {
-    /// It is open, with its files in this directory.
-    Opened(Store),
+    /// It is open, with these tasks and its files in this directory. The ends of tasks that run are told later.
+    Opened(#[serde(with = "runner::as_json")] Vec<Task>, Store),
     /// A task has written output, answered by [`super::Call::TaskOutputTaken`].
     Output(#[serde(with = "runner::as_json")] Task, String),
     /// A task has ended, with its record and its evidence.

@@ -83,7 +83,9 @@ impl Registries {
         };
         let (closing, mut closed) = oneshot::channel();
         let teller = Arc::new(Teller { post, run });
-        teller.tell(RegistryEvent::Opened(registry.store().clone()));
+        // Tasks that have ended by now are told as such, and by no event.
+        let tasks = registry.list().unwrap_or_default();
+        teller.tell(RegistryEvent::Opened(tasks, registry.store().clone()));
         let opened = Opened { registry: Arc::clone(&registry), teller, closing };
         opened.watch(output);
         if let Some(earlier) = self.all().insert(number, opened) {
