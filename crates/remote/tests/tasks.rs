@@ -16,7 +16,8 @@ use runner::run::outcome::Status;
 use support::*;
 use tokio::sync::oneshot;
 
-const PARALLEL: &str = r#"{"mode":"background"}"#;
+/// A task that outlives a test which fails does not stay for long.
+const BOUNDED: &str = r#"{"timeoutMs":60000}"#;
 
 fn code<T>(answer: Result<T, Unanswered>) -> &'static str {
     match answer.err().expect("an error") {
@@ -125,8 +126,10 @@ async fn a_task_with_a_directory_outlives_a_goodbye_and_one_without_ends() {
     assert_eq!(own_directory(&target.facts().0), Some(home.path().join(".local/state/agent-bash")));
     let (kept, temporary) = (open(&target, Some(&dir)), open(&target, None));
     let waits = format!("echo begun; until [ -e {} ]; do sleep 0.02; done; exit 7", gate.display());
-    let kept_task = start(&target, &kept, &waits, "{}").await;
+    let kept_task = start(&target, &kept, &waits, BOUNDED).await;
     let temporary_task = start(&target, &temporary, "sleep 1000", "{}").await;
+    let ended_task = start(&target, &temporary, "echo", "{}").await;
+    end(&temporary, &ended_task).await;
     let files = within("the opening", temporary.opened()).await.expect("a directory").path().to_owned();
     let program = target.facts().0.pid;
     target.close();
@@ -230,10 +233,10 @@ async fn a_program_that_was_killed_loses_tasks_without_a_directory_and_registrie
     let (kept, temporary) = (open(&target, Some(&dir)), open(&target, None));
     let mut told_of_kept = watch(&kept, true, false);
     let mut told = watch(&temporary, true, true);
-    let kept_task = start(&target, &kept, "sleep 1000", "{}").await;
+    let kept_task = start(&target, &kept, "sleep 1000", BOUNDED).await;
     let gate = home.path().join("gate");
     let ends = format!("until [ -e {} ]; do sleep 0.02; done; exit 5", gate.display());
-    let ending = start(&target, &kept, &ends, "{}").await;
+    let ending = start(&target, &kept, &ends, BOUNDED).await;
     let lost = start(&target, &temporary, "sleep 1000", "{}").await;
     let waiting = tokio::spawn(temporary.wait(lost.id.clone(), Until::default(), std::future::pending()));
     temporary.refresh().await.expect("a list");
@@ -271,7 +274,7 @@ async fn a_command_moves_to_a_registry_there_at_its_limit() {
     let (task, store) = moved.background.expect("a task");
     assert_eq!(store.path(), registry.opened().await.expect("a directory").path());
     assert_eq!(check(&registry, &task.id, Some(0)).await.output, "a\n");
-    let begun = outcome(&target, order("exit 4", number, false, PARALLEL)).await;
+    let begun = outcome(&target, order("exit 4", number, false, r#"{"mode":"background"}"#)).await;
     let (task, _) = begun.background.expect("a task");
     assert_eq!(end(&registry, &task).await.task.exit_code, Some(4));
     target.close();

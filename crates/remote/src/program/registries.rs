@@ -16,7 +16,8 @@ use runner::error::Error;
 use runner::pattern::Pattern;
 use runner::registry::{Check, Registry, RegistryError, RegistryOptions, WaitOptions, Watcher};
 
-/// The registries, by the numbers that the host gave them.
+/// The registries, by the numbers that the host gave them. When the program ends, its supervisor ends their tasks and
+/// removes their files, unless they outlive the host.
 #[derive(Default)]
 pub struct Registries(Mutex<HashMap<u64, Opened>>);
 
@@ -47,13 +48,6 @@ impl Registries {
     pub fn get(&self, number: u64) -> Result<Arc<Registry>, Error> {
         let all = self.all();
         all.get(&number).map(|opened| Arc::clone(&opened.registry)).ok_or_else(|| RegistryError::Closed.into())
-    }
-
-    /// Lets go of all registries, when the host is gone.
-    pub fn shut(&self) {
-        for (_, opened) in self.all().drain() {
-            opened.registry.shut();
-        }
     }
 
     /// Does what a host asks of a registry.

@@ -60,11 +60,6 @@ impl Runs {
         Arc::new(Self { post, umask, running, sessions, registries })
     }
 
-    /// Lets go of what outlives the host, which is gone.
-    pub fn shut(&self) {
-        self.registries.shut();
-    }
-
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
