@@ -18,7 +18,8 @@ type AnswerKind =
   | 'undoPoints'
   | 'checks'
   | 'ledger'
-  | 'answered';
+  | 'answered'
+  | 'connected';
 /** The events that a registry sends unasked. */
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
 /** The events of a command before the last one. */
@@ -97,6 +98,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'checks':
         case 'ledger':
         case 'answered':
+        case 'connected':
           settle();
           resolve(call.answer(event as EventOf<Kind>));
           break;
