@@ -8,17 +8,21 @@
 //! | `messages/` | what both sides say, before and after they know each other |
 //! | `post` | the mailbox of one side, shared by all its tasks |
 //! | `link` | passes frames over one connection until it is cut |
+//! | `flow`, `relay` | the credit of a transfer, and a connection of a forwarded port |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
 pub mod client;
+mod flow;
 mod link;
 mod messages;
 mod post;
 pub mod program;
+mod relay;
 
 pub use link::{Cut, Link, LinkError, carry};
 pub use messages::{
-    Answer, Ask, Begin, Call, Event, Facts, Failure, FromProgram, OfSession, Opening, Order, Place, PointsAsk,
-    RegistryAnswer, RegistryAsk, RegistryEvent, Resume, ToProgram, Token, UndoAsk, Until, decode, encode,
+    AboutFile, Answer, Ask, Begin, Call, Entry, Event, Facts, Failure, FileKind, FileStat, FromProgram, MAX_READ,
+    OfFile, OfSession, Opening, Order, Part, Place, PointsAsk, RegistryAnswer, RegistryAsk, RegistryEvent, Resume,
+    ToProgram, Token, UndoAsk, Until, decode, encode,
 };
 pub use post::Post;

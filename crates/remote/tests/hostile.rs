@@ -38,6 +38,7 @@ fn settings(file: &Path) -> Settings {
     Settings {
         address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
         id: "command:test".into(),
+        cwd: None,
         lease: Duration::ZERO,
         alive: PATIENCE,
         patience: PATIENCE,

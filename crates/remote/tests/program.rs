@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use remote::{Begin, Call, Cut, Event, Facts, FromProgram, Link, Order, Place, Post, Resume, ToProgram, carry, decode};
+use remote::{
+    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Order, Part, Place, Post, Resume,
+    ToProgram, carry, decode,
+};
 use runner::run::outcome::{Outcome, Status};
 use tokio::time::timeout;
 
@@ -287,4 +290,76 @@ async fn a_message_that_no_host_sends_ends_the_program() {
     let cut = within("the end", carry(&mut link, &post, PATIENCE, |_| Ok(()))).await;
     assert!(matches!(cut, Cut::Lost(_)), "{cut:?}");
     assert!(ends(&mut child).await);
+}
+
+fn about(path: &Path, of: OfFile) -> Call {
+    Call::Ask(Ask::File(path.to_str().expect("text").to_owned(), of))
+}
+
+#[tokio::test]
+async fn a_file_that_its_host_does_not_take_stops_at_the_credit_and_commands_run_beside_it() {
+    let Started { mut child, mut link, .. } = begin(0).await;
+    let post = Post::default();
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("big");
+    std::fs::write(&path, vec![7; 8_000_000]).expect("room");
+    post.send(1, &about(&path, OfFile::Read)).expect("room");
+    let mut bytes = 0;
+    for (run, most) in [(2, 1 << 20), (3, (1 << 20) + 128 * 1024)] {
+        post.send(run, &order("sleep 0.1; echo beside", "{}")).expect("room");
+        let beside = until(&mut link, &post, true, |number, event| match event {
+            Event::Part(Part::Bytes(more)) => {
+                bytes += more.len();
+                None
+            }
+            event => outcome_of(run)(number, event),
+        });
+        assert_eq!(beside.await.stdout, "beside\n");
+        assert_eq!(bytes, most);
+        post.send(1, &Call::Part(Part::Taken(128 * 1024))).expect("room");
+    }
+    let whole = until(&mut link, &post, true, |_, event| {
+        match event {
+            Event::Part(Part::Bytes(more)) => {
+                bytes += more.len();
+                post.send(1, &Call::Part(Part::Taken(bytes as u64))).expect("room");
+            }
+            Event::Answered(Answer::File(_)) => return Some(bytes),
+            other => panic!("{other:?}"),
+        }
+        None
+    });
+    assert_eq!(whole.await, 8_000_000);
+    drop(link);
+    assert!(ends(&mut child).await);
+}
+
+#[tokio::test]
+async fn a_write_that_is_cut_off_for_good_or_goes_on_too_long_leaves_nothing() {
+    let Started { mut child, mut link, .. } = begin(300).await;
+    let post = Post::default();
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("new/deep/file");
+    let taken = |event| match event {
+        Event::Part(Part::Taken(3)) => Some(()),
+        Event::Failed(failure) => panic!("{failure:?}"),
+        _ => None,
+    };
+    post.send(1, &about(&path, OfFile::Write { bytes: 5, mode: None })).expect("room");
+    post.send(1, &Call::Part(Part::Bytes(b"abc".to_vec()))).expect("room");
+    until(&mut link, &post, true, |_, event| taken(event)).await;
+    post.send(1, &Call::Part(Part::Bytes(b"def".to_vec()))).expect("room");
+    let refused = until(&mut link, &post, true, |_, event| match event {
+        Event::Failed(failure) => Some(failure.code),
+        _ => None,
+    });
+    assert_eq!(refused.await, "ERR_BASH_INVALID_ARG");
+    assert!(!folder.path().join("new").exists());
+    post.send(2, &about(&path, OfFile::Write { bytes: 5, mode: None })).expect("room");
+    post.send(2, &Call::Part(Part::Bytes(b"abc".to_vec()))).expect("room");
+    until(&mut link, &post, true, |_, event| taken(event)).await;
+    assert!(folder.path().join("new").exists());
+    drop(link);
+    assert!(ends(&mut child).await);
+    assert!(!folder.path().join("new").exists());
 }

@@ -1,184 +1,19 @@
 //! Drives targets as the addon does, over a transport of this machine.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use capture::Stream;
-use remote::client::{Address, Distant, DistantRun, Program, Quoting, Reason, Settings, State, Target, Unanswered};
-use remote::{Answer, Ask, OfSession, Order, Place};
+use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target, Unanswered};
+use remote::{Answer, Ask, OfSession, Place};
 use runner::error::Error;
 use runner::pty::{Terminal, TerminalError};
-use runner::request::RawOptions;
-use runner::run::outcome::{Outcome, Status};
-use runner::run::{Judged, Listener, LiveView, Prompt, Reply, judged};
+use runner::run::Reply;
+use runner::run::outcome::Status;
 use sys::TerminalSize;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-bash-host");
-/// A bound against a hang.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
-}
-
-fn program() -> Program {
-    let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
-    let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
-    let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, path: PROGRAM.into() }
-}
-
-/// Returns the options of a target whose home is this directory. Its transport ends without the program there.
-fn settings(home: &Path, lease: Duration) -> Settings {
-    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
-    let home = home.to_str().expect("text");
-    let relay = r#"setsid "$@" < <(cat) | cat"#;
-    let variables = [format!("HOME={home}"), format!("XDG_RUNTIME_DIR={home}")];
-    let words = ["env", "-i", "PATH=/usr/bin:/bin", &variables[0], &variables[1], "bash", "-c", relay, "relay"];
-    Settings {
-        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
-        id: "command:test".into(),
-        lease,
-        alive: Duration::from_secs(10),
-        patience: PATIENCE,
-        installed: None,
-        programs: vec![program()],
-    }
-}
-
-/// Cuts the link of the target with this home: ends what holds its transport.
-fn cut(home: &Path) -> bool {
-    let home = home.to_str().expect("text");
-    let me = nix::unistd::getpid().as_raw();
-    let mut any = false;
-    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
-        let parent = read("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<i32>().ok());
-        if parent == Some(me) && read("cmdline").contains(home) {
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)
-                .expect("our child");
-            any = true;
-        }
-    }
-    any
-}
-
-/// What a run has said, and the way to reply.
-#[derive(Clone)]
-struct Ear {
-    terminal: Option<Arc<Terminal>>,
-    text: Arc<Mutex<String>>,
-    pid: Arc<Mutex<i32>>,
-    replies: UnboundedSender<Reply>,
-}
-
-impl Listener for Ear {
-    fn output(&self, _stream: Stream, text: String) {
-        self.text.lock().expect("no panic").push_str(&text);
-        let _ = self.replies.send(Reply::OutputTaken(None));
-    }
-    fn data(&self, text: String) {
-        self.text.lock().expect("no panic").push_str(&text);
-        self.terminal.as_ref().expect("a terminal").heard();
-        let _ = self.replies.send(Reply::DataChanged);
-    }
-    fn started(&self, pid: i32, _cwd: &Path) {
-        *self.pid.lock().expect("no panic") = pid;
-    }
-    fn live_view(&self, _view: LiveView) {}
-    fn prompt(&self, _prompt: Prompt) {}
-    fn allocate(&self, _stream: Stream) {}
-}
-
-/// A running command.
-struct Run {
-    ear: Ear,
-    ended: tokio::task::JoinHandle<Distant>,
-}
-
-fn run(target: &Arc<Target>, command: &str, options: &str) -> Run {
-    run_in(target, Place::Shell, "/", command, options)
-}
-
-fn run_in(target: &Arc<Target>, place: Place, cwd: &str, command: &str, options: &str) -> Run {
-    begin(None, cwd, (command, options), target, |order, judged| target.run(Order { place, ..order }, judged))
-}
-
-fn run_in_terminal(target: &Arc<Target>, terminal: &Arc<Terminal>, command: &str) -> Run {
-    let start = |order, judged| target.run_in_terminal(order, judged, terminal);
-    begin(Some(Arc::clone(terminal)), "/", (command, "{}"), target, start)
-}
-
-fn begin(
-    terminal: Option<Arc<Terminal>>,
-    cwd: &str,
-    (command, options): (&str, &str),
-    target: &Arc<Target>,
-    start: impl FnOnce(Order, Judged) -> Result<DistantRun, Error>,
-) -> Run {
-    let (replies, inbox) = unbounded_channel();
-    let ear = Ear { terminal, text: Arc::default(), pid: Arc::default(), replies };
-    let raw = RawOptions::from_json(options).expect("options");
-    let (facts, _) = target.facts();
-    let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
-    let judged = judged(raw).expect("a command that may run");
-    let (command, cwd, options) = (command.into(), cwd.into(), options.into());
-    let run = start(
-        Order { command, cwd, options, stdin: None, place: Place::Shell, registry: None, background: false },
-        judged,
-    );
-    let listener = ear.clone();
-    let ended = tokio::spawn(async move {
-        match run {
-            Ok(run) => run.finish(listener, inbox).await,
-            Err(error) => Distant::Failed(error),
-        }
-    });
-    Run { ear, ended }
-}
-
-impl Run {
-    async fn outcome(self) -> Outcome {
-        match within("the outcome", self.ended).await.expect("no panic") {
-            Distant::Outcome(outcome, _) => *outcome,
-            Distant::Failed(error) => panic!("{error}"),
-            Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
-        }
-    }
-
-    async fn until(&self, what: &str, holds: impl Fn(&str, i32) -> bool) {
-        within(what, async {
-            while !holds(&self.ear.text.lock().expect("no panic"), *self.ear.pid.lock().expect("no panic")) {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        })
-        .await;
-    }
-}
-
-fn order(command: &str) -> Order {
-    Order {
-        command: command.into(),
-        cwd: "/".into(),
-        options: "{}".into(),
-        stdin: None,
-        place: Place::Shell,
-        registry: None,
-        background: false,
-    }
-}
-
-fn judgement() -> Judged {
-    judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }).expect("a harmless command")
-}
-
-fn lines(count: usize) -> String {
-    (1..=count).map(|line| format!("line {line}\n")).collect()
-}
+#[allow(dead_code, reason = "each file of tests uses its part")]
+mod support;
+use support::{PATIENCE, cut, judgement, lines, order, run, run_in, run_in_terminal, settings, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_is_sent_once_and_commands_run_by_it() {
@@ -190,6 +25,8 @@ async fn the_program_is_sent_once_and_commands_run_by_it() {
         let outcome = run(&target, "echo out; echo err >&2; exit 3", "{}").outcome().await;
         let ended = (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit_code, outcome.notes.len());
         assert_eq!(ended, ("out\n", "err\n", Some(3), 0));
+        let own = std::process::Command::new("sh").args(["-c", "umask"]).output().expect("a shell").stdout;
+        assert_eq!(run(&target, "sh -c umask", "{}").outcome().await.stdout.into_bytes(), own);
         target.close();
         let error = within("the refusal", run(&target, "echo", "{}").ended).await.expect("no panic");
         assert!(matches!(error, Distant::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
@@ -262,6 +99,31 @@ async fn an_abort_ends_a_command_there_and_one_before_its_start_runs_nothing() {
     assert_eq!((outcome.status, outcome.pid), (Status::Aborted, 0));
     assert_eq!(run(&target, "echo later", "{}").outcome().await.stdout, "later\n");
     assert!(!made.exists());
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_is_aborted_while_the_link_is_down_ends_when_it_is_back() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let aborted = run(&target, "sleep 1000", r#"{"starts":true,"timeoutMs":600000}"#);
+    aborted.until("the start", |_, pid| pid > 0).await;
+    let shell = *aborted.ear.pid.lock().expect("no panic");
+    let mut states = target.watch();
+    std::fs::write(home.path().join("down"), "").expect("room");
+    assert!(cut(home.path()));
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    aborted.ear.replies.send(Reply::Abort).expect("it runs");
+    let outcome = aborted.outcome().await;
+    assert!(outcome.notes.iter().any(|note| note.contains("until the connection is back")), "{:?}", outcome.notes);
+    assert!(Path::new(&format!("/proc/{shell}")).exists());
+    std::fs::remove_file(home.path().join("down")).expect("our file");
+    within("the end of the shell", async {
+        while Path::new(&format!("/proc/{shell}")).exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
     target.close();
 }
 

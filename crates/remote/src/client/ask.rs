@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc::UnboundedReceiver;
-
-use super::connect::Begun;
+use super::connect::{Begun, Happenings};
 use super::error::TargetError;
 use super::run::error_of;
 use super::target::{CLOSED, Happened, State, Target};
-use crate::messages::{Answer, Ask, Call, Event};
+use crate::messages::{Answer, Ask, Call, Event, Part};
 use runner::error::Error;
 
 /// Why a question has no answer.
@@ -54,15 +52,10 @@ impl Target {
     }
 }
 
-async fn answered(happened: &mut UnboundedReceiver<Happened>) -> Result<Answer, Unanswered> {
+async fn answered(happened: &mut Happenings) -> Result<Answer, Unanswered> {
     loop {
-        match happened.recv().await {
-            Some(Happened::Event(Event::Answered(answer))) => return Ok(answer),
-            Some(Happened::Event(Event::Failed(failure))) => return Err(Unanswered::Failed(error_of(failure))),
-            Some(Happened::Event(_)) => {}
-            Some(Happened::Unreachable(error)) => return Err(Unanswered::Unreachable(error)),
-            Some(Happened::Lost(why)) => return Err(Unanswered::Lost(why)),
-            None => return Err(Unanswered::Lost(CLOSED)),
+        if let Step::Answer(answer) = happened.step().await? {
+            return Ok(answer);
         }
     }
 }
@@ -82,4 +75,36 @@ async fn give_up(mut begun: Begun) -> Result<Answer, Unanswered> {
         tokio::spawn(async move { answered(&mut begun.happened).await });
     }
     Err(Unanswered::Failed(Error::Aborted))
+}
+
+/// What comes of a question.
+pub(super) enum Step {
+    /// A part of its transfer.
+    Part(Part),
+    /// The answer.
+    Answer(Answer),
+}
+
+impl Happenings {
+    /// Waits for what comes next of a question.
+    pub(super) async fn step(&mut self) -> Result<Step, Unanswered> {
+        loop {
+            match self.recv().await {
+                Some(Happened::Event(Event::Answered(answer))) => return Ok(Step::Answer(answer)),
+                Some(Happened::Event(Event::Part(part))) => return Ok(Step::Part(part)),
+                Some(Happened::Event(Event::Failed(failure))) => return Err(Unanswered::Failed(error_of(failure))),
+                Some(Happened::Event(_)) => {}
+                Some(Happened::Unreachable(error)) => return Err(Unanswered::Unreachable(error)),
+                Some(Happened::Lost(why)) => return Err(Unanswered::Lost(why)),
+                None => return Err(Unanswered::Lost(CLOSED)),
+            }
+        }
+    }
+}
+
+impl Begun {
+    /// Sends a part of a transfer. If no room is left for it, the link is down, and the question ends with its lease.
+    pub(super) fn pass(&self, part: Part) {
+        let _full = self.target.outbox.send(self.run, Call::Part(part));
+    }
 }

@@ -49,10 +49,10 @@ const TAKES: &str = concat!(
 const SEARCH: &str = concat!(
     r#"q="$XDG_CACHE_HOME ${HOME:+$HOME/.cache} $XDG_RUNTIME_DIR /var/tmp /tmp"; "#,
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; "#,
-    r#"if o "$p" && [ -x "$f" ] && s "$f"; then a run "$f" 0; exec "$f"; fi;; esac; done; "#,
+    r#"if o "$p" && [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi;; esac; done; "#,
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then a send $w; "#,
     r#"head -c $n 2>/dev/null >"$p/.$m" && s "$p/.$m" && chmod 700 "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
-    r#"{ a run "$f" 1; exec "$f"; }; rm -f "$p/.$m"; fi;; esac; done; a none $q"#,
+    r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi;; esac; done; a none $q"#,
 );
 
 impl Wanted {
@@ -64,11 +64,14 @@ impl Wanted {
         let known = self.programs.iter().map(|(machine, hash, length)| format!("{machine}) h={hash}; n={length};; "));
         let known: String = known.collect();
         let begin = format!(
-            r#"umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
+            r#"v=`umask`; umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
         );
         let rest = match &self.installed {
             Some(path) => {
-                format!(r#"f="{}"; if [ -x "$f" ] && s "$f"; then a run "$f" 0; exec "$f"; fi; a hash"#, quoted(path))
+                format!(
+                    r#"f="{}"; if [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi; a hash"#,
+                    quoted(path)
+                )
             }
             None => format!("{OURS}{TAKES}{}", SEARCH.replace("D-", &format!("{DIRECTORY}-"))),
         };

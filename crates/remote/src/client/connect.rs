@@ -1,6 +1,7 @@
 //! Connects to a target, and begins runs there.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
@@ -29,6 +30,12 @@ impl Target {
         Ok(target)
     }
 
+    /// Returns the error of what is asked of a target that was closed.
+    pub(super) fn closed(&self) -> Error {
+        let message = format!("the target {} was closed", self.id());
+        Error::There { code: "ERR_BASH_CLOSED", message, errno: None }
+    }
+
     /// Begins a run with this call, now or once a link is there.
     ///
     /// # Errors
@@ -47,11 +54,10 @@ impl Target {
 
     fn begin_by(self: &Arc<Self>, send: impl FnOnce(u64) -> Result<(), WireError>) -> Result<Begun, Error> {
         if self.state() == State::Closed {
-            let message = format!("the target {} was closed", self.id());
-            return Err(Error::There { code: "ERR_BASH_CLOSED", message, errno: None });
+            return Err(self.closed());
         }
         let (run, happened) = self.add_run();
-        let begun = Begun { target: Arc::clone(self), run, happened };
+        let begun = Begun { target: Arc::clone(self), run, happened: Happenings { receiver: happened, over: false } };
         let too_large = |_| Error::InvalidArg("the command with its input is too large for a target".to_owned());
         send(run).map_err(too_large)?;
         self.wanted.notify_one();
@@ -59,16 +65,44 @@ impl Target {
     }
 }
 
-/// A run that has begun, or waits for a link. It is forgotten when this is dropped.
+/// A run that has begun, or waits for a link. When this is dropped it is given up, here and there.
 pub(super) struct Begun {
     pub target: Arc<Target>,
     pub run: u64,
-    pub happened: UnboundedReceiver<Happened>,
+    pub happened: Happenings,
 }
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        self.target.outbox.forget(self.run);
-        self.target.remove_run(self.run);
+        let Self { target, run, happened } = self;
+        target.remove_run(*run);
+        if !target.outbox.forget(*run) && !happened.over {
+            // What is too full for this is down, and ends with its lease.
+            let _full = target.outbox.send(*run, Call::Abort);
+        }
+    }
+}
+
+/// What happens to a run, up to its end.
+pub(super) struct Happenings {
+    receiver: UnboundedReceiver<Happened>,
+    /// Whether the run has ended there.
+    over: bool,
+}
+
+impl Happenings {
+    /// Waits for what happens next. `None`: the target was closed.
+    pub async fn recv(&mut self) -> Option<Happened> {
+        std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// Returns what happens next.
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
+        let next = ready!(self.receiver.poll_recv(context));
+        self.over |= match &next {
+            Some(Happened::Event(event)) => event.is_last(),
+            Some(Happened::Lost(_) | Happened::Unreachable(_)) | None => true,
+        };
+        Poll::Ready(next)
     }
 }

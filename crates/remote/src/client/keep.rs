@@ -10,7 +10,7 @@ use super::begin::{Instance, begin};
 use super::error::TargetError;
 use super::reach::{Reached, reach};
 use super::settings::Settings;
-use super::target::{State, Target};
+use super::target::{BROKEN, State, Target};
 use super::transport::Transport;
 use crate::link::{Cut, carry};
 use crate::messages::{Facts, FromProgram, Resume, ToProgram, decode};
@@ -23,7 +23,6 @@ const TAKEN_OVER: Duration = Duration::from_secs(10);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
-pub(super) const BROKEN: &str = "the program there broke the protocol";
 
 /// How serving a link ended.
 enum Served {

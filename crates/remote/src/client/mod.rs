@@ -16,6 +16,8 @@
 //! | `terminal` | a terminal that shows a program there |
 //! | `ask` | one question |
 //! | `registry` | a registry of tasks there |
+//! | `files` | files there |
+//! | `forward` | ports there, as ports of this machine |
 
 mod address;
 mod ask;
@@ -23,6 +25,8 @@ mod begin;
 mod bootstrap;
 mod connect;
 mod error;
+mod files;
+mod forward;
 mod keep;
 mod outbox;
 mod reach;
@@ -38,6 +42,7 @@ pub use address::{Address, Container, Quoting, TargetKind};
 pub use ask::Unanswered;
 pub use bootstrap::is_writable;
 pub use error::{InvalidAddress, Reason, TargetError};
+pub use forward::Forward;
 pub use registry::{Answering, DistantRegistry, own_directory};
 pub use run::{Distant, DistantRun};
 pub use settings::{Program, Settings};

@@ -98,10 +98,10 @@ impl Outbox {
         begins
     }
 
-    /// Takes the calls of a run back that is over.
-    pub fn forget(&self, run: u64) {
-        self.take_back(run);
+    /// Takes the calls of a run back that is over, or given up. Returns what [`Self::take_back`] does.
+    pub fn forget(&self, run: u64) -> bool {
         self.waiting().standing.remove(&run);
+        self.take_back(run)
     }
 
     /// Returns the runs that have never begun.

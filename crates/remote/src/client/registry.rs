@@ -10,9 +10,8 @@ use tokio::sync::{Notify, watch};
 
 use super::ask::Unanswered;
 use super::connect::Begun;
-use super::keep::BROKEN;
 use super::run::error_of;
-use super::target::{Happened, State, Target};
+use super::target::{BROKEN, Happened, State, Target};
 use crate::messages::{
     Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until,
 };

@@ -11,7 +11,7 @@ use super::connect::Begun;
 use super::error::TargetError;
 use super::target::{CLOSED, Happened, State, Target};
 use super::terminal;
-use crate::messages::{Call, Event, Failure, Order, Place};
+use crate::messages::{Call, Event, Failure, Order, Place, system_code};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
@@ -192,7 +192,7 @@ pub(super) fn error_of(Failure { code, message, errno, missing }: Failure) -> Er
     if !missing.is_empty() {
         return Error::Confinement(missing);
     }
-    let known = Error::CODES.into_iter().find(|known| *known == code);
+    let known = Error::CODES.into_iter().find(|known| *known == code).or_else(|| system_code(&code));
     Error::There { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
 }
 
@@ -218,7 +218,7 @@ fn pass(event: Event, listener: &impl Listener, terminal: Option<&Arc<Terminal>>
             listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
         }
         Event::Prompt { pid, command, text } => listener.prompt(Prompt { pid, command, text }),
-        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) => {}
+        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) | Event::Part(_) => {}
     }
     0
 }

@@ -12,6 +12,8 @@ pub struct Settings {
     pub address: Address,
     /// The name in results.
     pub id: String,
+    /// The absolute directory there in which relative paths begin. `None`: the home.
+    pub cwd: Option<String>,
     /// Time the program there goes on without a link.
     pub lease: Duration,
     /// Silence that counts as a cut.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::address::TargetKind;
@@ -31,6 +31,10 @@ pub enum State {
 
 /// Why runs are lost when their target is closed.
 pub(super) const CLOSED: &str = "the target was closed";
+/// Why a run is lost whose events no program of ours sends.
+pub(super) const BROKEN: &str = "the program there broke the protocol";
+/// Most connections to ports there at once.
+const MAX_CONNECTIONS: usize = 256;
 
 /// What happens to a run there.
 pub(super) enum Happened {
@@ -54,6 +58,8 @@ pub struct Target {
     pub(super) wanted: Arc<Notify>,
     /// Whether the last transport has ended after the target was closed.
     over: watch::Receiver<bool>,
+    /// One permit for each connection to a port there.
+    pub(super) connections: Arc<Semaphore>,
 }
 
 impl Target {
@@ -69,6 +75,7 @@ impl Target {
             last_run: AtomicU64::new(0),
             wanted: Arc::default(),
             over,
+            connections: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::file::{AboutFile, OfFile};
 use super::order::Order;
 use super::registry::{RegistryAnswer, RegistryAsk};
 use super::undoing::{PointsAsk, UndoAsk};
@@ -20,6 +21,12 @@ pub enum Ask {
     UndoPoints(PointsAsk),
     /// Start a warm shell for commands like this one. Answered by [`Answer::Warm`].
     WarmUp(Box<Order>),
+
+    /// Something of the file with this absolute path. Answered by [`Answer::File`].
+    File(String, OfFile),
+    /// A connection to this port of this host, whose bytes are parts. Answered by [`Answer::Done`] when both directions
+    /// have ended.
+    Dial(String, u16),
 }
 
 /// What a host asks of a session.
@@ -46,4 +53,7 @@ pub enum Answer {
     UndoPoints(Vec<UndoPoint>),
     /// Whether a warm shell is ready.
     Warm(bool),
+
+    /// The answer about a file.
+    File(AboutFile),
 }

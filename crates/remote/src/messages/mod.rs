@@ -5,8 +5,10 @@
 
 mod ask;
 mod failure;
+mod file;
 mod greeting;
 mod order;
+mod part;
 mod registry;
 mod run;
 mod undoing;
@@ -15,9 +17,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Answer, Ask, OfSession};
-pub use failure::Failure;
+pub use failure::{Failure, system_code};
+pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
 pub use order::{Order, Place};
+pub use part::Part;
 pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
 pub use run::{Call, Event};
 pub use undoing::{PointsAsk, UndoAsk};

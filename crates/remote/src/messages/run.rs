@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ask::{Answer, Ask};
 use super::failure::Failure;
 use super::order::Order;
+use super::part::Part;
 use super::registry::RegistryEvent;
 use capture::Stream;
 use runner::run::outcome::Outcome;
@@ -17,7 +18,7 @@ pub enum Call {
     Run(Box<Order>),
     /// Do something else, and answer.
     Ask(Ask),
-    /// Terminate the command.
+    /// Terminate the command, or give the question up.
     Abort,
     /// The listener has taken output, or text of a terminal, of this many bytes.
     OutputTaken(u64),
@@ -39,6 +40,9 @@ pub enum Call {
     PromptTaken(Option<String>),
     /// The listener has taken the output of this task.
     TaskOutputTaken(String),
+
+    /// The next part of the transfer that a question has opened.
+    Part(Part),
 }
 
 impl Call {
@@ -92,4 +96,15 @@ pub enum Event {
     Answered(Answer),
     /// Nothing could be done. The last event of its run.
     Failed(Failure),
+
+    /// The next part of the transfer that a question has opened.
+    Part(Part),
+}
+
+impl Event {
+    /// Returns whether a run ends with this.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Ended(..) | Self::Answered(_) | Self::Failed(_))
+    }
 }

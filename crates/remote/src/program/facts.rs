@@ -16,11 +16,12 @@ pub fn facts(door: &Door) -> Facts {
     let kernel = uname().map(|system| system.release().to_string_lossy().into_owned());
     let host_name = sys::host_name().unwrap_or_default();
     let cwd = text(std::env::current_dir()).unwrap_or_else(|_| "/".to_owned());
+    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| uid.to_string());
     Facts {
         machine: machine(&host_name),
         kernel: kernel.unwrap_or_default(),
         arch: std::env::consts::ARCH.to_owned(),
-        user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| uid.to_string()),
+        user,
         uid,
         home: variable("HOME").filter(|home| home.starts_with('/')).unwrap_or_else(|| cwd.clone()),
         pid: getpid().as_raw(),

@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::flow::CREDIT;
 use crate::messages::Event;
 use crate::post::Post;
 use capture::Stream;
 use runner::pty::Terminal;
 use runner::run::{Allocation, Listener, LiveView, Prompt, Reply};
-
-/// Bytes of output that a run sends before its listener has taken any.
-pub const CREDIT: u64 = 1024 * 1024;
 
 /// The output that was sent and not taken.
 #[derive(Debug, Default)]

@@ -9,10 +9,15 @@
 //! all that it has started, as at the death of any host.
 
 mod door;
+mod exchange;
 mod facts;
+mod files;
 mod listener;
 mod pass;
+mod ports;
+mod refusal;
 mod registries;
+mod replace;
 mod run;
 mod serve;
 mod sessions;
@@ -65,7 +70,7 @@ async fn begin() -> Result<(), String> {
     loop {
         match timeout(GREETING, link.greeting()).await {
             Ok(Ok(ToProgram::Begin(begin))) => {
-                serve(link, door, begin, umask).await;
+                serve(link, &door, begin, umask).await;
                 return Ok(());
             }
             Ok(Ok(ToProgram::Resume(resume))) => match pass(link, &resume).await {

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::exchange::Exchange;
+use super::files::Files;
 use super::listener::{Credit, Wire};
+use super::ports::dial;
 use super::registries::{Asked, Registries};
 use super::sessions::{Answering, Sessions};
 use super::terminal::{self, Ends};
@@ -32,6 +35,7 @@ pub struct Runs {
     running: Mutex<HashMap<u64, Running>>,
     sessions: Sessions,
     registries: Registries,
+    files: Files,
 }
 
 /// The way to a run.
@@ -57,7 +61,7 @@ enum Started {
 impl Runs {
     pub fn new(post: Arc<Post>, umask: u32) -> Arc<Self> {
         let (running, sessions, registries) = Default::default();
-        Arc::new(Self { post, umask, running, sessions, registries })
+        Arc::new(Self { post, umask, running, sessions, registries, files: Files::new(umask) })
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
@@ -101,19 +105,26 @@ impl Runs {
     fn ask(self: &Arc<Self>, run: u64, ask: Ask) -> Result<(), LinkError> {
         let (words, further) = unbounded_channel();
         let last = self.add(run, Running::Question(words))?;
+        let asked = Asked { post: Arc::clone(&self.post), run, further };
         let answer = match ask {
             Ask::Session(number, of_session) => self.sessions.ask(number, of_session),
-            Ask::Registry(number, of_registry) => {
-                self.registries.ask(number, of_registry, Asked { post: Arc::clone(&self.post), run, further })
-            }
+            Ask::Registry(number, of_registry) => self.registries.ask(number, of_registry, asked),
             Ask::Undo(wanted) => undo(wanted),
             Ask::UndoPoints(wanted) => points(wanted),
             Ask::WarmUp(order) => self.warm_up(*order),
+            Ask::File(path, of_file) => self.files.ask(&path, of_file, Exchange::of(asked)),
+            Ask::Dial(host, port) => dial(host, port, Exchange::of(asked)),
         };
         tokio::spawn(async move {
             last.tell(answer.await.map_or_else(|error| Event::Failed(error.into()), Event::Answered));
         });
         Ok(())
+    }
+
+    /// Gives up the questions of the host, which is gone.
+    pub async fn shut(&self) {
+        self.running().retain(|_, running| matches!(running, Running::Command(_)));
+        self.files.tidy().await;
     }
 
     /// Adds a run. Returns what tells its last event.
@@ -175,7 +186,7 @@ impl Runs {
                 }
                 None => Reply::OutputTaken(None),
             },
-            Call::OutputTaken(_) | Call::TaskOutputTaken(_) | Call::Run(_) | Call::Ask(_) => return,
+            Call::OutputTaken(_) | Call::TaskOutputTaken(_) | Call::Run(_) | Call::Ask(_) | Call::Part(_) => return,
             Call::ListenerFailed(error) => Reply::OutputTaken(Some(error)),
             Call::Abort => Reply::Abort,
             Call::Input(bytes) => Reply::Input(bytes),

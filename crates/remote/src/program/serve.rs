@@ -14,18 +14,23 @@ use crate::post::Post;
 
 /// Serves the host until it says goodbye, breaks the protocol, or is away for longer than the lease. `umask`: the mode
 /// mask of commands.
-pub async fn serve(link: Link, door: Door, begin: Begin, umask: u32) {
-    let alive = Duration::from_millis(begin.alive_ms.max(1));
-    let lease = Duration::from_millis(begin.lease_ms);
+pub async fn serve(link: Link, door: &Door, begin: Begin, umask: u32) {
     let post = Arc::new(Post::default());
     let runs = Runs::new(Arc::clone(&post), umask);
+    serve_runs(link, door, begin, &post, &runs).await;
+    runs.shut().await;
+}
+
+async fn serve_runs(link: Link, door: &Door, begin: Begin, post: &Post, runs: &Arc<Runs>) {
+    let alive = Duration::from_millis(begin.alive_ms.max(1));
+    let lease = Duration::from_millis(begin.lease_ms);
     // The program that has passed the link on lives as long as the link.
     let mut present: Option<(Link, Option<UnixStream>)> = Some((link, None));
     let mut away_since = Instant::now();
     loop {
         let passed = match &mut present {
             Some((link, _)) => tokio::select! {
-                cut = carry(link, &post, alive, |message| runs.take(message)) => match cut {
+                cut = carry(link, post, alive, |message| runs.take(message)) => match cut {
                     Cut::Goodbye | Cut::Broken(_) => return,
                     Cut::Lost(_) => None,
                 },
@@ -42,7 +47,7 @@ pub async fn serve(link: Link, door: Door, begin: Begin, umask: u32) {
             away_since = Instant::now();
         }
         if let Some(passed) = passed {
-            present = resumed(passed, &post).await;
+            present = resumed(passed, post).await;
         }
     }
 }

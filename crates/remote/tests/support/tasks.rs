@@ -53,6 +53,7 @@ pub async fn connect(home: &Path) -> Arc<Target> {
     let settings = Settings {
         address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
         id: "command:test".into(),
+        cwd: None,
         lease: PATIENCE,
         alive: Duration::from_secs(10),
         patience: PATIENCE,

@@ -1,0 +1,130 @@
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::*;
+use crate::client::address::{Address, Quoting};
+use crate::client::begin::Instance;
+use crate::client::settings::Settings;
+use crate::messages::{Event, Facts, FileKind, Token, encode};
+
+/// Returns a target whose program says only what a test makes it say.
+fn target() -> Arc<Target> {
+    let text = String::new;
+    let facts = Facts {
+        machine: text(),
+        host_name: text(),
+        kernel: text(),
+        arch: text(),
+        user: text(),
+        uid: 0,
+        home: "/home/dev".to_owned(),
+        cwd: text(),
+        pid: 0,
+        bash: None,
+        path: text(),
+        version: text(),
+        environment: text(),
+        umask: 0,
+        socket: "/none".into(),
+        token: Token([0; 32]),
+    };
+    let settings = Settings {
+        address: Address::Command { command: Vec::new(), quoting: Quoting::Argv },
+        id: text(),
+        cwd: None,
+        lease: Duration::ZERO,
+        alive: Duration::ZERO,
+        patience: Duration::ZERO,
+        installed: None,
+        programs: Vec::new(),
+    };
+    let instance = Instance { post: Arc::default(), facts: Arc::new(facts), sent: false };
+    Target::new(settings, instance, tokio::sync::watch::channel(false).1)
+}
+
+/// Returns what becomes of the first question if these are the events of its run. `None`: it waits for more.
+fn after<F: Future>(ask: impl FnOnce(&Arc<Target>) -> F, events: impl IntoIterator<Item = Event>) -> Option<F::Output> {
+    let target = target();
+    let mut asked = pin!(ask(&target));
+    for event in events {
+        target.happened(1, event);
+        if let Poll::Ready(answer) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return Some(answer);
+        }
+    }
+    None
+}
+
+fn part(bytes: Vec<u8>) -> Event {
+    Event::Part(Part::Bytes(bytes))
+}
+
+fn entries(names: &[&str]) -> Event {
+    let entry = |name: &&str| Entry { name: (*name).to_owned(), kind: FileKind::File };
+    part(encode(&names.iter().map(entry).collect::<Vec<_>>()).expect("text"))
+}
+
+fn answered(about: AboutFile) -> Event {
+    Event::Answered(Answer::File(about))
+}
+
+#[test]
+fn what_a_program_of_ours_never_sends_ends_the_question_and_fills_nothing() {
+    let read = |events: Vec<Event>| after(|target| target.read_file("x"), events).map(|answer| answer.map(|_| ()));
+    let list = |events: Vec<Event>| after(|target| target.list("x"), events).map(|answer| answer.map(|_| ()));
+    let stat = |events: Vec<Event>| after(|target| target.stat("x"), events).map(|answer| answer.map(|_| ()));
+    let remove = |events| after(|target| target.remove("x", true), events).map(|answer| answer.map(|_| ()));
+    let write = |events| after(|target| target.write_file("x", vec![1], None), events);
+    let endless = || std::iter::repeat_with(|| part(vec![0; CHUNK])).take(MAX_READ / CHUNK + 1).collect::<Vec<_>>();
+    let name = || "n".repeat(60_000);
+    let names = || std::iter::repeat_with(|| entries(&[&name(), &name()])).take(MAX_READ / 120_000 + 1).collect();
+    let many = || std::iter::repeat_with(|| entries(&["n"; 40_000])).take(MAX_ENTRIES / 40_000 + 1).collect();
+    for (what, answer) in [
+        ("an endless file", read(endless())),
+        ("a long chunk", read(vec![part(vec![0; CHUNK + 1])])),
+        ("an empty chunk", read(vec![part(Vec::new())])),
+        ("an end", read(vec![Event::Part(Part::End)])),
+        ("another answer", read(vec![Event::Answered(Answer::Done)])),
+        ("an answer about another thing", read(vec![answered(AboutFile::Is(stat_of()))])),
+        ("no list", list(vec![part(vec![255; 9])])),
+        ("a name that leads out", list(vec![entries(&["a", "../b"])])),
+        ("the directory itself", list(vec![entries(&["."])])),
+        ("a long list", list(names())),
+        ("a list of many", list(many())),
+        ("bytes of nothing", stat(vec![part(vec![1])])),
+        ("no facts", stat(vec![answered(AboutFile::Done)])),
+        ("bytes for a removal", remove(vec![part(vec![1])])),
+        ("bytes for a write", write(vec![part(vec![1])])),
+        ("a write of nothing", write(vec![answered(AboutFile::Missing)])),
+    ] {
+        assert!(matches!(answer, Some(Err(Unanswered::Lost(BROKEN)))), "{what}: {answer:?}");
+    }
+}
+
+fn stat_of() -> FileStat {
+    FileStat { kind: FileKind::File, bytes: 0, mode: 0, modified_ms: 0 }
+}
+
+#[test]
+fn the_longest_file_and_the_last_list_are_taken() {
+    let whole = (0..MAX_READ / CHUNK).map(|_| part(vec![7; CHUNK])).chain([answered(AboutFile::Done)]);
+    let read = after(|target| target.read_file("x"), whole);
+    assert!(matches!(read, Some(Ok(Some(bytes))) if bytes.len() == MAX_READ));
+    let listed = after(|target| target.list("x"), [entries(&["a"]), entries(&["b"]), answered(AboutFile::Done)]);
+    assert!(matches!(listed, Some(Ok(Some(all))) if all.len() == 2 && all[1].name == "b"));
+}
+
+#[test]
+fn an_error_of_the_system_there_is_the_code_and_no_other_word_is() {
+    for (said, expected) in [("EACCES", "EACCES"), ("EVIL", "ERR_BASH_SPAWN"), ("ERR_BASH_CLOSED", "ERR_BASH_CLOSED")] {
+        let failure = crate::messages::Failure {
+            code: said.to_owned(),
+            message: "x".to_owned(),
+            errno: None,
+            missing: Vec::new(),
+        };
+        let answer = after(|target| target.stat("x"), [Event::Failed(failure)]);
+        assert!(matches!(&answer, Some(Err(Unanswered::Failed(error))) if error.code() == expected), "{answer:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Ports of a target, as ports of this machine.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::connect::Begun;
+use super::target::{Happened, State, Target};
+use crate::messages::{Ask, Call, Event, Part, system_code};
+use crate::relay::{relay, reset};
+use runner::error::Error;
+
+/// A port of this machine that leads to one of a target. Ends with the target, or when this is dropped.
+pub struct Forward {
+    port: u16,
+    closes: watch::Sender<bool>,
+}
+
+impl Forward {
+    /// Returns the port of this machine.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Closes the port, and resets its connections. Returns when they are gone.
+    pub async fn close(self) {
+        self.closes.send_replace(true);
+        self.closes.closed().await;
+    }
+}
+
+/// Where connections lead.
+#[derive(Clone)]
+struct Way {
+    target: Weak<Target>,
+    state: watch::Receiver<State>,
+    closes: watch::Receiver<bool>,
+    host: String,
+    port: u16,
+}
+
+impl Target {
+    /// Listens on a port of this machine, on 127.0.0.1 only. Each connection to it is one to this port of this host, as
+    /// the target sees it: an IP address, or a name that the resolver there knows. `local_port`: 0 for any. The port
+    /// stays through cuts, which reset the connections.
+    ///
+    /// # Errors
+    /// If the target was closed, or the system refuses the port of this machine.
+    pub async fn forward(self: &Arc<Self>, host: &str, port: u16, local_port: u16) -> Result<Forward, Error> {
+        if self.state() == State::Closed {
+            return Err(self.closed());
+        }
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, local_port)).await;
+        let bound = bound.and_then(|listener| Ok((listener.local_addr()?.port(), listener)));
+        let (own, listener) = bound.map_err(|error| refused(local_port, &error))?;
+        let (closes, closed) = watch::channel(false);
+        let target = Arc::downgrade(self);
+        tokio::spawn(listen(
+            listener,
+            Way { target, state: self.watch(), closes: closed, host: host.to_owned(), port },
+        ));
+        Ok(Forward { port: own, closes })
+    }
+}
+
+fn refused(port: u16, error: &io::Error) -> Error {
+    let errno = error.raw_os_error().map(|errno| format!("{:?}", Errno::from_raw(errno)));
+    let code = errno.as_deref().and_then(system_code).unwrap_or("EIO");
+    Error::There { code, message: format!("port {port} of 127.0.0.1 cannot be listened on: {error}"), errno }
+}
+
+/// Takes connections until the target is closed, or nobody has it or the forward any more.
+async fn listen(listener: TcpListener, way: Way) {
+    let over = way.clone();
+    tokio::select! {
+        () = over.over() => {}
+        () = accept(&listener, &way) => {}
+    }
+    // Whoever closes the forward waits for the last clone of `way`.
+    drop(listener);
+}
+
+async fn accept(listener: &TcpListener, way: &Way) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files. One may be closed by then.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        // This connection waits for room, and later ones wait in the system.
+        let Some(connections) = way.target.upgrade().map(|target| Arc::clone(&target.connections)) else { return };
+        let Ok(place) = connections.acquire_owned().await else { return };
+        let (way, over, closes) = (way.clone(), way.clone(), way.closes.clone());
+        tokio::spawn(async move {
+            let whole = tokio::select! {
+                () = over.over() => false,
+                whole = connect(&stream, way) => whole.is_some(),
+            };
+            if !whole {
+                reset(&stream);
+            }
+            drop((stream, place, closes));
+        });
+    }
+}
+
+impl Way {
+    /// Waits until the target is closed, or nobody has it or the forward any more.
+    async fn over(self) {
+        let Self { mut state, mut closes, .. } = self;
+        // An error: the other side is gone.
+        tokio::select! {
+            _ = state.wait_for(|state| *state == State::Closed) => {}
+            _ = closes.wait_for(|closes| *closes) => {}
+        }
+    }
+}
+
+/// Passes the bytes of one connection. `None`: some of them did not arrive.
+async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: Way) -> Option<()> {
+    state.wait_for(|state| *state != State::Disconnected).await.ok()?;
+    let mut begun = target.upgrade()?.begin(Call::Ask(Ask::Dial(host, port))).ok()?;
+    let cut = async {
+        // A target that was lost connects anew for this.
+        state.wait_for(|state| *state == State::Connected).await?;
+        state.wait_for(|state| *state != State::Connected).await.map(|_| ())
+    };
+    tokio::select! {
+        _ = cut => None,
+        whole = pass(stream, &mut begun) => whole,
+    }
+}
+
+async fn pass(stream: &TcpStream, begun: &mut Begun) -> Option<()> {
+    let Begun { target, run, happened } = begun;
+    let send = |part| target.outbox.send(*run, Call::Part(part)).is_ok();
+    let (mut ended, mut answered) = (false, false);
+    let next = |context: &mut Context<'_>| {
+        if answered {
+            return Poll::Pending;
+        }
+        match ready!(happened.poll_recv(context)) {
+            Some(Happened::Event(Event::Part(part))) => {
+                ended |= part == Part::End;
+                Poll::Ready(Some(part))
+            }
+            // The last bytes may still wait to be written here.
+            Some(Happened::Event(Event::Answered(_))) if ended => {
+                answered = true;
+                Poll::Pending
+            }
+            _ => Poll::Ready(None),
+        }
+    };
+    let whole = relay(stream, next, send).await;
+    while whole && !answered {
+        match happened.recv().await? {
+            Happened::Event(Event::Part(Part::Taken(_))) => {}
+            Happened::Event(Event::Answered(_)) => answered = true,
+            _ => return None,
+        }
+    }
+    whole.then_some(())
+}

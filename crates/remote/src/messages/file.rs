@@ -1,0 +1,74 @@
+//! Questions about files, and their answers.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest file that is read, bytes.
+pub const MAX_READ: usize = 64 * 1024 * 1024;
+/// Most entries of a directory that are listed.
+pub const MAX_ENTRIES: usize = 500_000;
+
+/// What a host asks of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OfFile {
+    /// Its content, as parts. Then [`AboutFile::Done`].
+    Read,
+    /// Replace it by so many bytes, which follow as parts. Then [`AboutFile::Done`].
+    Write {
+        /// The length of the new content.
+        bytes: u64,
+        /// The mode of a new file. `None`: that of any new file.
+        mode: Option<u32>,
+    },
+    /// What it is. Answered by [`AboutFile::Is`].
+    Stat,
+    /// The entries of a directory, as parts. Each one has a `Vec` of [`Entry`]. Then [`AboutFile::Done`].
+    List,
+    /// Remove it, a directory with all that is in it if this is set. Answered by [`AboutFile::Done`].
+    Remove(bool),
+}
+
+/// The answer about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AboutFile {
+    /// It is done.
+    Done,
+    /// There is no such file.
+    Missing,
+    /// What the file is.
+    Is(FileStat),
+}
+
+/// What a file is. A link is not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStat {
+    /// The kind.
+    pub kind: FileKind,
+    /// The length.
+    pub bytes: u64,
+    /// The bits of its permissions.
+    pub mode: u32,
+    /// The time of the last change of its content, ms since 1970.
+    pub modified_ms: i64,
+}
+
+/// The kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a pipe or a socket.
+    Other,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its name. Bytes that are no text are replaced.
+    pub name: String,
+    /// Its kind.
+    pub kind: FileKind,
+}

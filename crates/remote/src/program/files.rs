@@ -1,0 +1,221 @@
+//! Answers questions about files.
+
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::libc;
+use tokio::sync::RwLock;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::exchange::Exchange;
+use super::refusal::Refusal;
+use super::replace::{MODE, Replacement};
+use super::sessions::Answering;
+use crate::flow::CHUNK;
+use crate::messages::{AboutFile, Answer, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, encode};
+use runner::error::Error;
+
+/// Time that writes which are given up may take to remove what they have written.
+const TIDY: Duration = Duration::from_secs(2);
+
+/// Answers questions about files.
+pub struct Files {
+    /// The mode mask of new files.
+    umask: u32,
+    /// Each write reads this.
+    writes: Arc<RwLock<()>>,
+}
+
+impl Files {
+    pub fn new(umask: u32) -> Self {
+        Self { umask, writes: Arc::default() }
+    }
+
+    /// Waits for the end of the writes that were given up, so that nothing of them stays.
+    pub async fn tidy(&self) {
+        // A file system that hangs keeps its file.
+        let _hangs = timeout(TIDY, self.writes.write()).await;
+    }
+
+    /// Answers a question about the file at this path.
+    pub fn ask(&self, path: &str, of: OfFile, exchange: Exchange) -> Answering {
+        // A slash at the end would follow a link.
+        let path: PathBuf = Path::new(path).components().collect();
+        let (umask, writes) = (self.umask, Arc::clone(&self.writes));
+        Box::pin(async move {
+            let about = match of {
+                OfFile::Read => read(path, exchange).await,
+                OfFile::Write { bytes, mode } => {
+                    let _writes = writes.read().await;
+                    write(path, bytes, mode, umask, exchange).await
+                }
+                OfFile::List => list(path, exchange).await,
+                OfFile::Stat => blocking(move || stat(&path)).await,
+                OfFile::Remove(recursive) => blocking(move || remove(&path, recursive)).await,
+            };
+            about.map(Answer::File)
+        })
+    }
+}
+
+/// Runs work that may wait for a disk.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Error> {
+    match spawn_blocking(work).await {
+        Ok(done) => done.map_err(Error::from),
+        Err(_panic) => Err(Error::spawn("a fault of agent-bash itself", "")),
+    }
+}
+
+/// Returns what a step of the system gives. `None`: there is no such file.
+fn found<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Option<T>, Refusal> {
+    match step {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(refused(path, done, source)),
+    }
+}
+
+fn refused(path: &Path, done: &'static str, source: io::Error) -> Refusal {
+    Refusal::System { what: path.display().to_string(), done, source }
+}
+
+async fn read(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error> {
+    let opened = {
+        let path = path.clone();
+        blocking(move || open(&path)).await?
+    };
+    let Some(mut file) = opened else { return Ok(AboutFile::Missing) };
+    let mut total = 0;
+    loop {
+        let (bytes, next) = {
+            let path = path.clone();
+            blocking(move || {
+                let mut bytes = Vec::with_capacity(CHUNK);
+                let count = (&file).take(CHUNK as u64).read_to_end(&mut bytes);
+                count.map_err(|error| refused(&path, "read", error))?;
+                Ok((bytes, file))
+            })
+            .await?
+        };
+        total += bytes.len();
+        if total > MAX_READ {
+            return Err(Refusal::TooLong(path.display().to_string()).into());
+        }
+        if bytes.is_empty() {
+            return Ok(AboutFile::Done);
+        }
+        exchange.send(bytes).await?;
+        file = next;
+    }
+}
+
+/// Opens a file to read it, and does not wait for a writer of a pipe.
+fn open(path: &Path) -> Result<Option<File>, Refusal> {
+    let opened = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let Some(file) = found(path, "read", opened)? else { return Ok(None) };
+    let data = file.metadata().map_err(|error| refused(path, "read", error))?;
+    if data.len() > MAX_READ as u64 {
+        return Err(Refusal::TooLong(path.display().to_string()));
+    }
+    if data.is_file() || data.is_dir() {
+        return Ok(Some(file));
+    }
+    Err(Refusal::NotRegular { path: path.display().to_string(), done: "read" })
+}
+
+async fn write(
+    path: PathBuf,
+    announced: u64,
+    mode: Option<u32>,
+    umask: u32,
+    mut exchange: Exchange,
+) -> Result<AboutFile, Error> {
+    let mut left = announced;
+    let mut new = {
+        let path = path.clone();
+        blocking(move || Replacement::begin(&path, mode, umask)).await?
+    };
+    while left > 0 {
+        let bytes = exchange.receive().await?;
+        let count = bytes.len() as u64;
+        left = left.checked_sub(count).ok_or_else(|| Refusal::Announced(path.display().to_string()))?;
+        let path = path.clone();
+        new = blocking(move || {
+            new.write(&bytes).map_err(|error| refused(&path, "written", error))?;
+            Ok(new)
+        })
+        .await?;
+        exchange.pass(Part::Taken(count))?;
+    }
+    blocking(move || new.place().map_err(|error| refused(&path, "replaced", error))).await?;
+    Ok(AboutFile::Done)
+}
+
+async fn list(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error> {
+    let Some(lists) = blocking(move || entries(&path)).await? else { return Ok(AboutFile::Missing) };
+    for list in lists {
+        exchange.send(list).await?;
+    }
+    Ok(AboutFile::Done)
+}
+
+/// Returns the entries of a directory by their names, as lists that each fit into a chunk.
+fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, Refusal> {
+    /// Most entries of one list. A byte of a name that is no text becomes three, and a length and a kind are added.
+    const AT_ONCE: usize = CHUNK / (3 * 255 + 3) - 1;
+    let Some(read) = found(path, "listed", fs::read_dir(path))? else { return Ok(None) };
+    let mut entries = Vec::new();
+    for entry in read {
+        let step = entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name())));
+        // One that was removed meanwhile is no entry any more.
+        let Some((kind, name)) = found(path, "listed", step)? else { continue };
+        if entries.len() == MAX_ENTRIES {
+            return Err(Refusal::TooMany(path.display().to_string()));
+        }
+        entries.push(Entry { name: name.to_string_lossy().into_owned(), kind: kind_of(kind) });
+    }
+    entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    let lists = entries.chunks(AT_ONCE).map(|list| encode(&list)).collect::<Result<_, _>>();
+    lists.map(Some).map_err(|error| refused(path, "listed", io::Error::other(error)))
+}
+
+fn kind_of(kind: FileType) -> FileKind {
+    if kind.is_file() {
+        FileKind::File
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else if kind.is_symlink() {
+        FileKind::Link
+    } else {
+        FileKind::Other
+    }
+}
+
+fn stat(path: &Path) -> Result<AboutFile, Refusal> {
+    let data = found(path, "examined", fs::symlink_metadata(path))?;
+    Ok(data.map_or(AboutFile::Missing, |data| AboutFile::Is(about(&data))))
+}
+
+fn about(data: &Metadata) -> FileStat {
+    let modified_ms = data.mtime().saturating_mul(1000).saturating_add(data.mtime_nsec() / 1_000_000);
+    FileStat { kind: kind_of(data.file_type()), bytes: data.len(), mode: data.mode() & MODE, modified_ms }
+}
+
+fn remove(path: &Path, recursive: bool) -> Result<AboutFile, Refusal> {
+    if path.file_name().is_none() {
+        return Err(Refusal::NoName(path.display().to_string()));
+    }
+    let Some(data) = found(path, "removed", fs::symlink_metadata(path))? else { return Ok(AboutFile::Missing) };
+    let removed = match (data.is_dir(), recursive) {
+        (false, _) => fs::remove_file(path),
+        (true, false) => fs::remove_dir(path),
+        (true, true) => fs::remove_dir_all(path),
+    };
+    // Another may have been faster.
+    Ok(found(path, "removed", removed)?.map_or(AboutFile::Missing, |()| AboutFile::Done))
+}

@@ -1,0 +1,38 @@
+//! Connects to ports for the host.
+
+use std::time::Duration;
+
+use nix::errno::Errno;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::exchange::Exchange;
+use super::refusal::Refusal;
+use super::sessions::Answering;
+use crate::messages::{Answer, Event};
+use crate::relay::{relay, reset};
+use runner::error::Error;
+
+/// Time a port may take to accept.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Connects to a port, and passes the bytes of both directions until both have ended. `host`: an IP address, or a name
+/// that the resolver of this machine knows. A static program has only a resolver if the C library of this machine is
+/// the one that it was built with, so that an address is the safe choice.
+pub fn dial(host: String, port: u16, exchange: Exchange) -> Answering {
+    Box::pin(async move {
+        let dialed = timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+        let stream = dialed.unwrap_or_else(|_| Err(Errno::ETIMEDOUT.into())).map_err(|source| Refusal::System {
+            what: format!("port {port} of {host}"),
+            done: "reached",
+            source,
+        })?;
+        let (post, run, mut parts) = exchange.split();
+        let send = |part| post.send(run, &Event::Part(part)).is_ok();
+        if relay(&stream, |context| parts.poll_next(context), send).await {
+            return Ok(Answer::Done);
+        }
+        reset(&stream);
+        Err(Error::Aborted)
+    })
+}
