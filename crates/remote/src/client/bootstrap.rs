@@ -13,6 +13,8 @@
 //! | `hash` | the program that should be installed is missing, or another one |
 //! | `unsupported SYSTEM MACHINE` | there is no program for this system |
 
+use crate::messages::DIRECTORY;
+
 /// What starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
@@ -23,9 +25,6 @@ pub struct Wanted {
     /// The random mark, of letters and digits.
     pub mark: String,
 }
-
-/// The name of our directory in a place, before the number of the user.
-const DIRECTORY: &str = "agent-bash-host";
 
 /// Checks the hash of a file by any tool that does. Without one, a file in a directory that only this user can write to
 /// is taken as it is: the program tells its own hash.

@@ -18,6 +18,7 @@
 //! | `registry` | a registry of tasks there |
 //! | `files` | files there |
 //! | `forward` | ports there, as ports of this machine |
+//! | `uninstall` | the end of the program, with all that is its own |
 
 mod address;
 mod ask;
@@ -37,6 +38,7 @@ mod settings;
 mod target;
 mod terminal;
 mod transport;
+mod uninstall;
 
 pub use address::{Address, Container, Quoting, TargetKind};
 pub use ask::Unanswered;

@@ -27,6 +27,8 @@ pub enum Ask {
     /// A connection to this port of this host, whose bytes are parts. Answered by [`Answer::Done`] when both directions
     /// have ended.
     Dial(String, u16),
+    /// Remove the program, and what it has made for itself, now and at its end. Answered by [`Answer::Done`].
+    Uninstall,
 }
 
 /// What a host asks of a session.

@@ -26,6 +26,9 @@ pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
 pub use run::{Call, Event};
 pub use undoing::{PointsAsk, UndoAsk};
 
+/// The name of our directory in a place there, before the number of the user. The program is in it.
+pub const DIRECTORY: &str = "agent-bash-host";
+
 /// Encodes a message.
 ///
 /// # Errors

@@ -152,7 +152,7 @@ fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
 }
 
 /// Returns the directories in which a private directory may be made, the best first.
-fn places() -> Vec<PathBuf> {
+pub fn places() -> Vec<PathBuf> {
     let named = ["XDG_RUNTIME_DIR", "TMPDIR"].map(std::env::var_os);
     let [runtime, temp] = named.map(|place| place.map(PathBuf::from).filter(|place| place.is_absolute()));
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")).filter(|place| place.is_absolute());

@@ -12,6 +12,7 @@ mod door;
 mod exchange;
 mod facts;
 mod files;
+mod installed;
 mod listener;
 mod pass;
 mod ports;
@@ -24,6 +25,7 @@ mod sessions;
 mod terminal;
 mod undoing;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -32,7 +34,8 @@ use tokio::time::timeout;
 
 use crate::link::{Cut, Link};
 use crate::messages::{FromProgram, ToProgram};
-use door::Door;
+use door::{Door, places};
+use installed::{Installed, remove_unused};
 use pass::pass;
 use serve::serve;
 
@@ -70,7 +73,9 @@ async fn begin() -> Result<(), String> {
     loop {
         match timeout(GREETING, link.greeting()).await {
             Ok(Ok(ToProgram::Begin(begin))) => {
-                serve(link, &door, begin, umask).await;
+                if serve(link, &door, begin, umask).await {
+                    uninstall(door);
+                }
                 return Ok(());
             }
             Ok(Ok(ToProgram::Resume(resume))) => match pass(link, &resume).await {
@@ -83,6 +88,19 @@ async fn begin() -> Result<(), String> {
             Err(_) => return Err(format!("no host has answered within {} s", GREETING.as_secs())),
         }
         link.greet(&FromProgram::Gone).await.map_err(|error| error.to_string())?;
+    }
+}
+
+/// Removes this program, and what it has made for itself. A host that was cut off meanwhile may have sent it again.
+fn uninstall(door: Door) {
+    if let Some(installed) = Installed::own() {
+        // The host was told of the first attempt.
+        let _kept = installed.remove();
+    }
+    let socket = door.path().to_owned();
+    drop(door);
+    if let Some(name) = socket.parent().and_then(Path::file_name) {
+        remove_unused(&places(), name);
     }
 }
 

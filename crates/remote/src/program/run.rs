@@ -1,12 +1,14 @@
 //! What the host asks for: commands, each one a run of the core with the wire as its listener, and questions.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::exchange::Exchange;
 use super::files::Files;
+use super::installed::Installed;
 use super::listener::{Credit, Wire};
 use super::ports::dial;
 use super::registries::{Asked, Registries};
@@ -36,6 +38,8 @@ pub struct Runs {
     sessions: Sessions,
     registries: Registries,
     files: Files,
+    /// Whether the program is to remove itself.
+    uninstalled: AtomicBool,
 }
 
 /// The way to a run.
@@ -60,8 +64,8 @@ enum Started {
 
 impl Runs {
     pub fn new(post: Arc<Post>, umask: u32) -> Arc<Self> {
-        let (running, sessions, registries) = Default::default();
-        Arc::new(Self { post, umask, running, sessions, registries, files: Files::new(umask) })
+        let (running, sessions, registries, uninstalled) = Default::default();
+        Arc::new(Self { post, umask, running, sessions, registries, files: Files::new(umask), uninstalled })
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
@@ -114,6 +118,10 @@ impl Runs {
             Ask::WarmUp(order) => self.warm_up(*order),
             Ask::File(path, of_file) => self.files.ask(&path, of_file, Exchange::of(asked)),
             Ask::Dial(host, port) => dial(host, port, Exchange::of(asked)),
+            Ask::Uninstall => {
+                let removed = self.uninstall();
+                Box::pin(async { removed.map(|()| Answer::Done) })
+            }
         };
         tokio::spawn(async move {
             last.tell(answer.await.map_or_else(|error| Event::Failed(error.into()), Event::Answered));
@@ -121,10 +129,17 @@ impl Runs {
         Ok(())
     }
 
-    /// Gives up the questions of the host, which is gone.
-    pub async fn shut(&self) {
+    /// Removes the file of this program now. The rest goes at its end, as it is in use.
+    fn uninstall(&self) -> Result<(), Error> {
+        self.uninstalled.store(true, Ordering::Relaxed);
+        Ok(Installed::own().map_or(Ok(()), |installed| installed.remove())?)
+    }
+
+    /// Gives up the questions of the host, which is gone. Returns whether the program is to remove itself.
+    pub async fn shut(&self) -> bool {
         self.running().retain(|_, running| matches!(running, Running::Command(_)));
         self.files.tidy().await;
+        self.uninstalled.load(Ordering::Relaxed)
     }
 
     /// Adds a run. Returns what tells its last event.

@@ -7,18 +7,22 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep_until};
 
 use super::door::{Door, Passed};
+use super::installed::Installed;
 use super::run::Runs;
 use crate::link::{Cut, Link, carry};
 use crate::messages::{Begin, FromProgram};
 use crate::post::Post;
 
 /// Serves the host until it says goodbye, breaks the protocol, or is away for longer than the lease. `umask`: the mode
-/// mask of commands.
-pub async fn serve(link: Link, door: &Door, begin: Begin, umask: u32) {
+/// mask of commands. Returns whether the program is to remove itself.
+pub async fn serve(link: Link, door: &Door, begin: Begin, umask: u32) -> bool {
+    if let Some(installed) = Installed::own() {
+        installed.refresh();
+    }
     let post = Arc::new(Post::default());
     let runs = Runs::new(Arc::clone(&post), umask);
     serve_runs(link, door, begin, &post, &runs).await;
-    runs.shut().await;
+    runs.shut().await
 }
 
 async fn serve_runs(link: Link, door: &Door, begin: Begin, post: &Post, runs: &Arc<Runs>) {

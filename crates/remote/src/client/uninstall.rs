@@ -1,0 +1,20 @@
+//! Ends the program of a target, with all that is its own.
+
+use std::sync::Arc;
+
+use super::ask::Unanswered;
+use super::target::Target;
+use crate::messages::Ask;
+
+impl Target {
+    /// Removes the program there, and closes the target. What the program has made for itself goes with it: its socket,
+    /// and our directories in which nothing is left. Output files and tasks stay.
+    ///
+    /// # Errors
+    /// If the program could not be removed. The target is closed in any case.
+    pub async fn uninstall(self: &Arc<Self>) -> Result<(), Unanswered> {
+        let answered = self.ask(Ask::Uninstall).await;
+        self.close();
+        answered.map(|_done| ())
+    }
+}
