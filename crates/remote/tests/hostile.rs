@@ -68,6 +68,7 @@ fn greeting() -> Vec<u8> {
         version: "0".into(),
         environment: "PATH=/bin\0".into(),
         umask: 0o22,
+        lingers: None,
         socket: "/none".into(),
         token: Token([0; 32]),
     };

@@ -26,6 +26,7 @@ fn target() -> Arc<Target> {
         version: text(),
         environment: text(),
         umask: 0,
+        lingers: None,
         socket: "/none".into(),
         token: Token([0; 32]),
     };

@@ -88,6 +88,8 @@ pub struct Facts {
     pub environment: String,
     /// The mode mask of new files.
     pub umask: u32,
+    /// Whether processes outlive the link that has started them. `None`: that is not known.
+    pub lingers: Option<bool>,
     /// The socket of the program.
     pub socket: PathBuf,
     /// The secret of the program.

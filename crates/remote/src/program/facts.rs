@@ -6,6 +6,7 @@ use nix::sys::utsname::uname;
 use nix::unistd::{geteuid, getpid};
 
 use super::door::Door;
+use super::lingers::lingers;
 use crate::messages::Facts;
 
 pub fn facts(door: &Door) -> Facts {
@@ -18,6 +19,7 @@ pub fn facts(door: &Door) -> Facts {
     let cwd = text(std::env::current_dir()).unwrap_or_else(|_| "/".to_owned());
     let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| uid.to_string());
     Facts {
+        lingers: lingers(&user),
         machine: machine(&host_name),
         kernel: kernel.unwrap_or_default(),
         arch: std::env::consts::ARCH.to_owned(),

@@ -13,6 +13,7 @@ mod exchange;
 mod facts;
 mod files;
 mod installed;
+mod lingers;
 mod listener;
 mod pass;
 mod ports;
