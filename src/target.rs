@@ -50,6 +50,8 @@ pub struct NativeTargetOptions {
     pub alive_ms: f64,
     /// Time that an attempt to connect may take, ms.
     pub patience_ms: f64,
+    /// The directory there in which relative paths begin. If left out, it is the home.
+    pub cwd: Option<String>,
     /// The path there of a program that is installed.
     pub installed: Option<String>,
     /// The programs that can be sent.
@@ -105,6 +107,7 @@ impl NativeTargetOptions {
             lease: millis(self.lease_ms),
             alive: millis(self.alive_ms),
             patience: millis(self.patience_ms),
+            cwd: self.cwd,
             installed: self.installed,
             programs: self.programs.into_iter().map(program).collect(),
         })
