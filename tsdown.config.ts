@@ -16,6 +16,15 @@ const shared = {
 /** The adapters for agent frameworks: an entry for each directory. */
 const frameworks = readdirSync('ts/frameworks').filter((name) => name !== 'shared');
 
+/** The parts that several entries share, each in one file: each file more takes time to load. */
+const PARTS = {
+  includeDependenciesRecursively: false,
+  groups: [
+    { name: 'sandboxes', test: /\/ts\/sandbox\/(?!index).*(?<!\.d)\.ts$/, minShareCount: 2 },
+    { name: 'adapters', test: /\/ts\/frameworks\/shared\/.*(?<!\.d)\.ts$/, minShareCount: 2 },
+  ],
+};
+
 export default defineConfig([
   // The main entry is one CommonJS file for import and require, so that both share one addon and one state.
   {
@@ -39,6 +48,7 @@ export default defineConfig([
     },
     format: ['esm', 'cjs'],
     deps: { neverBundle: [/^agent-bash(\/|$)/, 'ai', /^@(langchain|mastra|anthropic-ai)\//] },
+    outputOptions: { ...shared.outputOptions, codeSplitting: PARTS },
   },
   // The page, with its browser app as text inside.
   {
