@@ -2,8 +2,17 @@
 
 /// Bytes that a transfer sends before the other side has taken any.
 pub const CREDIT: u64 = 1024 * 1024;
+/// What an event costs beside its text: small ones take memory, too.
+const EVENT: u64 = 64;
+/// Most that waits on a host for one run. A program that sends more does not keep to the credit.
+pub const MOST_UNREAD: u64 = 4 * CREDIT;
 /// Most bytes of one message of a transfer. It fits in one frame.
 pub const CHUNK: usize = 128 * 1024;
+
+/// Returns what an event with this much text costs of the credit.
+pub fn cost(bytes: usize) -> u64 {
+    bytes as u64 + EVENT
+}
 
 /// The bytes that were sent and not taken.
 #[derive(Debug, Default)]

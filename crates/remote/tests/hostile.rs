@@ -149,6 +149,9 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
     }
     let huge: Vec<u8> = (1..=wire::MAX_MESSAGE as u64 / MAX_PAYLOAD as u64 + 1).flat_map(part).collect();
     assert!(given_up(&runtime.block_on(run_against(&huge, false))), "a message without end");
+    let flood = encode(&Event::Output(Stream::Stdout, "x".repeat(64 * 1024))).expect("text");
+    let flood: Vec<u8> = (1..=200).flat_map(|number| message(1, number, flood.clone())).collect();
+    assert!(given_up(&runtime.block_on(run_against(&flood, false))), "more output than the credit");
     assert!(given_up(&runtime.block_on(run_against(&[], true))), "output without end");
 }
 

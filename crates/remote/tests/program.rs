@@ -24,6 +24,11 @@ struct Started {
     facts: Facts,
 }
 
+/// What a part of the output costs of the credit.
+fn cost(text: &str) -> u64 {
+    text.len() as u64 + 64
+}
+
 async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
     timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
 }
@@ -69,7 +74,7 @@ async fn until<T>(link: &mut Link, post: &Post, takes: bool, mut found: impl FnM
     let served = carry(link, post, PATIENCE, |message| {
         let event: Event = decode(&message.payload)?;
         if let (Event::Output(_, text), true) = (&event, takes) {
-            post.send(message.run, &Call::OutputTaken(text.len() as u64))?;
+            post.send(message.run, &Call::OutputTaken(cost(text)))?;
         }
         if let Some(result) = found(message.run, event) {
             let _ = sender.send(result);
@@ -135,15 +140,15 @@ async fn a_listener_that_takes_nothing_holds_the_command_back_at_the_credit() {
     let passed = folder.path().join("passed");
     post.send(1, &order(&format!("yes | head -c 8000000; touch {}", passed.display()), r#"{"live":true}"#))
         .expect("room");
-    let mut bytes = 0;
+    let mut spent = 0;
     until(&mut link, &post, false, |_, event| {
         let Event::Output(_, text) = event else { panic!("{event:?}") };
-        bytes += text.len();
-        (bytes >= 1 << 20).then_some(())
+        spent += cost(&text);
+        (spent >= 1 << 20).then_some(())
     })
     .await;
-    assert!(bytes < (1 << 20) + (64 << 10) && !passed.exists());
-    post.send(1, &Call::OutputTaken(bytes as u64)).expect("room");
+    assert!(spent < (1 << 20) + (65 << 10) && !passed.exists());
+    post.send(1, &Call::OutputTaken(spent)).expect("room");
     let outcome = until(&mut link, &post, true, outcome_of(1)).await;
     assert_eq!(outcome.exit_code, Some(0));
     assert!(passed.exists());

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::connect::{Begun, Happenings};
+use super::connect::Begun;
 use super::error::TargetError;
+use super::happenings::{Happened, Happenings};
 use super::run::error_of;
-use super::target::{CLOSED, Happened, State, Target};
+use super::target::{CLOSED, State, Target};
 use crate::messages::{Answer, Ask, Call, Event, Part};
 use runner::error::Error;
 

@@ -1,17 +1,16 @@
 //! Connects to a target, and begins runs there.
 
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
 use super::begin::begin;
 use super::error::TargetError;
+use super::happenings::Happenings;
 use super::keep::keep;
 use super::reach::reach;
 use super::settings::Settings;
-use super::target::{Happened, State, Target};
+use super::target::{State, Target};
 use crate::messages::{Ask, Call};
 use runner::error::Error;
 use wire::WireError;
@@ -57,7 +56,7 @@ impl Target {
             return Err(self.closed());
         }
         let (run, happened) = self.add_run();
-        let begun = Begun { target: Arc::clone(self), run, happened: Happenings { receiver: happened, over: false } };
+        let begun = Begun { target: Arc::clone(self), run, happened };
         let too_large = |_| Error::InvalidArg("the command with its input is too large for a target".to_owned());
         send(run).map_err(too_large)?;
         self.wanted.notify_one();
@@ -76,33 +75,9 @@ impl Drop for Begun {
     fn drop(&mut self) {
         let Self { target, run, happened } = self;
         target.remove_run(*run);
-        if !target.outbox.forget(*run) && !happened.over {
+        if !target.outbox.forget(*run) && !happened.is_over() {
             // What is too full for this is down, and ends with its lease.
             let _full = target.outbox.send(*run, Call::Abort);
         }
-    }
-}
-
-/// What happens to a run, up to its end.
-pub(super) struct Happenings {
-    receiver: UnboundedReceiver<Happened>,
-    /// Whether the run has ended there.
-    over: bool,
-}
-
-impl Happenings {
-    /// Waits for what happens next. `None`: the target was closed.
-    pub async fn recv(&mut self) -> Option<Happened> {
-        std::future::poll_fn(|context| self.poll_recv(context)).await
-    }
-
-    /// Returns what happens next.
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
-        let next = ready!(self.receiver.poll_recv(context));
-        self.over |= match &next {
-            Some(Happened::Event(event)) => event.is_last(),
-            Some(Happened::Lost(_) | Happened::Unreachable(_)) | None => true,
-        };
-        Poll::Ready(next)
     }
 }

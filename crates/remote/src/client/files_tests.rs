@@ -49,7 +49,7 @@ fn after<F: Future>(ask: impl FnOnce(&Arc<Target>) -> F, events: impl IntoIterat
     let target = target();
     let mut asked = pin!(ask(&target));
     for event in events {
-        target.happened(1, event);
+        target.happened(1, event, 0).expect("little");
         if let Poll::Ready(answer) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return Some(answer);
         }

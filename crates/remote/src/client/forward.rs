@@ -11,7 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::connect::Begun;
-use super::target::{Happened, State, Target};
+use super::happenings::Happened;
+use super::target::{State, Target};
 use crate::messages::{Ask, Call, Event, Part, system_code};
 use crate::relay::{relay, reset};
 use runner::error::Error;

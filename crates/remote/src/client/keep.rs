@@ -135,10 +135,7 @@ async fn begin_anew(settings: &Settings) -> Result<(Instance, Transport), Target
 async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) -> Served {
     let carried = carry(&mut transport.link, &kept.post, kept.settings.alive, |message| {
         let event = decode(&message.payload)?;
-        if let Some(target) = target.upgrade() {
-            target.happened(message.run, event);
-        }
-        Ok(())
+        target.upgrade().map_or(Ok(()), |target| target.happened(message.run, event, message.payload.len()))
     });
     tokio::select! {
         cut = carried => match cut {

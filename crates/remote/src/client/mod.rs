@@ -7,6 +7,8 @@
 //! | `transport` | the process that holds the transport, and what it says |
 //! | `reach` | one attempt, from the transport to the first greeting |
 //! | `reason` | why an attempt failed, read from what the transport said |
+//! | `happenings` | what happens to a run there, on its way to the task that follows it |
+//! | `output` | the output of a run, one part at a time to its listener |
 //! | `outbox` | the calls for the program, in their order, also while no link is there |
 //! | `begin` | makes a program ours that was reached |
 //! | `target` | a target with its state: connected, disconnected, lost, closed |
@@ -28,8 +30,10 @@ mod connect;
 mod error;
 mod files;
 mod forward;
+mod happenings;
 mod keep;
 mod outbox;
+mod output;
 mod reach;
 mod reason;
 mod registry;

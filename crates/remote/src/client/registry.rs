@@ -10,8 +10,9 @@ use tokio::sync::{Notify, watch};
 
 use super::ask::Unanswered;
 use super::connect::Begun;
+use super::happenings::Happened;
 use super::run::error_of;
-use super::target::{BROKEN, Happened, State, Target};
+use super::target::{BROKEN, State, Target};
 use crate::messages::{
     Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until,
 };

@@ -9,8 +9,11 @@ use tokio::time::{Instant, sleep_until};
 
 use super::connect::Begun;
 use super::error::TargetError;
-use super::target::{CLOSED, Happened, State, Target};
+use super::happenings::Happened;
+use super::output::Output;
+use super::target::{BROKEN, CLOSED, State, Target};
 use super::terminal;
+use crate::flow::{MOST_UNREAD, cost};
 use crate::messages::{Call, Event, Failure, Order, Place, system_code};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
@@ -118,26 +121,24 @@ impl DistantRun {
         let Begun { target, run, happened } = &mut self.begun;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
+        let mut way = Way { target, run: *run, listener, terminal, output: Output::default(), data: 0 };
         let mut state = target.state.subscribe();
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
-        // Output that the listener was given and has not taken, in bytes.
-        let mut given = 0;
         loop {
             let down = *state.borrow_and_update() == State::Disconnected;
             was_cut |= down;
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {
-                    Some(Happened::Event(Event::Ended(outcome, cwd))) => return Ended::Outcome(outcome, cwd, was_cut),
-                    Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
-                    Some(Happened::Event(event)) => {
-                        given += pass(event, listener, terminal);
-                        // Text of a terminal without a listener is taken at once.
-                        if given > 0 && terminal.is_some_and(|terminal| !terminal.is_full()) {
-                            let _full = target.outbox.send(*run, Call::OutputTaken(std::mem::take(&mut given)));
-                        }
+                    Some(Happened::Event(Event::Ended(mut outcome, cwd))) => {
+                        outcome.notes.extend(way.drain(replies).await.map(str::to_owned));
+                        return Ended::Outcome(outcome, cwd, was_cut);
                     }
+                    Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
+                    Some(Happened::Event(event)) => if !way.on_event(event) {
+                        return Ended::Lost(BROKEN);
+                    },
                     Some(Happened::Unreachable(error)) => return Ended::Unreachable(error),
                     Some(Happened::Lost(why)) => return Ended::Lost(why),
                     None => return Ended::Lost(CLOSED),
@@ -149,18 +150,9 @@ impl DistantRun {
                         }
                         abort_by.get_or_insert_with(|| Instant::now() + self.judged.grace + ABORT_BOUND);
                     }
-                    let reply = match terminal {
-                        Some(terminal) => terminal::reply(reply, terminal, listener),
-                        None => reply,
-                    };
-                    if let Some(call) = call_of(reply, &mut given) {
-                        // A mailbox that is full is that of a link that is down. The run ends with its lease.
-                        let _full = target.outbox.send(*run, call);
-                    }
+                    way.on_reply(reply);
                 }
-                Some(what) = terminal::next(&mut for_program) => {
-                    let _full = target.outbox.send(*run, terminal::call_of(what));
-                }
+                Some(what) = terminal::next(&mut for_program) => way.send(terminal::call_of(what)),
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
                 () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() && down => {
@@ -168,6 +160,97 @@ impl DistantRun {
                 }
             }
         }
+    }
+}
+
+/// The way between a program and the listener of its run.
+struct Way<'a, L> {
+    target: &'a Arc<Target>,
+    run: u64,
+    listener: &'a L,
+    terminal: Option<&'a Arc<Terminal>>,
+    output: Output,
+    /// The cost of text that the terminal has and its listeners have not taken.
+    data: u64,
+}
+
+impl<L: Listener> Way<'_, L> {
+    /// Sends a call. A mailbox that is full is that of a link that is down. The run ends with its lease.
+    fn send(&self, call: Call) {
+        let _full = self.target.outbox.send(self.run, call);
+    }
+
+    /// Passes an event to the listener. `false`: no program of ours sends it.
+    fn on_event(&mut self, event: Event) -> bool {
+        let listener = self.listener;
+        match (event, self.terminal) {
+            (Event::Output(stream, text), _) => return self.output.push(stream, text, listener),
+            (Event::Data(text), Some(terminal)) => {
+                self.data += cost(text.len());
+                terminal::show(&text, terminal, listener);
+                self.data_taken(terminal);
+                return self.data <= MOST_UNREAD;
+            }
+            (Event::Typed, Some(terminal)) => terminal.typed(),
+            (Event::Started(pid, cwd), _) => listener.started(pid, Path::new(&cwd)),
+            (Event::Exited, _) => listener.exited(),
+            (Event::InputTaken(open), _) => listener.input_taken(open),
+            (Event::View { pid, stdout, stderr, elapsed_ms }, _) => {
+                listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
+            }
+            (Event::Prompt { pid, command, text }, _) => listener.prompt(Prompt { pid, command, text }),
+            (Event::Data(_) | Event::Typed, None) => return false,
+            (Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) | Event::Part(_), _) => {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Tells the program of text that was taken, unless as much waits for the listeners as they get at once.
+    fn data_taken(&mut self, terminal: &Terminal) {
+        if self.data > 0 && !terminal.is_full() {
+            let taken = std::mem::take(&mut self.data);
+            self.send(Call::OutputTaken(taken));
+        }
+    }
+
+    /// Passes what the caller says to the program.
+    fn on_reply(&mut self, reply: Reply) {
+        let call = match reply {
+            Reply::Abort => Call::Abort,
+            Reply::OutputTaken(None) => Call::OutputTaken(self.output.taken(self.listener)),
+            Reply::OutputTaken(Some(error)) => {
+                self.output.stop();
+                Call::ListenerFailed(error)
+            }
+            Reply::DataChanged => {
+                if let Some(terminal) = self.terminal {
+                    terminal::give(terminal, self.listener);
+                    self.data_taken(terminal);
+                }
+                return;
+            }
+            Reply::Input(bytes) => Call::Input(bytes),
+            Reply::Signal(signal) => Call::Signal(signal),
+            Reply::ViewTaken(failure) => Call::ViewTaken(failure),
+            Reply::PromptTaken(failure) => Call::PromptTaken(failure),
+            Reply::Allocated(..) | Reply::Order(_) => return,
+        };
+        self.send(call);
+    }
+
+    /// Waits after the end of the command until the listener has taken all output. Returns a note if it has not.
+    async fn drain(&mut self, replies: &mut UnboundedReceiver<Reply>) -> Option<&'static str> {
+        while !self.output.is_taken() {
+            match replies.recv().await {
+                Some(Reply::OutputTaken(None)) => drop(self.output.taken(self.listener)),
+                Some(Reply::OutputTaken(Some(_))) => return Some("the onOutput listener failed and was taken away"),
+                Some(Reply::Abort) | None => return Some("the onOutput listener did not take all output in time"),
+                Some(_) => {}
+            }
+        }
+        None
     }
 }
 
@@ -194,45 +277,4 @@ pub(super) fn error_of(Failure { code, message, errno, missing }: Failure) -> Er
     }
     let known = Error::CODES.into_iter().find(|known| *known == code).or_else(|| system_code(&code));
     Error::There { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
-}
-
-/// Passes an event to the listener. Returns the bytes of output that it was given.
-fn pass(event: Event, listener: &impl Listener, terminal: Option<&Arc<Terminal>>) -> u64 {
-    match event {
-        Event::Data(text) => {
-            if let Some(terminal) = terminal {
-                terminal::show(&text, terminal, listener);
-            }
-            return text.len() as u64;
-        }
-        Event::Typed => terminal.iter().for_each(|terminal| terminal.typed()),
-        Event::Output(stream, text) => {
-            let bytes = text.len() as u64;
-            listener.output(stream, text);
-            return bytes;
-        }
-        Event::Started(pid, cwd) => listener.started(pid, Path::new(&cwd)),
-        Event::Exited => listener.exited(),
-        Event::InputTaken(open) => listener.input_taken(open),
-        Event::View { pid, stdout, stderr, elapsed_ms } => {
-            listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
-        }
-        Event::Prompt { pid, command, text } => listener.prompt(Prompt { pid, command, text }),
-        Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) | Event::Part(_) => {}
-    }
-    0
-}
-
-/// Returns what a reply is for the program. `given`: the output that the listener has and has not taken.
-fn call_of(reply: Reply, given: &mut u64) -> Option<Call> {
-    Some(match reply {
-        Reply::Abort => Call::Abort,
-        Reply::OutputTaken(None) => Call::OutputTaken(std::mem::take(given)),
-        Reply::OutputTaken(Some(error)) => Call::ListenerFailed(error),
-        Reply::Input(bytes) => Call::Input(bytes),
-        Reply::Signal(signal) => Call::Signal(signal),
-        Reply::ViewTaken(failure) => Call::ViewTaken(failure),
-        Reply::PromptTaken(failure) => Call::PromptTaken(failure),
-        Reply::DataChanged | Reply::Allocated(..) | Reply::Order(_) => return None,
-    })
 }

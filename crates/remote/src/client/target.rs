@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::address::TargetKind;
 use super::begin::Instance;
 use super::error::TargetError;
+use super::happenings::{Happened, Happenings, Teller};
 use super::outbox::Outbox;
 use super::settings::Settings;
+use crate::link::LinkError;
 use crate::messages::{Event, Facts};
 
 /// Whether commands can run.
@@ -36,23 +37,13 @@ pub(super) const BROKEN: &str = "the program there broke the protocol";
 /// Most connections to ports there at once.
 const MAX_CONNECTIONS: usize = 256;
 
-/// What happens to a run there.
-pub(super) enum Happened {
-    /// An event of the program.
-    Event(Event),
-    /// The run is lost, with the reason.
-    Lost(&'static str),
-    /// The run has never begun, since the target cannot be reached.
-    Unreachable(TargetError),
-}
-
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
 pub struct Target {
     pub(super) settings: Settings,
     pub(super) instance: Mutex<Instance>,
     pub(super) state: watch::Sender<State>,
     pub(super) outbox: Outbox,
-    runs: Mutex<HashMap<u64, UnboundedSender<Happened>>>,
+    runs: Mutex<HashMap<u64, Teller>>,
     last_run: AtomicU64,
     /// Notified when a run begins: a target that is lost connects anew.
     pub(super) wanted: Arc<Notify>,
@@ -116,8 +107,8 @@ impl Target {
     pub fn close(&self) {
         self.state.send_replace(State::Closed);
         self.outbox.shut();
-        for (_, sender) in self.runs().drain() {
-            let _gone = sender.send(Happened::Lost(CLOSED));
+        for (_, teller) in self.runs().drain() {
+            teller.tell(Happened::Lost(CLOSED));
         }
     }
 
@@ -125,28 +116,28 @@ impl Target {
         lock(&self.instance)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<u64, UnboundedSender<Happened>>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<u64, Teller>> {
         lock(&self.runs)
     }
 
     /// Registers a run. Returns its number, and what happens to it.
-    pub(super) fn add_run(&self) -> (u64, UnboundedReceiver<Happened>) {
+    pub(super) fn add_run(&self) -> (u64, Happenings) {
         let run = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
-        let (sender, receiver) = unbounded_channel();
-        self.runs().insert(run, sender);
-        (run, receiver)
+        let (teller, happenings) = Happenings::new();
+        self.runs().insert(run, teller);
+        (run, happenings)
     }
 
     pub(super) fn remove_run(&self, run: u64) {
         self.runs().remove(&run);
     }
 
-    /// Passes an event on to its run. A run that was given up hears nothing.
-    pub(super) fn happened(&self, run: u64, event: Event) {
-        if let Some(sender) = self.runs().get(&run) {
-            // The run may just have ended.
-            let _gone = sender.send(Happened::Event(event));
-        }
+    /// Passes an event of this length on to its run. A run that was given up hears nothing.
+    ///
+    /// # Errors
+    /// If too much waits for the run already.
+    pub(super) fn happened(&self, run: u64, event: Event, bytes: usize) -> Result<(), LinkError> {
+        self.runs().get(&run).map_or(Ok(()), |teller| teller.tell_event(event, bytes))
     }
 
     /// Goes on with a new program.
@@ -158,10 +149,10 @@ impl Target {
     /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
-        self.runs().retain(|run, sender| {
+        self.runs().retain(|run, teller| {
             let is_unbegun = unbegun.contains(run);
             if !is_unbegun {
-                let _gone = sender.send(Happened::Lost(why));
+                teller.tell(Happened::Lost(why));
             }
             is_unbegun || standing.contains(run)
         });
@@ -171,8 +162,8 @@ impl Target {
     pub(super) fn refuse_runs(&self, error: &TargetError) {
         for run in self.outbox.unbegun() {
             self.outbox.take_back(run);
-            if let Some(sender) = self.runs().get(&run) {
-                let _gone = sender.send(Happened::Unreachable(error.clone()));
+            if let Some(teller) = self.runs().get(&run) {
+                teller.tell(Happened::Unreachable(error.clone()));
             }
         }
     }

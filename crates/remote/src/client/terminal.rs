@@ -23,20 +23,10 @@ pub fn show(text: &str, terminal: &Terminal, listener: &impl Listener) {
 }
 
 /// Gives the listeners the next text, if they wait for text.
-fn give(terminal: &Terminal, listener: &impl Listener) {
+pub fn give(terminal: &Terminal, listener: &impl Listener) {
     if let Some(text) = terminal.next_data() {
         listener.data(text);
     }
-}
-
-/// Returns what a reply of the caller is for the program: listeners that have taken text are output that was taken.
-/// While they have more to take than a batch, the program there is held back.
-pub fn reply(reply: Reply, terminal: &Terminal, listener: &impl Listener) -> Reply {
-    if !matches!(reply, Reply::DataChanged) {
-        return reply;
-    }
-    give(terminal, listener);
-    if terminal.is_full() { Reply::DataChanged } else { Reply::OutputTaken(None) }
 }
 
 /// Gives the listeners the rest of the text after the end of the program.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::flow::CREDIT;
+use crate::flow::{CREDIT, cost};
 use crate::messages::Event;
 use crate::post::Post;
 use capture::Stream;
@@ -18,7 +18,7 @@ pub struct Credit(Mutex<Sent>);
 
 #[derive(Debug, Default)]
 struct Sent {
-    bytes: u64,
+    cost: u64,
     /// Whether the command is held back until its listener takes more.
     held: bool,
 }
@@ -29,18 +29,18 @@ impl Credit {
     }
 
     /// Counts output that was sent. Returns whether more may be.
-    fn spend(&self, bytes: u64) -> bool {
+    fn spend(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.bytes += bytes;
-        sent.held = sent.bytes >= CREDIT;
+        sent.cost += cost;
+        sent.held = sent.cost >= CREDIT;
         !sent.held
     }
 
     /// Counts output that was taken. Returns whether a command that was held back goes on.
-    pub fn taken(&self, bytes: u64) -> bool {
+    pub fn taken(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.bytes = sent.bytes.saturating_sub(bytes);
-        let goes_on = sent.held && sent.bytes < CREDIT;
+        sent.cost = sent.cost.saturating_sub(cost);
+        let goes_on = sent.held && sent.cost < CREDIT;
         sent.held &= !goes_on;
         goes_on
     }
@@ -69,21 +69,21 @@ impl Wire {
 
 impl Listener for Wire {
     fn output(&self, stream: Stream, text: String) {
-        let bytes = text.len() as u64;
+        let cost = cost(text.len());
         if !self.send(&Event::Output(stream, text)) {
             return self.reply(Reply::OutputTaken(Some("too much output waits for a link".to_owned())));
         }
-        if self.credit.spend(bytes) {
+        if self.credit.spend(cost) {
             self.reply(Reply::OutputTaken(None));
         }
     }
 
     fn data(&self, text: String) {
         let Some(terminal) = &self.terminal else { return };
-        let bytes = text.len() as u64;
+        let cost = cost(text.len());
         // Text that no link takes is lost with its run.
         let sent = self.send(&Event::Data(text));
-        if sent && self.credit.spend(bytes) {
+        if sent && self.credit.spend(cost) {
             terminal.heard();
             self.reply(Reply::DataChanged);
         }

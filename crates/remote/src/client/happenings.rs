@@ -1,0 +1,105 @@
+//! What happens to a run there, on its way to the task that follows the run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::error::TargetError;
+use crate::flow::{MOST_UNREAD, cost};
+use crate::link::LinkError;
+use crate::messages::Event;
+
+/// What happens to a run there.
+pub(super) enum Happened {
+    /// An event of the program.
+    Event(Event),
+    /// The run is lost, with the reason.
+    Lost(&'static str),
+    /// The run has never begun, since the target cannot be reached.
+    Unreachable(TargetError),
+}
+
+/// Tells the task of a run what happens to it.
+pub(super) struct Teller {
+    sender: UnboundedSender<(Happened, u64)>,
+    /// The cost of what was told and not read.
+    unread: Arc<AtomicU64>,
+}
+
+/// What happens to a run, up to its end.
+pub(super) struct Happenings {
+    receiver: UnboundedReceiver<(Happened, u64)>,
+    unread: Arc<AtomicU64>,
+    /// Whether the run has ended there.
+    over: bool,
+}
+
+impl Teller {
+    pub fn tell(&self, what: Happened) {
+        // The task may just have ended.
+        let _gone = self.sender.send((what, 0));
+    }
+
+    /// Tells of an event of this length.
+    ///
+    /// # Errors
+    /// If more is unread than a program that keeps to the credit sends.
+    pub fn tell_event(&self, event: Event, bytes: usize) -> Result<(), LinkError> {
+        if self.unread.load(Ordering::Relaxed) > MOST_UNREAD {
+            return Err(LinkError::Unexpected("more events than the credit allows"));
+        }
+        let cost = cost(bytes);
+        self.unread.fetch_add(cost, Ordering::Relaxed);
+        let _gone = self.sender.send((Happened::Event(event), cost));
+        Ok(())
+    }
+}
+
+impl Happenings {
+    pub fn new() -> (Teller, Self) {
+        let (sender, receiver) = unbounded_channel();
+        let unread = Arc::new(AtomicU64::new(0));
+        (Teller { sender, unread: Arc::clone(&unread) }, Self { receiver, unread, over: false })
+    }
+
+    /// Returns whether the run has ended there.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Waits for what happens next. `None`: the target was closed.
+    pub async fn recv(&mut self) -> Option<Happened> {
+        std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// Returns what happens next.
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
+        let (next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
+        self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
+        self.over |= match &next {
+            Some(Happened::Event(event)) => event.is_last(),
+            Some(Happened::Lost(_) | Happened::Unreachable(_)) | None => true,
+        };
+        Poll::Ready(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::Waker;
+
+    #[test]
+    fn a_program_that_ignores_the_credit_is_found_out_and_one_that_is_read_is_not() {
+        let (teller, mut happenings) = Happenings::new();
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..100_000 {
+            teller.tell_event(Event::Exited, 1_000).expect("it is read");
+            assert!(matches!(happenings.poll_recv(&mut context), Poll::Ready(Some(Happened::Event(Event::Exited)))));
+        }
+        let told = (0..100_000).take_while(|_| teller.tell_event(Event::Exited, 0).is_ok()).count();
+        assert_eq!(told as u64, MOST_UNREAD / cost(0) + 1);
+    }
+}

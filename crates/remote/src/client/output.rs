@@ -1,0 +1,114 @@
+//! The output of a run on its way to the listener, which gets one part at a time, as it does here.
+
+use std::collections::VecDeque;
+
+use crate::flow::{MOST_UNREAD, cost};
+use capture::Stream;
+use runner::run::Listener;
+
+/// Output that the listener has not taken.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// What comes next. The first part is with the listener if `given`.
+    parts: VecDeque<(Stream, String)>,
+    cost: u64,
+    given: bool,
+    /// Whether the listener has failed.
+    stopped: bool,
+}
+
+impl Output {
+    /// Takes a part, and gives it to the listener if that waits for one. `false`: the program does not keep to the
+    /// credit.
+    #[must_use]
+    pub fn push(&mut self, stream: Stream, text: String, listener: &impl Listener) -> bool {
+        if self.stopped {
+            return true;
+        }
+        self.cost += cost(text.len());
+        self.parts.push_back((stream, text));
+        self.give(listener);
+        self.cost <= MOST_UNREAD
+    }
+
+    /// The listener has taken its part. Returns the cost of the part, and gives it the next one.
+    pub fn taken(&mut self, listener: &impl Listener) -> u64 {
+        let taken = self.given.then(|| self.parts.pop_front()).flatten();
+        let cost = taken.map_or(0, |(_, text)| cost(text.len()));
+        self.cost -= cost;
+        self.given = false;
+        self.give(listener);
+        cost
+    }
+
+    /// The listener has failed, and gets nothing more.
+    pub fn stop(&mut self) {
+        *self = Self { stopped: true, ..Self::default() };
+    }
+
+    /// Returns whether the listener has taken everything.
+    pub fn is_taken(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    fn give(&mut self, listener: &impl Listener) {
+        if !self.given
+            && let Some((stream, text)) = self.parts.front()
+        {
+            self.given = true;
+            listener.output(*stream, text.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runner::run::{LiveView, Prompt};
+    use std::sync::Mutex;
+
+    #[derive(Default)]
+    struct Ear(Mutex<Vec<String>>);
+
+    impl Listener for Ear {
+        fn output(&self, _stream: Stream, text: String) {
+            self.0.lock().expect("no panic").push(text);
+        }
+        fn live_view(&self, _view: LiveView) {}
+        fn prompt(&self, _prompt: Prompt) {}
+        fn allocate(&self, _stream: Stream) {}
+    }
+
+    fn heard(ear: &Ear) -> String {
+        ear.0.lock().expect("no panic").concat()
+    }
+
+    #[test]
+    fn a_listener_gets_one_part_at_a_time_and_each_is_paid_for_once_it_is_taken() {
+        let (ear, mut output) = (Ear::default(), Output::default());
+        for text in ["a", "bb", "ccc"] {
+            assert!(output.push(Stream::Stdout, text.to_owned(), &ear));
+        }
+        assert_eq!(heard(&ear), "a");
+        assert_eq!((output.taken(&ear), heard(&ear).as_str()), (cost(1), "abb"));
+        assert_eq!((output.taken(&ear), heard(&ear).as_str()), (cost(2), "abbccc"));
+        assert!(!output.is_taken());
+        assert_eq!((output.taken(&ear), output.taken(&ear), output.is_taken()), (cost(3), 0, true));
+    }
+
+    #[test]
+    fn a_listener_that_has_failed_gets_nothing_more() {
+        let (ear, mut output) = (Ear::default(), Output::default());
+        assert!(output.push(Stream::Stdout, "a".to_owned(), &ear));
+        output.stop();
+        assert!(output.push(Stream::Stdout, "b".to_owned(), &ear));
+        assert_eq!((heard(&ear).as_str(), output.is_taken()), ("a", true));
+    }
+
+    #[test]
+    fn more_than_the_credit_is_found_out() {
+        let (ear, mut output) = (Ear::default(), Output::default());
+        let kept = (0..100).take_while(|_| output.push(Stream::Stdout, "x".repeat(64 * 1024), &ear)).count();
+        assert_eq!(kept as u64, MOST_UNREAD / cost(64 * 1024));
+    }
+}
