@@ -53,7 +53,7 @@ pub enum Address {
     Command {
         /// The program with its arguments.
         command: Vec<String>,
-        /// What is appended.
+        /// How our text is appended to the arguments.
         #[serde(default)]
         quoting: Quoting,
     },
@@ -73,7 +73,7 @@ pub struct Container {
     pub program: Option<Vec<String>>,
 }
 
-/// What is appended to a transport's arguments.
+/// How our text is appended to the arguments of a transport.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quoting {

@@ -17,7 +17,7 @@ pub enum Unanswered {
     Failed(Error),
     /// The target cannot be reached, and nothing was done.
     Unreachable(TargetError),
-    /// The target was lost meanwhile, with the reason. It is not known what was done.
+    /// The target was lost before it answered, with the reason. The work may be done or not.
     Lost(&'static str),
 }
 
@@ -78,7 +78,7 @@ async fn give_up(mut begun: Begun) -> Result<Answer, Unanswered> {
     Err(Unanswered::Failed(Error::Aborted))
 }
 
-/// What comes of a question.
+/// A part of a transfer, or the answer of a question.
 pub(super) enum Step {
     /// A part of its transfer.
     Part(Part),
@@ -87,7 +87,7 @@ pub(super) enum Step {
 }
 
 impl Happenings {
-    /// Waits for what comes next of a question.
+    /// Waits for the next event of a question.
     pub(super) async fn step(&mut self) -> Result<Step, Unanswered> {
         loop {
             match self.recv().await {

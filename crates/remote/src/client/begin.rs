@@ -12,9 +12,9 @@ use crate::post::Post;
 
 /// The program that runs the commands now.
 pub(super) struct Instance {
-    /// What waits for it, and what it has sent.
+    /// The messages to it and from it.
     pub post: Arc<Post>,
-    /// What it has told of itself.
+    /// The facts that it has told.
     pub facts: Arc<Facts>,
     /// Whether it was sent when it was started.
     pub sent: bool,

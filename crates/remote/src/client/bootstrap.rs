@@ -18,7 +18,7 @@ use crate::messages::DIRECTORY;
 /// What starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The SHA-256 of the program for each machine, as `uname -m` names it, with the length of what is sent.
+    /// For each machine, as `uname -m` names it: the SHA-256 of its program, and the program's length.
     pub programs: Vec<(String, String, u64)>,
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
@@ -58,7 +58,7 @@ impl Wanted {
     /// Returns the text.
     #[must_use]
     pub fn text(&self) -> String {
-        // A shell that prints what it reads shows the mark in two parts.
+        // The mark stands here in two parts: a shell that prints its commands does not print the mark.
         let (first, last) = self.mark.split_at(self.mark.len() / 2);
         let known = self.programs.iter().map(|(machine, hash, length)| format!("{machine}) h={hash}; n={length};; "));
         let known: String = known.collect();
@@ -135,7 +135,7 @@ pub struct Answers {
     skipped: usize,
 }
 
-/// What was found.
+/// The next thing found in the output.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
     /// The rest of the line has not arrived.

@@ -29,7 +29,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Returns the error of what is asked of a target that was closed.
+    /// Returns the error of a call to a target that was closed.
     pub(super) fn closed(&self) -> Error {
         let message = format!("the target {} was closed", self.id());
         Error::There { code: "ERR_BASH_CLOSED", message, errno: None }
@@ -76,7 +76,7 @@ impl Drop for Begun {
         let Self { target, run, happened } = self;
         target.remove_run(*run);
         if !target.outbox.forget(*run) && !happened.is_over() {
-            // What is too full for this is down, and ends with its lease.
+            // If the mailbox is full, the link is down, and the lease ends the run.
             let _full = target.outbox.send(*run, Call::Abort);
         }
     }
