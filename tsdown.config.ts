@@ -16,7 +16,7 @@ const shared = {
 /** The adapters for agent frameworks: an entry for each directory. */
 const frameworks = readdirSync('ts/frameworks').filter((name) => name !== 'shared');
 
-/** The parts that several entries share, each in one file: each file more takes time to load. */
+/** The parts that several entries share, each in one file: each further file takes time to load. */
 const PARTS = {
   includeDependenciesRecursively: false,
   groups: [

@@ -112,7 +112,9 @@ describe.runIf(isLinux && !confined)('a result is given again', () => {
     const fixture = new Fixture();
     for (const options of [{ undo: 'always' }, { receipt: 'watch' }, { receipt: 'exact', undo: 'always' }] as const) {
       const { receipt, undo } = await fixture.stored('cat a', options);
-      expect(await fixture.run('cat a', options)).toMatchObject({ receipt, undo, reused: {} });
+      // Other processes of this machine may have opened a port meanwhile.
+      const changes = receipt && { ...receipt, ports: expect.anything() };
+      expect(await fixture.run('cat a', options)).toMatchObject({ receipt: changes, undo, reused: {} });
     }
   });
 

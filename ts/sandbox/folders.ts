@@ -85,7 +85,8 @@ async function sign(folder: string): Promise<void> {
 }
 
 async function fillClaimed(folder: string, template: string, fill: (folder: string) => Promise<void>): Promise<void> {
-  const signs = setInterval(() => sign(dirname(folder)).catch(() => {}), SIGN_MS);
+  // Without its folder the claim is that of another process by now.
+  const signs = setInterval(() => existsSync(folder) && sign(dirname(folder)).catch(() => {}), SIGN_MS);
   try {
     // The template may have been finished before this claim.
     if (existsSync(template)) return;

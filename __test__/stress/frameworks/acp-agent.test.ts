@@ -380,7 +380,7 @@ describe('close', () => {
     await session.close();
     expect(alive(task.pid)).toBe(false);
     await caughtUp();
-    expect(updates.at(-1).exitStatus).toBeDefined();
+    expect(updates.at(-1).exitStatus).toMatchObject({ signal: expect.stringMatching(/^SIG(TERM|KILL)$/) });
   });
 
   it.each(['run', 'start'] as const)('a held pipe delays no %s, and its holder ends with the session', async (way) => {
@@ -470,6 +470,16 @@ describe('a connection closes', () => {
   });
 });
 
+it('attach: names what is no terminal, and a size that is none', async () => {
+  const { session, updates } = await agentWith();
+  const attach = (pty: unknown, more: object) => session.attach(pty as PtySession, { command: 'x', cwd, ...more });
+  await expect(attach({}, {})).rejects.toMatchObject({ code: 'ERR_BASH_UNSUPPORTED' });
+  for (const more of [{ cols: 0 }, { rows: Number.NaN }, { command: 5 }, { cwd: 5 }]) {
+    await expect(attach(new PtySession({ cwd }), more)).rejects.toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+  }
+  expect(updates).toEqual([]);
+});
+
 describe('a client that reads nothing', () => {
   it('holds a run back, until that is aborted', async () => {
     const { session, way } = await agentWith();
@@ -481,6 +491,22 @@ describe('a client that reads nothing', () => {
     controller.abort();
     expect((await settles(running)).status).toBe('aborted');
     expect(await settles(short)).toMatchObject({ terminalId: expect.any(String) });
+  });
+
+  it('holds no run back that has reached its limit', async () => {
+    const { session, way } = await agentWith();
+    way.pause();
+    expect((await settles(session.run('yes', { timeoutMs: 200 }))).status).toBe('timed-out');
+  });
+
+  it('holds the close of a session with a flood in a terminal not back', async () => {
+    const { session, way } = await agentWith();
+    const pty = new PtySession({ cwd });
+    await pty.start('yes');
+    await session.attach(pty, { command: 'yes', cwd });
+    way.pause();
+    await settles(session.close());
+    expect((await settles(pty.result())).pid).toBeGreaterThan(0);
   });
 
   it('holds no close back', async () => {

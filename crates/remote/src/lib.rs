@@ -1,7 +1,7 @@
 //! Commands on another machine: what a host says to its program there, and what the program does.
 //!
 //! The program is the library of the addon with a wire in place of JavaScript. It runs in a process of its own on the
-//! other machine, and is its own supervisor. Begin with `program/mod.rs`; `messages.rs` is all that crosses.
+//! other machine, and is its own supervisor. Begin with `program/mod.rs`; `messages/` is all that crosses.
 //!
 //! | file | what |
 //! |---|---|

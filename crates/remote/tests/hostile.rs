@@ -40,7 +40,8 @@ fn settings(file: &Path) -> Settings {
         id: "command:test".into(),
         cwd: None,
         lease: Duration::ZERO,
-        alive: PATIENCE,
+        // Silence is no answer to what is wrong.
+        alive: 10 * PATIENCE,
         patience: PATIENCE,
         installed: Some("/x".into()),
         programs: vec![remote::client::Program {
@@ -121,7 +122,10 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
 /// Whether the command was given up: it is lost, or could not be sent any more.
 fn given_up(ended: &Distant) -> bool {
     match ended {
-        Distant::Outcome(outcome, _) => outcome.status == Status::Lost,
+        Distant::Outcome(outcome, _) => {
+            let broken = |note: &String| note.contains("broke the protocol");
+            outcome.status == Status::Lost && outcome.notes.iter().any(broken)
+        }
         Distant::Unreachable(error) => error.reason != Reason::NoProgram,
         Distant::Failed(_) => false,
     }

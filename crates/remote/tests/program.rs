@@ -279,7 +279,7 @@ async fn the_socket_of_a_program_that_was_killed_goes_with_the_next_one() {
 
 #[tokio::test]
 async fn garbage_from_a_host_ends_the_program() {
-    let Started { mut child, link, .. } = begin(30_000).await;
+    let Started { mut child, link, .. } = begin(600_000).await;
     let [_, output] = link.ends().expect("nothing was read ahead");
     let mut output = File::from(output.as_fd().try_clone_to_owned().expect("a descriptor"));
     std::io::Write::write_all(&mut output, &[0xff; 64]).expect("a pipe");
@@ -288,7 +288,7 @@ async fn garbage_from_a_host_ends_the_program() {
 
 #[tokio::test]
 async fn a_message_that_no_host_sends_ends_the_program() {
-    let Started { mut child, mut link, .. } = begin(30_000).await;
+    let Started { mut child, mut link, .. } = begin(600_000).await;
     let post = Post::default();
     post.send(1, &order("sleep 1000", "{}")).expect("room");
     post.send(1, &order("echo again", "{}")).expect("room");

@@ -63,8 +63,9 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
     });
     let (frames, waiting) = Default::default();
     let mut carrier = Carrier { host, over, input: Some(input.into()), frames, waiting, written: 0, speaks: false };
-    carrier.pass_input()?;
+    let passed = carrier.pass_input();
     let code = end(&mut child);
+    passed?;
     // A process that has left the group may hold the output for longer.
     let _ended = poll(&mut [PollFd::new(carrier.over.as_fd(), PollFlags::POLLIN)], timeout_of(Some(GRACE)));
     Ok(ExitCode::from(code))

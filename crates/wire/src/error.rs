@@ -22,7 +22,7 @@ pub enum WireError {
         /// The number of the frame.
         found: u64,
     },
-    /// A frame was acknowledged that was never sent, or is no longer kept.
+    /// A frame was acknowledged that was never posted, or is no longer kept.
     #[error("an acknowledgment of frame {0}, which does not wait for one")]
     Acknowledged(u64),
     /// A message continues one of another run.

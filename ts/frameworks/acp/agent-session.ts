@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackgroundTask, BashError, type BashOptions, type PtySession } from 'agent-bash';
+import { type BackgroundTask, BashError, type BashOptions, bash, type PtySession } from 'agent-bash';
 import { linkedAbort, unlessAborted } from '../../core/abort.ts';
+import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { checkOptionNames } from '../../tool/options.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import type { Lifetime } from '../shared/lifetime.ts';
+import { needs } from '../shared/needs.ts';
 import { atOnce } from '../shared/tail.ts';
 import { Tasks } from './agent-tasks.ts';
 import type { AcpAgentSession } from './agent-types.ts';
@@ -14,7 +16,7 @@ import { connectionOf } from './client.ts';
 import { type Facts, Feed, type Listener } from './feed.ts';
 import { type ExitStatus, exitOf, tellingStart } from './terminal.ts';
 
-/** Time that the client of a closed session has to take the last updates, in ms. */
+/** Time that a client has to take the last updates of a closed session, or of a run at its limit, in ms. */
 const LAST_UPDATES_MS = 1_000;
 
 const OF_STARTS: OptionTable = { cwd: PLAIN };
@@ -85,8 +87,9 @@ export class AgentSession implements AcpAgentSession {
     });
     try {
       const result = await running;
-      // A client that takes nothing holds back what comes next, unless that is aborted.
-      await unlessAborted(show().told, signal);
+      const { told } = show();
+      // A client that takes nothing holds back what comes next, unless that is aborted or has reached its limit.
+      await unlessAborted(result.status === 'timed-out' ? soon(told) : told, signal);
       return { ...result, terminalId: feed.terminalId };
     } finally {
       unlink();
@@ -107,8 +110,12 @@ export class AgentSession implements AcpAgentSession {
   }
 
   async attach(pty: PtySession, options: Parameters<AcpAgentSession['attach']>[1]) {
+    needs('pty', pty, ['on', 'off', 'wait', 'result', 'kill'], { name: 'agent-bash', lowest: '0.1.0' });
     this.#check('attach', options, OF_TERMINALS);
     const { command, cwd, cols = 80, rows = 24 } = options;
+    for (const [name, size] of Object.entries({ cols, rows })) {
+      if (!Number.isInteger(size) || size < 1) throw innerOf(bash).invalid(name, size, 'a whole number from 1');
+    }
     const { feed, facts } = this.#placed(command, cwd);
     const started = pty.wait({ timeoutMs: 0 });
     // Output without a listener is dropped, so the listener is there before the start is known.
@@ -153,14 +160,15 @@ export class AgentSession implements AcpAgentSession {
     try {
       await allEnded([over, ...ends, this.#tasks.close()]);
     } finally {
-      const late = new AbortController();
-      const told = Promise.all(shown.map(({ feed }) => feed.told)).then(() => late.abort());
-      await Promise.race([told, pause(LAST_UPDATES_MS, undefined, { signal: late.signal }).catch(() => {})]);
+      await soon(Promise.all(shown.map(({ feed }) => feed.told)));
       for (const { feed } of shown) feed.stop();
     }
   }
 
   #placed(command: string, cwd = '.'): { feed: Feed; facts: Facts } {
+    for (const [name, text] of Object.entries({ command, cwd })) {
+      if (typeof text !== 'string') throw innerOf(bash).invalid(name, text, 'a string');
+    }
     const facts = { command, cwd: resolve(this.#commands.folder, cwd) };
     return { feed: new Feed(this.#client, this.sessionId), facts };
   }
@@ -189,6 +197,13 @@ export class AgentSession implements AcpAgentSession {
     if (this.#closing === undefined) return;
     throw new BashError('ERR_BASH_CLOSED', `the session ${JSON.stringify(this.sessionId)} is closed`);
   }
+}
+
+/** Waits for the last updates, for a moment. */
+async function soon(told: Promise<unknown>): Promise<void> {
+  const late = new AbortController();
+  const over = told.then(() => late.abort());
+  await Promise.race([over, pause(LAST_UPDATES_MS, undefined, { signal: late.signal }).catch(() => {})]);
 }
 
 /** Returns the exit of a task: its code, `null` if nobody knows it, and the signal that has ended it. */

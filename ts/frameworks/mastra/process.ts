@@ -96,7 +96,10 @@ export class Process {
     });
   }
 
-  /** Ends the process and all that it has left running. Resolves when they are gone: `true` if it had not exited. */
+  /**
+   * Ends the process and all that it has left running. Resolves when they are gone: `true` the first time, if it had
+   * not exited.
+   */
   async kill(): Promise<boolean> {
     const { ended, output, end } = this.#started;
     const first = this.exitCode === undefined && !this.#killed;

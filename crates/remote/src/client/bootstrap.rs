@@ -39,7 +39,7 @@ const OURS: &str =
 
 /// Checks that a directory takes a program, by a small one.
 const TAKES: &str = concat!(
-    r#"x() { o "$1" || { mkdir -p "$1" && chmod 700 "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
+    r#"x() { o "$1" || { mkdir -p "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
     r##"printf "#\041/bin/sh\nexit 7\n" 2>/dev/null >"$e" && chmod 700 "$e" && "$e" 2>/dev/null; "##,
     r#"y=$?; rm -f "$e"; [ $y = 7 ]; }; "#,
 );

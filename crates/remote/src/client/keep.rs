@@ -138,12 +138,13 @@ async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) ->
         target.upgrade().map_or(Ok(()), |target| target.happened(message.run, event, message.payload.len()))
     });
     tokio::select! {
+        biased;
+        () = kept.over() => Served::Over,
         cut = carried => match cut {
             Cut::Lost(_) => Served::Cut,
-            Cut::Goodbye => Served::Lost(GONE),
-            Cut::Broken(_) => Served::Lost(BROKEN),
+            // No program of ours says goodbye to its host.
+            Cut::Goodbye | Cut::Broken(_) => Served::Lost(BROKEN),
         },
-        () = kept.over() => Served::Over,
     }
 }
 

@@ -170,6 +170,9 @@ impl Target {
 
     /// Sets the state, unless the target was closed.
     pub(super) fn set(&self, new: State) {
+        if self.state() == State::Closed {
+            return;
+        }
         if new == State::Connected {
             self.outbox.open(&self.instance().post);
         } else {

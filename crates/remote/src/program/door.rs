@@ -10,6 +10,9 @@ use nix::unistd::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::messages::Token;
@@ -23,14 +26,18 @@ pub const WORDS: usize = 32 + 8;
 const NAME: [&str; 2] = ["host-", ".sock"];
 /// Most files that are looked at.
 const MOST: usize = 4096;
-/// The answer to a visitor with the right token. Any other visitor gets none.
+/// The answer to a visitor with the right token.
 pub const WELCOME: u8 = 1;
+/// The answer to a visitor with another token.
+pub const REFUSED: u8 = 0;
 
 /// The socket. Its file is removed with it.
 pub struct Door {
-    listener: UnixListener,
     path: PathBuf,
     token: Token,
+    visits: Mutex<Receiver<Passed>>,
+    /// Hears visitors to their end, whatever else happens meanwhile.
+    task: JoinHandle<()>,
 }
 
 /// A link that a later program has passed on.
@@ -54,7 +61,11 @@ impl Door {
         let mut failed = io::Error::from(io::ErrorKind::NotFound);
         for place in places() {
             match Self::open_in(&place) {
-                Ok((listener, path)) => return Ok(Self { listener, path, token: Token(token) }),
+                Ok((listener, path)) => {
+                    let (sender, visits) = channel(1);
+                    let task = tokio::spawn(receive(listener, token, sender));
+                    return Ok(Self { path, token: Token(token), visits: Mutex::new(visits), task });
+                }
                 Err(error) => failed = error,
             }
         }
@@ -86,45 +97,56 @@ impl Door {
         self.token
     }
 
-    /// Waits for the next visitor with the token.
+    /// Waits for the next link that is passed on.
     pub async fn visit(&self) -> Passed {
-        loop {
-            let Ok((visitor, _)) = self.listener.accept().await else {
-                // Too many open files. One may be closed by then.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            };
-            let is_ours = visitor.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
-            if is_ours && let Ok(Some(passed)) = timeout(VISIT, self.hear(visitor)).await {
-                return passed;
-            }
+        match self.visits.lock().await.recv().await {
+            Some(passed) => passed,
+            // The task has ended with the runtime.
+            None => std::future::pending().await,
         }
     }
+}
 
-    async fn hear(&self, visitor: UnixStream) -> Option<Passed> {
-        let mut words = [0; WORDS];
-        let (mut count, mut ends) = (0, Vec::new());
-        while count < WORDS {
-            let step =
-                visitor.async_io(Interest::READABLE, || sys::receive(visitor.as_fd(), &mut words[count..], &mut ends));
-            match step.await {
-                Ok(0) | Err(_) => return None,
-                Ok(more) => count += more,
-            }
+/// Receives visitors, and hands on the links of those with the token.
+async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<Passed>) {
+    loop {
+        let Ok((visitor, _)) = listener.accept().await else {
+            // Too many open files. One may be closed by then.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let is_ours = visitor.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
+        if is_ours
+            && let Ok(Some(link)) = timeout(VISIT, hear(visitor, &token)).await
+            && passed.send(link).await.is_err()
+        {
+            return;
         }
-        let (token, received) = words.split_first_chunk::<32>()?;
-        let received = u64::from_le_bytes(received.try_into().ok()?);
-        let ends = <[OwnedFd; 2]>::try_from(ends).ok()?;
-        if !is_same(token, &self.token.0) {
-            return None;
-        }
-        visitor.async_io(Interest::WRITABLE, || sys::send(visitor.as_fd(), &[WELCOME], &[])).await.ok()?;
-        Some(Passed { ends, received, visitor })
     }
+}
+
+async fn hear(visitor: UnixStream, own: &[u8; 32]) -> Option<Passed> {
+    let mut words = [0; WORDS];
+    let (mut count, mut ends) = (0, Vec::new());
+    while count < WORDS {
+        let step =
+            visitor.async_io(Interest::READABLE, || sys::receive(visitor.as_fd(), &mut words[count..], &mut ends));
+        match step.await {
+            Ok(0) | Err(_) => return None,
+            Ok(more) => count += more,
+        }
+    }
+    let (token, received) = words.split_first_chunk::<32>()?;
+    let received = u64::from_le_bytes(received.try_into().ok()?);
+    let ends = <[OwnedFd; 2]>::try_from(ends).ok()?;
+    let answer = if is_same(token, own) { WELCOME } else { REFUSED };
+    visitor.async_io(Interest::WRITABLE, || sys::send(visitor.as_fd(), &[answer], &[])).await.ok()?;
+    (answer == WELCOME).then_some(Passed { ends, received, visitor })
 }
 
 impl Drop for Door {
     fn drop(&mut self) {
+        self.task.abort();
         // A cleaner of temporary files may have removed it.
         let _gone = std::fs::remove_file(&self.path);
     }

@@ -37,7 +37,7 @@ use crate::link::{Cut, Link};
 use crate::messages::{FromProgram, ToProgram};
 use door::{Door, places};
 use installed::{Installed, remove_unused};
-use pass::pass;
+use pass::{NotPassed, pass};
 use serve::serve;
 
 /// The argument with which the program is its own supervisor.
@@ -81,7 +81,8 @@ async fn begin() -> Result<(), String> {
             }
             Ok(Ok(ToProgram::Resume(resume))) => match pass(link, &resume).await {
                 Ok(()) => return Ok(()),
-                Err(kept) => link = kept,
+                Err(NotPassed::Gone(kept)) => link = kept,
+                Err(NotPassed::Unclear(error)) => return Err(format!("the earlier program did not answer: {error}")),
             },
             Ok(Err(Cut::Goodbye)) => return Ok(()),
             Ok(Err(Cut::Lost(error))) => return Err(format!("the host is gone: {error}")),

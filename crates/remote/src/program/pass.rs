@@ -9,25 +9,41 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::door::{WELCOME, WORDS};
+use super::door::{REFUSED, WELCOME, WORDS};
 use crate::link::Link;
 use crate::messages::Resume;
 
 /// Time the other program may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// Why a link was not passed on.
+pub enum NotPassed {
+    /// No program has the token: what ran in it is gone. The link is still this program's.
+    Gone(Link),
+    /// The other program may be there, and did not take the link over.
+    Unclear(io::Error),
+}
+
 /// Passes the link on, and waits until the other program has no more use for it. This process must stay as long, since
 /// a transport ends a link with the process that it has started.
 ///
 /// # Errors
-/// The link, if no program at this place has the token.
-pub async fn pass(link: Link, resume: &Resume) -> Result<(), Link> {
-    let Ok(Ok(other)) = timeout(ANSWER, visit(resume)).await else { return Err(link) };
+/// If no program at this place has the token, or the other program does not answer.
+pub async fn pass(link: Link, resume: &Resume) -> Result<(), NotPassed> {
+    let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+    let other = match timeout(ANSWER, visit(resume)).await.unwrap_or_else(|elapsed| Err(late(elapsed))) {
+        Ok(other) => other,
+        Err(error) if is_gone(&error) => return Err(NotPassed::Gone(link)),
+        Err(error) => return Err(NotPassed::Unclear(error)),
+    };
     // The host sends nothing before the other program has answered.
-    let Some(ends) = link.ends() else { return Err(link) };
+    let Some(ends) = link.ends() else { return Err(NotPassed::Unclear(io::ErrorKind::InvalidData.into())) };
     let passed = timeout(ANSWER, hand_over(&other, resume, &ends.map(|end| end.as_raw_fd()))).await;
-    if !matches!(passed, Ok(Ok(()))) {
-        return Err(link);
+    match passed.unwrap_or_else(|elapsed| Err(late(elapsed))) {
+        Ok(WELCOME) => {}
+        Ok(REFUSED) => return Err(NotPassed::Gone(link)),
+        Ok(_) => return Err(NotPassed::Unclear(io::ErrorKind::InvalidData.into())),
+        Err(error) => return Err(NotPassed::Unclear(error)),
     }
     drop(link);
     let mut byte = [0];
@@ -37,12 +53,18 @@ pub async fn pass(link: Link, resume: &Resume) -> Result<(), Link> {
     Ok(())
 }
 
+/// Returns whether nobody listens at the socket, or somebody else.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::PermissionDenied)
+}
+
 async fn visit(resume: &Resume) -> io::Result<UnixStream> {
     let other = UnixStream::connect(&resume.socket).await?;
     if other.peer_cred()?.uid() == geteuid().as_raw() { Ok(other) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-async fn hand_over(other: &UnixStream, resume: &Resume, ends: &[i32]) -> io::Result<()> {
+/// Returns the answer of the other program.
+async fn hand_over(other: &UnixStream, resume: &Resume, ends: &[i32]) -> io::Result<u8> {
     let mut words = [0; WORDS];
     words[..32].copy_from_slice(&resume.token.0);
     words[32..].copy_from_slice(&resume.received.to_le_bytes());
@@ -53,5 +75,5 @@ async fn hand_over(other: &UnixStream, resume: &Resume, ends: &[i32]) -> io::Res
     let mut answer = [0];
     let count =
         other.async_io(Interest::READABLE, || sys::receive(other.as_fd(), &mut answer, &mut Vec::new())).await?;
-    if count == 1 && answer == [WELCOME] { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    if count == 1 { Ok(answer[0]) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
