@@ -34,6 +34,8 @@ interface BackgroundTask {
   signal: string | null;
   /** Unix time in ms; `null` while the task runs. */
   endedAt: number | null;
+  /** The name of the target that runs the task, whose paths and pids these are; `null` for this machine. */
+  target: string | null;
 }
 /** A command is blocked on input that only a person or another program can give. */
 interface BashPrompt {
@@ -1299,6 +1301,235 @@ interface SpillOptions {
   } | null) | undefined;
 }
 //#endregion
+//#region ts/target/types.d.ts
+/** A container, by its name or id. */
+interface ContainerAddress {
+  /** The name or id of the container. */
+  container: string;
+  /** The user; without it, that of the container. */
+  user?: string | undefined;
+  /** The client with its first arguments, in place of `docker` or `podman`. */
+  program?: string[] | undefined;
+}
+/** A machine with an ssh server. */
+interface SshAddress {
+  /** The host, as ssh takes it: a name of its config, `USER@HOST`, `ssh://USER@HOST:PORT`. */
+  host: string;
+  /** The user; without it, as ssh finds it. */
+  user?: string | undefined;
+  /** The port; without it, as ssh finds it. */
+  port?: number | undefined;
+  /** The file with the config, for `-F`. */
+  config?: string | undefined;
+  /** Further arguments of ssh, before the host. */
+  args?: string[] | undefined;
+  /** The client with its first arguments, in place of `ssh`. */
+  program?: string[] | undefined;
+}
+/** A container of a pod. */
+interface PodAddress {
+  /** The pod. */
+  pod: string;
+  /** The namespace; without it, that of the context. */
+  namespace?: string | undefined;
+  /** The container; without it, as kubectl finds it. */
+  container?: string | undefined;
+  /** The context; without it, the current one. */
+  context?: string | undefined;
+  /** The client with its first arguments, in place of `kubectl`. */
+  program?: string[] | undefined;
+}
+/** The address of a target. It has exactly one of `ssh`, `docker`, `podman`, `kubernetes` and `command`. */
+type TargetAddress = {
+  ssh: string | SshAddress;
+} | {
+  docker: string | ContainerAddress;
+} | {
+  podman: string | ContainerAddress;
+} | {
+  kubernetes: PodAddress;
+} | {
+  /** Any program that passes its standard streams to a shell there, with its arguments. */command: string[];
+  /**
+   * How our text is appended: `'argv'` (default) as `/bin/sh`, `-c` and the text, as nsenter and srun want it, or
+   * `'shell'` as one line for a login shell, as `tsh ssh` wants it.
+   */
+  quoting?: 'argv' | 'shell' | undefined;
+};
+/** Options of `connect`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface ConnectOptions {
+  /**
+   * The name of the target in results, in place of `id`.
+   *
+   * @default the kind and the address: `'ssh:dev@build1'`
+   * @example await connect({ ssh: 'dev@build1', name: 'build' });
+   */
+  name?: string | undefined;
+  /**
+   * The directory there in which commands start and relative paths begin. A relative path begins at the home.
+   *
+   * @default the home there
+   * @example await connect({ ssh: 'build1', cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Variables of all commands there, under the `env` of each call. `null` removes one.
+   *
+   * @default {}
+   * @example await connect({ ssh: 'build1', env: { CI: '1' } });
+   */
+  env?: Record<string, string | null | undefined> | undefined;
+  /**
+   * The lease: how long work goes on there without a link, in ms, a whole number from 0 to 86,400,000. With 0 all ends
+   * with the link.
+   *
+   * @default 120_000
+   * @example await connect({ ssh: 'build1', detachMs: 600_000 });
+   */
+  detachMs?: number | undefined;
+  /**
+   * The silence that counts as a cut, in ms, a whole number from 1,000 to 300,000. Each third of it, both sides send a
+   * heartbeat.
+   *
+   * @default 30_000
+   * @example await connect({ ssh: 'build1', aliveMs: 10_000 });
+   */
+  aliveMs?: number | undefined;
+  /**
+   * The longest time of an attempt to connect, in ms, a whole number from 1,000 to 600,000.
+   *
+   * @default 30_000
+   * @example await connect({ ssh: 'build1', connectTimeoutMs: 60_000 });
+   */
+  connectTimeoutMs?: number | undefined;
+  /**
+   * The absolute path there of a host program that is installed, as in an image. Nothing is sent then.
+   *
+   * @default the program is searched for, and sent if it is not there
+   * @example await connect({ docker: 'web', hostProgram: '/opt/agent-bash-host' });
+   */
+  hostProgram?: string | undefined;
+  /**
+   * Ends the attempt to connect when it is aborted, which then rejects with `ABORT_ERR`.
+   *
+   * @default none
+   * @example await connect({ ssh: 'build1', signal: AbortSignal.timeout(5_000) });
+   */
+  signal?: AbortSignal | undefined;
+}
+/** The kind of a file of a target; `'other'` is a device, a pipe or a socket. */
+type FileKind = 'file' | 'directory' | 'link' | 'other';
+/** A file of a target. A link is not followed. */
+interface FileStat {
+  /** The kind. */
+  kind: FileKind;
+  /** The length. */
+  bytes: number;
+  /** The bits of its permissions. */
+  mode: number;
+  /** The time of the last change of its content, Unix time in ms. */
+  modifiedAt: number;
+}
+/** Whether commands can run: a target that is lost connects anew with the next call. */
+type TargetState = 'connected' | 'disconnected' | 'lost' | 'closed';
+/** A port of a target that is a port of this machine. */
+interface ForwardedPort {
+  /** The port on 127.0.0.1 of this machine. */
+  port: number;
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  /** Closes the port and its connections. May be called again. */
+  close(): Promise<void>;
+}
+/** A host program, there. */
+interface TargetInfo {
+  /** Names the machine or container. */
+  machine: string;
+  /** The name of the host. */
+  hostName: string;
+  /** The system. */
+  platform: 'linux';
+  /** The processor. */
+  arch: 'x64' | 'arm64';
+  /** The release of the kernel. */
+  kernel: string;
+  /** The user that runs the commands. */
+  user: string;
+  /** The number of that user. */
+  uid: number;
+  /** The home directory. */
+  home: string;
+  /** The directory in which commands start. */
+  cwd: string;
+  /** Process id of the host program. */
+  pid: number;
+  /** The path of bash; `null`: there is none. */
+  bash: string | null;
+  /** Whether processes outlive a link; `null`: that is not known. If not, a cut loses what runs. */
+  lingers: boolean | null;
+  /** Time of one question with its answer at the connection, in ms. */
+  rttMs: number;
+  /** The host program: its file there, its SHA-256, its version, and whether it was sent at the connection. */
+  program: {
+    path: string;
+    sha256: string;
+    version: string;
+    sent: boolean;
+  };
+}
+/**
+ * A machine or container that runs commands. It is given as `target` to `bash` and to whatever runs commands. It is
+ * connected until `close()`: a link that is cut is restored within `detachMs`, and calls wait meanwhile.
+ */
+interface Target extends AsyncDisposable {
+  /** The name in results: `'ssh:dev@build1'`, `'podman:web'`, `'kubernetes:ns/pod/container'`, `'command:nsenter'`. */
+  readonly id: string;
+  /** The kind of the address. */
+  readonly kind: 'ssh' | 'docker' | 'podman' | 'kubernetes' | 'command';
+  /** Whether commands can run. */
+  readonly state: TargetState;
+  /** The host program that is connected, or was last. */
+  readonly info: TargetInfo;
+  /**
+   * Reads a file. `null`: it is missing. A file of more than 64 MiB is `ERR_BASH_INVALID_ARG`. Relative paths begin at
+   * `info.cwd`, here and below. All of these reject with the code of the system there, as `EACCES` and `EISDIR`.
+   */
+  readFile(path: string): Promise<Uint8Array | null>;
+  /**
+   * Replaces a file at once, or makes it and its parents. A file that exists keeps its mode; `mode` is that of a new
+   * one. A link is followed.
+   */
+  writeFile(path: string, data: string | Uint8Array, options?: {
+    mode?: number | undefined;
+  }): Promise<void>;
+  /** Tells what a file is. `null`: it is missing. */
+  stat(path: string): Promise<FileStat | null>;
+  /** Lists a directory. `null`: it is missing. */
+  list(path: string): Promise<{
+    name: string;
+    kind: FileKind;
+  }[] | null>;
+  /** Removes a file, or with `recursive` a directory with all that is in it. Resolves with whether it was there. */
+  remove(path: string, options?: {
+    recursive?: boolean | undefined;
+  }): Promise<boolean>;
+  /**
+   * Listens on 127.0.0.1 here, on `localPort` or any port, and connects each client to `port` of `host` (127.0.0.1)
+   * there. A cut resets the connections, and the port stays.
+   */
+  forward(port: number, options?: {
+    host?: string | undefined;
+    localPort?: number | undefined;
+  }): Promise<ForwardedPort>;
+  /**
+   * Ends what runs there, as the end of this process does: commands, sessions, terminals, and tasks without a `dir`.
+   * Commands that have not ended are `'aborted'`, or `'lost'`. Resolves within 8 s. May be called again.
+   */
+  close(): Promise<void>;
+  /** Removes the host program and all that is its own there, and closes the target. Directories of tasks stay. */
+  uninstall(): Promise<void>;
+}
+//#endregion
 //#region ts/observe/channels.d.ts
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
 type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
@@ -1477,6 +1708,13 @@ type TaskName = Pick<BackgroundTask, 'id'> | string | number;
 /** How a `BackgroundRegistry` keeps its tasks. */
 interface BackgroundRegistryOptions {
   /**
+   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
+   *
+   * @default this machine
+   * @example new BackgroundRegistry({ target, dir: '.tasks' });
+   */
+  target?: Target | undefined;
+  /**
    * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.
    *
@@ -1588,7 +1826,7 @@ declare class BackgroundRegistry {
    * Opens the directory, or makes it, and removes tasks that ended more than `retentionMs` ago.
    *
    * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for an option that does not exist, has the wrong type or is out of
-   * range, or the reason why the directory cannot be used.
+   * range, or the reason why the directory cannot be used. With a `target` each call rejects with that reason.
    *
    * @example const registry = new BackgroundRegistry({ dir: '/srv/project/.tasks' });
    */
@@ -1602,9 +1840,17 @@ declare class BackgroundRegistry {
   start(command: string, options?: BashOptions): Promise<BackgroundTask>;
   /**
    * Returns all tasks as they are now, including tasks of other processes in the same directory. Ended tasks stay for
-   * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
+   * `retentionMs`. With a `target` they are as it has told them last; see `refresh`. Throws `ERR_BASH_CLOSED` after
+   * `close()`.
    */
   list(): BackgroundTask[];
+  /**
+   * Resolves with all tasks as they are now, as `list` returns them. Asks the target, if there is one. Rejects with
+   * `ERR_BASH_CLOSED` after `close()`.
+   *
+   * @example const running = (await registry.refresh()).filter(({ state }) => state === 'running');
+   */
+  refresh(): Promise<BackgroundTask[]>;
   /**
    * Resolves with the output of a task since the last check or wait of this registry, or from byte `cursor` of its log
    * on. A `cursor` leaves the registry's own place as it is.
@@ -1795,6 +2041,13 @@ interface UndoOptions {
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoRunOptions {
   /**
+   * The machine on which the run ran. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example await undo(runId, { target });
+   */
+  target?: Target | undefined;
+  /**
    * Whether the undo only reports its effect and changes nothing.
    *
    * @default false
@@ -1818,6 +2071,13 @@ interface UndoRunOptions {
 }
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoPointsOptions {
+  /**
+   * The machine of the runs. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example const points = await undoPoints({ target });
+   */
+  target?: Target | undefined;
   /**
    * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *
@@ -1847,6 +2107,14 @@ interface BashOptions {
    * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
    */
   args?: string[] | undefined;
+  /**
+   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
+   * in its directory. The login environment there takes the place of `process.env`.
+   *
+   * @default this machine
+   * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
+   */
+  target?: Target | undefined;
   /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
@@ -2192,8 +2460,10 @@ interface BashOptions {
    */
   actor?: Actor | undefined;
 }
-/** Options with which a command cannot go to the background, so that its result has an exit code. */
-type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'> };
+/**
+ * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
+ */
+type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' | 'target' ? undefined : Exclude<BashOptions[Name], 'background'> };
 /** Options of the re-use of results. */
 interface ReuseOptions {
   /**
@@ -2322,6 +2592,8 @@ interface BashRun {
   view: View | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
+  /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
+  target: string | null;
 }
 /** The result of a command that has ended. */
 interface BashEnded extends BashRun {
@@ -2344,18 +2616,41 @@ interface BashBackgrounded extends BashRun {
   background: BackgroundTask;
 }
 /**
+ * The result of a command whose end is not known, with the output that has arrived. Only a command on a target has it:
+ * the target was lost, or closed, while the command ran.
+ */
+interface BashLost extends BashRun {
+  /** It is not known how the command ended. */
+  status: 'lost';
+  /** `null`: it is not known. */
+  exitCode: null;
+  /** `null`: it is not known. */
+  signal: null;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+/**
  * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
  * round trip keep it whole.
  */
-type BashResult = BashEnded | BashBackgrounded;
+type BashResult = BashEnded | BashBackgrounded | BashLost;
 //#endregion
 //#region ts/core/signals.d.ts
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
 type SignalName = { [Name in NodeJS.Signals]: Name | (Name extends `SIG${infer Short}` ? Short : never) }[NodeJS.Signals];
 //#endregion
 //#region ts/errors.d.ts
+/**
+ * Why a target cannot be used. `'unreachable'`: no transport, route or container, as the transport says. `'auth'`,
+ * `'host-key'`: as ssh says. `'shell'`: the login shell ended, or printed over 64 KiB, before our text ran.
+ * `'timeout'`: it took longer than `connectTimeoutMs`. `'no-place'`: nowhere to start a program from. `'no-program'`:
+ * the npm package is missing. `'hash'`: `hostProgram` is missing or another one. `'unsupported'`: there is no program
+ * for this system. `'protocol'`: what answered is no program of ours. `'lost'`: the target was lost before the call
+ * began, or before it answered.
+ */
+type TargetReason = 'unreachable' | 'auth' | 'host-key' | 'shell' | 'timeout' | 'no-place' | 'no-program' | 'hash' | 'unsupported' | 'protocol' | 'lost';
 /** The codes of a `BashError`. */
-type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */ | 'ERR_BASH_UNDO' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** The store has no output of this number. */ | 'ERR_BASH_UNKNOWN_OUTPUT' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
+type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */ | 'ERR_BASH_UNDO' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** The store has no output of this number. */ | 'ERR_BASH_UNKNOWN_OUTPUT' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal, the registry or the target was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The target cannot be used, and nothing was started; see `reason`. */ | 'ERR_BASH_TARGET' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
 /** Nothing was run. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -2367,6 +2662,12 @@ declare class BashError extends Error {
   readonly findings?: Finding[];
   /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
   readonly missing?: ConfineMissing[];
+  /** The name of the target, for an error of a call with one. */
+  readonly target?: string;
+  /** Why the target cannot be used, with `ERR_BASH_TARGET`. */
+  readonly reason?: TargetReason;
+  /** What the transport and the login shell have said, cleaned, at most 4 KiB; with `ERR_BASH_TARGET`. */
+  readonly stderr?: string;
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
 }
 //#endregion
@@ -2806,6 +3107,17 @@ declare function warmShells(): WarmShells;
 declare function bash(command: string, options?: ForegroundOptions): Promise<BashEnded>;
 declare function bash(command: string, options?: BashOptions): Promise<BashResult>;
 /**
+ * Connects to a machine or container, on which commands then run with the option `target`. It sends the host program of
+ * this package there if it is missing, starts it, and keeps the connection until `close()`: through cuts of up to
+ * `detachMs`, in which work goes on there and calls wait. See docs/remote.md.
+ *
+ * Rejects with `ERR_BASH_TARGET` and its `reason` if the target cannot be reached, and with `ERR_BASH_INVALID_ARG` for
+ * an option that does not exist or has the wrong type, and for an address that a program could take for an option.
+ *
+ * @example await using target = await connect({ ssh: 'dev@build1', cwd: '/srv/project' });
+ */
+declare function connect(to: TargetAddress & ConnectOptions): Promise<Target>;
+/**
  * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: the path stays, and
  * its state before the run is kept beside the store. Only things that the run created and that are unchanged since are
  * removed. Modes, links, empty directories and extended attributes are exact. Times are the times of the undo.
@@ -2859,4 +3171,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type Finding, type ForegroundOptions, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetInfo, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -7,7 +7,7 @@
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addon, here, supervisor, triple } from './platform.mjs';
+import { addon, here, hostProgram, supervisor, triple } from './platform.mjs';
 import { Failed, isMain, main, root, run, tool } from './process.mjs';
 import { Stamp } from './stamp.mjs';
 
@@ -27,7 +27,11 @@ export async function compileCrates(full, options) {
   await run('cargo', [...build, ...used], { env, ...options });
 }
 
-/** The addon with its types, and the supervisor. */
+const supervisorOf = ['--package', supervisor, '--bin', supervisor];
+const hostOf = process.platform === 'linux' ? ['--package', 'agent-bash-remote', '--bin', hostProgram] : [];
+const programs = hostOf.length > 0 ? [supervisor, hostProgram] : [supervisor];
+
+/** The addon with its types, the supervisor, and on Linux the program for targets. */
 export const native = {
   hasQuick: true,
   title: (full) => `addon and supervisor (cargo, ${full ? 'several minutes' : 'a minute or two'})`,
@@ -44,21 +48,25 @@ export const native = {
       'package.json',
       'package-lock.json',
     ],
-    [addon(here), supervisor, 'native.d.cts'],
+    [addon(here), ...programs, 'native.d.cts'],
   ),
   async build(full, options) {
     const types = ['--no-js', '--dts', 'native.d.cts', '--no-const-enum'];
-    const programs = ['--package', supervisor, '--bin', supervisor];
+    const build = ['build', '--target', triple];
     if (full) {
       await napi(['--release', ...types, '--', '--lib'], options);
-      await run('cargo', ['build', '--target', triple, '--profile', 'supervisor', ...programs], { env, ...options });
+      await run('cargo', [...build, '--profile', 'supervisor', ...supervisorOf], { env, ...options });
+      if (programs.length > 1) await run('cargo', [...build, '--release', ...hostOf], { env, ...options });
     } else {
-      // One compilation for both.
-      await napi([...types, '--', '--package', 'agent-bash', '--lib', ...programs], options);
+      // One compilation for all.
+      await napi([...types, '--', '--package', 'agent-bash', '--lib', ...supervisorOf, ...hostOf], options);
     }
-    // The old one may be running, and cannot be written to then.
-    rmSync(join(root, supervisor), { force: true });
-    copyFileSync(join(root, 'target', triple, full ? 'supervisor' : 'debug', supervisor), join(root, supervisor));
+    for (const program of programs) {
+      const profile = !full ? 'debug' : program === supervisor ? 'supervisor' : 'release';
+      // The old one may be running, and cannot be written to then.
+      rmSync(join(root, program), { force: true });
+      copyFileSync(join(root, 'target', triple, profile, program), join(root, program));
+    }
   },
 };
 

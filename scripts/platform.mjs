@@ -35,3 +35,6 @@ export const GLIBC = '2.28';
 /** The two binaries of a platform's package. */
 export const addon = (platform) => `agent-bash.${platform}.node`;
 export const supervisor = 'agent-bash-supervisor';
+
+/** The program that runs commands on targets, of Linux alone. */
+export const hostProgram = 'agent-bash-host';

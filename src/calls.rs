@@ -14,8 +14,9 @@ use super::emitter::{Dispatcher, Emitter};
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
+use super::tasks::Tasks;
 use ledger::settle;
-use remote::client::Target;
+use remote::client::{Forward, Target};
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
 use runner::request::RawOptions;
@@ -30,9 +31,11 @@ pub struct Calls {
     dispatcher: Dispatcher,
     pending: Mutex<HashMap<u32, Call>>,
     /// Registries stay here until they are closed or the thread ends, even if JavaScript has dropped them.
-    registries: Mutex<HashMap<u32, Arc<Registry>>>,
+    registries: Mutex<HashMap<u32, Tasks>>,
     /// Targets stay here until they are closed or the thread ends.
     targets: Mutex<HashMap<u32, Arc<Target>>>,
+    /// Ports of targets that are ports of this machine, by the numbers of the calls that opened them.
+    forwards: Mutex<HashMap<u32, Forward>>,
     next: AtomicU32,
 }
 
@@ -45,8 +48,8 @@ struct Call {
 
 impl Calls {
     pub fn new(dispatcher: Dispatcher) -> Arc<Self> {
-        let (pending, registries, targets) = Default::default();
-        Arc::new(Self { dispatcher, pending, registries, targets, next: AtomicU32::new(1) })
+        let (pending, registries, targets, forwards) = Default::default();
+        Arc::new(Self { dispatcher, pending, registries, targets, forwards, next: AtomicU32::new(1) })
     }
 
     /// Returns a number that no other call or registry of this thread has.
@@ -62,12 +65,16 @@ impl Calls {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn registries(&self) -> MutexGuard<'_, HashMap<u32, Arc<Registry>>> {
+    pub fn registries(&self) -> MutexGuard<'_, HashMap<u32, Tasks>> {
         self.registries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn targets(&self) -> MutexGuard<'_, HashMap<u32, Arc<Target>>> {
         self.targets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn forwards(&self) -> MutexGuard<'_, HashMap<u32, Forward>> {
+        self.forwards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a target. Returns its number.
@@ -134,7 +141,13 @@ impl Calls {
     /// Returns the registry that a command names, or an error if it was closed.
     pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<Registry>>, Error> {
         let Some(number) = raw.registry_number else { return Ok(None) };
-        self.registries().get(&number).cloned().map(Some).ok_or_else(|| RegistryError::Closed.into())
+        match self.registries().get(&number) {
+            Some(Tasks::Here(registry)) => Ok(Some(Arc::clone(registry))),
+            Some(Tasks::There { target, .. }) => {
+                Err(Error::InvalidArg(format!("registry: it is one of the target {target}")))
+            }
+            None => Err(RegistryError::Closed.into()),
+        }
     }
 
     /// Returns the options of a command, with the registry that it names.
@@ -158,9 +171,9 @@ impl Calls {
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
             match command.finish(emitter, inbox).await.map(|ran| ran.outcome) {
-                Ok(outcome) if !as_task => NativeEvent::result(outcome, None),
+                Ok(outcome) if !as_task => NativeEvent::result(outcome, None, None),
                 Ok(outcome) => match outcome.background {
-                    Some((task, store)) => NativeEvent::Task { task: BackgroundTask::of(task, &store) },
+                    Some((task, store)) => NativeEvent::Task { task: BackgroundTask::of(task, &store, None) },
                     None => Error::Aborted.into(),
                 },
                 Err(error) => error.into(),

@@ -11,10 +11,11 @@ use super::confinement::Confinement;
 use super::events::NativeEvent;
 use super::evidence::json;
 use super::receipt::{Receipt, UndoCoverage};
-use super::result::{BackgroundTask, OutputChunk};
+use super::result::OutputChunk;
+use super::tasks::Tasks;
 use capture::Stream;
 use evidence::Evidence;
-use protocol::task::{Store, Task};
+use protocol::task::Task;
 use receipt::recording::RunRecord;
 use runner::registry::Watcher;
 use runner::run::{Listener, LiveView, Prompt};
@@ -91,7 +92,7 @@ impl Listener for Emitter {
 /// Sends the events of the tasks of one registry.
 pub struct TaskEmitter {
     pub emitter: Emitter,
-    pub store: Store,
+    pub tasks: Tasks,
 }
 
 impl Watcher for TaskEmitter {
@@ -100,7 +101,7 @@ impl Watcher for TaskEmitter {
         let run_id = task.mark.clone();
         let RunRecord { receipt, undo, .. } = record.map(Arc::unwrap_or_clone).unwrap_or_default();
         self.emitter.emit(NativeEvent::TaskExited {
-            task: BackgroundTask::of(task, &self.store),
+            task: self.tasks.shown(task),
             confinement,
             run_id,
             receipt: receipt.map(Receipt::from),
@@ -110,6 +111,6 @@ impl Watcher for TaskEmitter {
     }
 
     fn output(&self, task: Task, text: String) {
-        self.emitter.emit(NativeEvent::TaskOutput { task: BackgroundTask::of(task, &self.store), text });
+        self.emitter.emit(NativeEvent::TaskOutput { task: self.tasks.shown(task), text });
     }
 }

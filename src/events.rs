@@ -1,5 +1,6 @@
 //! The events that the core sends to one JavaScript thread.
 
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use serde::Serialize;
 
@@ -18,8 +19,8 @@ use runner::run::outcome::{Outcome, Reused};
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
-/// `checks`, `ledger`, `answered` or `connected`. A registry sends `taskExited` and `taskOutput`. All others come from
-/// a command that is still running.
+/// `checks`, `ledger`, `answered`, `connected`, `read` or `told`. A registry sends `taskExited` and `taskOutput`. All
+/// others come from a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -96,6 +97,16 @@ pub enum NativeEvent {
         #[napi(js_name = "targetKind")]
         target_kind: String,
     },
+    /// A file of a target was read.
+    Read {
+        /// Its bytes. `None`: it is missing.
+        bytes: Option<Uint8Array>,
+    },
+    /// A target has answered, or a registry has listed its tasks.
+    Told {
+        /// The answer as JSON.
+        answer: String,
+    },
     /// The shell runs. Sent with the option `starts` or `streams`, and for a terminal, which waits for
     /// `NativeTerminal.ready`.
     Started {
@@ -171,10 +182,11 @@ struct Rest<'a> {
 }
 
 impl NativeEvent {
-    /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one.
-    pub fn result(mut outcome: Outcome, cwd: Option<String>) -> Self {
+    /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one, and
+    /// `target` the one that ran it.
+    pub fn result(mut outcome: Outcome, cwd: Option<String>, target: Option<&str>) -> Self {
         let (evidence, tap, reused) = (outcome.evidence.take(), outcome.tap.take(), outcome.reused.take());
-        let mut result = BashResult::from(outcome);
+        let mut result = BashResult::of(outcome, target);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
         let evidence = evidence.as_ref().map(|parts| EvidenceOfRun::of(parts, tap.as_ref()));
         let rest = Rest { result, evidence, reused };

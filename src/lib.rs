@@ -25,6 +25,7 @@ mod receipt;
 mod redact;
 mod reduce;
 mod registry;
+mod registry_options;
 mod request;
 mod result;
 mod safety;
@@ -32,6 +33,9 @@ mod session;
 mod shells;
 mod signals;
 mod target;
+mod target_files;
+mod target_run;
+mod tasks;
 mod terminal;
 mod text;
 mod undo;
@@ -57,7 +61,8 @@ pub use reduce::{
     ElidedLines, NativeOutput, NativeRecall, NativeRuleFile, NativeView, ViewTokens, WholeStreams, estimate_tokens,
     line_behind_view, read_recall, read_rules, recalled, reduce_text,
 };
-pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
+pub use registry::{NativeRegistry, NativeWait};
+pub use registry_options::NativeRegistryOptions;
 pub use request::NativeRequest;
 pub use result::{
     BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeAnswer, NativeCheck, NativeError,
@@ -67,7 +72,8 @@ pub use safety::{analyze, command_outline, decide, safety_rules, undoable};
 pub use session::NativeSession;
 pub use shells::{WarmShells, warm_shells};
 pub use signals::{NativeSignal, signal_of};
-pub use target::{NativeProgram, NativeSessionThere, NativeTargetOptions};
+pub use target::{NativeProgram, NativeTarget, NativeTargetOptions};
+pub use target_run::NativeSessionThere;
 pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
 pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};
 pub use undo::{UndoConflict, UndoPoint, Undone};

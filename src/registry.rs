@@ -1,6 +1,5 @@
 //! A registry of tasks as JavaScript sees it. Slow calls return a number and are answered by an event with that number.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,29 +11,16 @@ use super::bridge::Bridge;
 use super::calls::Calls;
 use super::emitter::TaskEmitter;
 use super::events::NativeEvent;
+use super::registry_options::NativeRegistryOptions;
 use super::request::NativeRequest;
-use super::result::{BackgroundTask, NativeCheck, NativeError};
+use super::result::{NativeCheck, NativeError};
+use super::target_run::OrderThere;
+use super::tasks::Tasks;
+use remote::client::{Target, Unanswered};
+use remote::{Place, Until};
 use runner::error::Error;
-use runner::pattern::Pattern;
-use runner::registry::{
-    Check, DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryError, RegistryOptions,
-    WaitOptions,
-};
-
-/// The options of a registry. Ranges have been checked.
-#[napi(object, object_to_js = false)]
-pub struct NativeRegistryOptions {
-    /// Absolute directory of tasks that outlive the host. If left out, tasks do not outlive it.
-    pub dir: Option<String>,
-    /// The directory for temporary files.
-    pub temp: String,
-    /// Most tasks. Default 64.
-    pub max_tasks: Option<f64>,
-    /// Most bytes of a log. Default 1 GiB.
-    pub max_log_bytes: Option<f64>,
-    /// Time to keep ended tasks, in ms. Default 7 days.
-    pub retention_ms: Option<f64>,
-}
+use runner::registry::{Registry, RegistryError};
+use runner::run::runtime;
 
 /// Events that end a wait in addition to the task's own end.
 #[napi(object, object_to_js = false)]
@@ -51,41 +37,35 @@ pub struct NativeWait {
     pub aborted: Option<bool>,
 }
 
-/// The tasks of one directory. The thread owns the registry until it is closed.
+/// The tasks of one directory, here or on a target. The thread owns the registry until it is closed.
 #[napi]
 pub struct NativeRegistry {
     calls: Arc<Calls>,
     id: u32,
-    registry: Result<Arc<Registry>, Option<Error>>,
+    tasks: Result<Tasks, Option<Error>>,
 }
 
 #[napi]
 impl NativeRegistry {
-    /// Never throws; see `failure`.
+    /// Never throws; see `failure`. The first call tells why a directory of a target cannot be used.
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, options: NativeRegistryOptions) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
-        let whole = |value: Option<f64>, default: u64| value.map_or(default, |value| value as u64);
-        let settings = RegistryOptions {
-            dir: options.dir.map(PathBuf::from),
-            temp: options.temp.into(),
-            max_tasks: usize::try_from(whole(options.max_tasks, DEFAULT_MAX_TASKS)).unwrap_or(usize::MAX),
-            max_log_bytes: whole(options.max_log_bytes, DEFAULT_MAX_LOG_BYTES),
-            retention: options.retention_ms.map_or(DEFAULT_RETENTION, |ms| Duration::from_millis(whole(Some(ms), 0))),
-        };
         let calls = Arc::clone(&bridge.calls);
         let id = calls.number();
-        let registry = Registry::open(settings).map_err(|error| Some(error.into()));
-        if let Ok(registry) = &registry {
-            calls.registries().insert(id, Arc::clone(registry));
+        let tasks = match options.target {
+            Some(target) => calls.open_there(target, options),
+            None => Registry::open(options.here()).map(Tasks::Here).map_err(Error::from),
+        };
+        if let Ok(tasks) = &tasks {
+            calls.registries().insert(id, tasks.clone());
         }
-        Self { calls, id, registry }
+        Self { calls, id, tasks: tasks.map_err(Some) }
     }
 
     /// Returns why the registry could not be opened. Reported once.
     #[napi]
     pub fn failure(&mut self) -> Option<NativeError> {
-        self.registry.as_mut().err().and_then(Option::take).map(NativeError::from)
+        self.tasks.as_mut().err().and_then(Option::take).map(NativeError::from)
     }
 
     /// Returns the registry's number, for the option `registry`.
@@ -94,7 +74,7 @@ impl NativeRegistry {
         self.id
     }
 
-    /// Starts a task; answered by `task`.
+    /// Starts a task; answered by `task`. For a target, `cwd` is a path there, and `host_env` and `umask` are unused.
     #[napi]
     pub fn start(
         &self,
@@ -105,22 +85,41 @@ impl NativeRegistry {
         options: String,
         stdin: Option<Uint8Array>,
     ) -> u32 {
+        if let Ok(Tasks::There { number, .. }) = &self.tasks {
+            let place = Place::Shell;
+            let order = OrderThere { command, cwd, options, stdin, place, task_of: Some(self.id) };
+            return self.calls.run_there(*number, order, None, Target::run, |_| {});
+        }
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
     }
 
-    /// Returns all tasks, the oldest first: `BackgroundTask[]` as JSON. `null` after the registry was closed.
+    /// Returns all tasks, the oldest first: `BackgroundTask[]` as JSON; those of a target as it has told them last.
+    /// `null` after the registry was closed.
     #[napi]
     pub fn list(&self) -> Option<String> {
-        let registry = self.registry.as_ref().ok()?;
-        let tasks = registry.list().ok()?;
-        let tasks: Vec<_> = tasks.into_iter().map(|task| BackgroundTask::of(task, registry.store())).collect();
-        serde_json::to_string(&tasks).ok()
+        let tasks = self.tasks.as_ref().ok()?;
+        Some(tasks.json(tasks.list()?))
+    }
+
+    /// Asks for all tasks; answered by `told`, as `list` returns them.
+    #[napi]
+    pub fn refresh(&self) -> u32 {
+        let id = self.calls.number();
+        let asked = self.open().and_then(|tasks| Ok((runtime()?, tasks)));
+        let Some((runtime, tasks)) = self.calls.started(id, asked) else { return id };
+        self.calls.call(id, runtime, None, None, async move {
+            match tasks.refresh().await {
+                Ok(listed) => NativeEvent::Told { answer: tasks.json(listed) },
+                Err(unanswered) => unanswered.into(),
+            }
+        });
+        id
     }
 
     /// Returns problems with the files of the registry's directory.
     #[napi]
     pub fn notes(&self) -> Vec<String> {
-        self.registry.as_ref().map(|registry| registry.notes()).unwrap_or_default()
+        self.tasks.as_ref().map(Tasks::notes).unwrap_or_default()
     }
 
     /// Reads the new part of a task's log. The task is named by its id or pid; answered by `check`.
@@ -128,28 +127,26 @@ impl NativeRegistry {
     pub fn check(&self, task: String, cursor: Option<f64>) -> u32 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
         let cursor = cursor.map(|cursor| cursor as u64);
-        self.look(None, move |registry| async move { registry.check(&task, cursor).await })
+        self.look(None, move |tasks| async move { tasks.check(task, cursor).await })
     }
 
     /// Waits for a task; answered by `check`.
     #[napi]
     pub fn wait(&self, task: String, options: NativeWait) -> u32 {
-        let pattern = options.pattern.map(|source| Pattern::new(&source, options.flags.as_deref().unwrap_or_default()));
+        let pattern = options.pattern.map(|source| (source, options.flags.unwrap_or_default()));
         let timeout = options.timeout_ms.map(|ms| Duration::from_secs_f64(ms / 1000.0));
         let port = options.port.and_then(|port| u16::try_from(port).ok());
         let (give_up, given_up) = oneshot::channel();
         // A wait without the other end counts as given up.
         let give_up = (!options.aborted.unwrap_or(false)).then_some(give_up);
-        self.look(give_up, move |registry| async move {
-            let wait = WaitOptions { timeout, pattern: pattern.transpose()?, port };
-            registry.wait(&task, wait, given_up).await.map_err(Error::from)
-        })
+        let until = Until { timeout, pattern, port };
+        self.look(give_up, move |tasks| async move { tasks.wait(task, until, given_up).await })
     }
 
     /// Ends a task's whole tree; answered by `check`.
     #[napi]
     pub fn kill(&self, task: String) -> u32 {
-        self.look(None, move |registry| async move { registry.kill(&task).await })
+        self.look(None, move |tasks| async move { tasks.kill(task).await })
     }
 
     /// Gives up a wait, or a start that has not begun.
@@ -161,17 +158,17 @@ impl NativeRegistry {
     /// Sets which events of tasks are sent: `taskExited`, `taskOutput`.
     #[napi]
     pub fn watch(&self, exit: bool, output: bool) {
-        if let Ok(registry) = &self.registry {
-            let watcher = TaskEmitter { emitter: self.calls.emitter(self.id), store: registry.store().clone() };
-            registry.watch(Arc::new(watcher), exit, output);
+        if let Ok(tasks) = &self.tasks {
+            let watcher = TaskEmitter { emitter: self.calls.emitter(self.id), tasks: tasks.clone() };
+            tasks.watch(Arc::new(watcher), exit, output);
         }
     }
 
     /// Reports that the listeners have taken the last `taskOutput` of this task.
     #[napi]
     pub fn output_taken(&self, task: String) {
-        if let Ok(registry) = &self.registry {
-            registry.took(&task);
+        if let Ok(tasks) = &self.tasks {
+            tasks.took(&task);
         }
     }
 
@@ -180,40 +177,32 @@ impl NativeRegistry {
     pub fn close(&self) -> u32 {
         let id = self.calls.number();
         self.calls.registries().remove(&self.id);
-        match &self.registry {
-            Ok(registry) => {
-                let registry = Arc::clone(registry);
-                let runtime = registry.runtime();
-                self.calls.call(id, runtime, None, None, async move {
-                    registry.close().await;
-                    NativeEvent::Done
-                });
-            }
-            Err(_) => self.calls.emitter(id).emit(NativeEvent::Done),
-        }
+        let Some((runtime, tasks)) = self.open().and_then(|tasks| Ok((runtime()?, tasks))).ok() else {
+            self.calls.emitter(id).emit(NativeEvent::Done);
+            return id;
+        };
+        self.calls.call(id, runtime, None, None, async move {
+            tasks.close().await;
+            NativeEvent::Done
+        });
         id
     }
 
-    fn look<W, E>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Arc<Registry>) -> W) -> u32
+    fn open(&self) -> Result<Tasks, Error> {
+        self.tasks.as_ref().map(Tasks::clone).map_err(|_| RegistryError::Closed.into())
+    }
+
+    fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Tasks) -> W) -> u32
     where
-        W: Future<Output = Result<Check, E>> + Send + 'static,
-        E: Into<Error>,
+        W: Future<Output = Result<NativeCheck, Unanswered>> + Send + 'static,
     {
         let id = self.calls.number();
-        match &self.registry {
-            Ok(registry) => {
-                let store = registry.store().clone();
-                let runtime = registry.runtime();
-                let work = work(Arc::clone(registry));
-                self.calls.call(id, runtime, None, give_up, async move {
-                    match work.await {
-                        Ok(check) => NativeEvent::Check { check: NativeCheck::of(check, &store) },
-                        Err(error) => error.into().into(),
-                    }
-                });
-            }
-            Err(_) => self.calls.emitter(id).emit(Error::from(RegistryError::Closed).into()),
-        }
+        let asked = self.open().and_then(|tasks| Ok((runtime()?, tasks)));
+        let Some((runtime, tasks)) = self.calls.started(id, asked) else { return id };
+        let work = work(tasks);
+        self.calls.call(id, runtime, None, give_up, async move {
+            work.await.map_or_else(NativeEvent::from, |check| NativeEvent::Check { check })
+        });
         id
     }
 }

@@ -26,7 +26,7 @@ pub struct BashResult {
     /// 0…255. 128+n after signal n, 124 after the time limit, 130 after an abort, `null` only when `'backgrounded'`.
     pub exit_code: Option<i32>,
     /// How the command ended.
-    #[napi(ts_type = "'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'")]
+    #[napi(ts_type = "'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'lost'")]
     pub status: String,
     /// The signal that ended the shell (`'SIGKILL'`), after a time limit too, or `null` if it exited with a code.
     pub signal: Option<String>,
@@ -58,6 +58,8 @@ pub struct BashResult {
     pub undo: Option<UndoCoverage>,
     /// The text that a model reads; `null` if none was wanted, or nothing is gained.
     pub view: Option<NativeView>,
+    /// The name of the target that ran the command; `null` for this machine.
+    pub target: Option<String>,
 }
 
 /// How each stream was cut, or `null` if its text is the whole stream.
@@ -164,6 +166,8 @@ pub struct BackgroundTask {
     pub signal: Option<String>,
     /// Unix time in ms; `null` while the task runs.
     pub ended_at: Option<f64>,
+    /// The name of the target that runs the task, whose paths and pids these are; `null` for this machine.
+    pub target: Option<String>,
 }
 
 /// One check of a task.
@@ -251,6 +255,8 @@ pub struct NativeError {
     pub findings: Option<String>,
     /// The parts of a confinement that cannot be held: `ConfineMissing[]` as JSON.
     pub missing: Option<String>,
+    /// The name of a target that cannot be used.
+    pub target: Option<String>,
     /// Why a target cannot be used: `TargetReason`.
     pub reason: Option<String>,
     /// What the transport of a target has said.
@@ -266,8 +272,9 @@ fn millis(duration: std::time::Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1000.0
 }
 
-impl From<Outcome> for BashResult {
-    fn from(outcome: Outcome) -> Self {
+impl BashResult {
+    /// Converts the outcome of a command on this target; `None` for this machine.
+    pub fn of(outcome: Outcome, target: Option<&str>) -> Self {
         let status = match outcome.status {
             Status::Exited => "exited",
             Status::Signaled => "signaled",
@@ -287,7 +294,7 @@ impl From<Outcome> for BashResult {
             duration_ms: millis(outcome.duration),
             timeout_ms: outcome.limit.map(millis),
             truncation: BashTruncation { stdout, stderr },
-            background: outcome.background.map(|(task, store)| BackgroundTask::of(task, &store)),
+            background: outcome.background.map(|(task, store)| BackgroundTask::of(task, &store, target)),
             survivors: outcome.survivors.into_iter().map(Survivor::from).collect(),
             usage: BashUsage {
                 user_ms: number(outcome.usage.user_us) / 1000.0,
@@ -300,6 +307,7 @@ impl From<Outcome> for BashResult {
             receipt: outcome.receipt.map(Receipt::from),
             undo: outcome.undo.map(UndoCoverage::from),
             view: outcome.view.map(NativeView::from),
+            target: target.map(str::to_owned),
         }
     }
 }
@@ -331,8 +339,8 @@ impl From<(protocol::Survivor, Option<String>)> for Survivor {
 }
 
 impl BackgroundTask {
-    /// Converts a task. `store` is the directory of its files.
-    pub fn of(task: task::Task, store: &Store) -> Self {
+    /// Converts a task on this target; `None` for this machine. `store` is the directory of its files.
+    pub fn of(task: task::Task, store: &Store, target: Option<&str>) -> Self {
         let log = store.log_path(&task.id);
         let state = match task.state {
             task::TaskState::Running => "running",
@@ -352,13 +360,14 @@ impl BackgroundTask {
             exit_code: task.exit_code,
             signal: task.signal,
             ended_at: task.ended_at.map(number),
+            target: target.map(str::to_owned),
         }
     }
 }
 
 impl NativeCheck {
-    /// Converts a check. `store` is the directory of the task's files.
-    pub fn of(check: runner::registry::Check, store: &Store) -> Self {
+    /// Converts a check of this task.
+    pub fn of(check: runner::registry::Check, task: BackgroundTask) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
         let recorded = check.recorded.as_deref();
         Self {
@@ -367,7 +376,7 @@ impl NativeCheck {
             receipt: recorded.and_then(|recorded| recorded.receipt.clone()).map(Receipt::from),
             undo: recorded.and_then(|recorded| recorded.undo.clone()).map(UndoCoverage::from),
             evidence: check.evidence.as_deref().map(super::evidence::json),
-            task: BackgroundTask::of(check.task, store),
+            task,
             output: check.output,
             new_lines: number(check.new_lines),
             cursor: number(check.cursor),
@@ -403,7 +412,7 @@ impl From<Error> for NativeError {
             }
             _ => None,
         };
-        Self { code, message, errno, findings, missing, reason: None, stderr: None }
+        Self { code, message, errno, findings, missing, target: None, reason: None, stderr: None }
     }
 }
 

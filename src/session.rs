@@ -86,7 +86,7 @@ impl Calls {
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
             match run.finish(emitter, inbox).await {
-                Ok((outcome, cwd)) => NativeEvent::result(outcome, Some(cwd.to_string_lossy().into_owned())),
+                Ok((outcome, cwd)) => NativeEvent::result(outcome, Some(cwd.to_string_lossy().into_owned()), None),
                 Err(error) => error.into(),
             }
         });

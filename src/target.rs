@@ -1,25 +1,21 @@
 //! Targets for JavaScript: machines on which commands run.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use serde::Serialize;
-use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
-    Address, Distant, DistantRun, Program, Reason, Settings, State, Target, TargetError, Unanswered, is_writable,
+    Address, Program, Reason, Settings, State, Target, TargetError, Unanswered, is_writable, own_directory,
 };
-use remote::{Ask, OfSession, Order, Place};
 use runner::error::Error;
-use runner::request::{RawOptions, RequestError};
-use runner::run::{Judged, judged, runtime};
+use runner::run::runtime;
 
 /// Time that `close` may take, whatever the link does.
 const CLOSED: Duration = Duration::from_secs(8);
@@ -50,8 +46,6 @@ pub struct NativeTargetOptions {
     pub alive_ms: f64,
     /// Time that an attempt to connect may take, ms.
     pub patience_ms: f64,
-    /// The directory there in which relative paths begin. If left out, it is the home.
-    pub cwd: Option<String>,
     /// The path there of a program that is installed.
     pub installed: Option<String>,
     /// The programs that can be sent.
@@ -70,9 +64,9 @@ struct Info<'a> {
     user: &'a str,
     uid: u32,
     home: &'a str,
-    cwd: &'a str,
     pid: i32,
     bash: Option<&'a str>,
+    lingers: Option<bool>,
     program: InfoProgram<'a>,
 }
 
@@ -80,6 +74,7 @@ struct Info<'a> {
 #[derive(Serialize)]
 struct InfoProgram<'a> {
     path: &'a str,
+    sha256: &'a str,
     version: &'a str,
     sent: bool,
 }
@@ -107,7 +102,7 @@ impl NativeTargetOptions {
             lease: millis(self.lease_ms),
             alive: millis(self.alive_ms),
             patience: millis(self.patience_ms),
-            cwd: self.cwd,
+            cwd: None,
             installed: self.installed,
             programs: self.programs.into_iter().map(program).collect(),
         })
@@ -135,28 +130,33 @@ impl Bridge {
         });
         id
     }
+}
 
-    /// Starts a command on a target and returns its number; answered as [`Bridge::start`] is. `cwd` is an absolute path
-    /// there.
-    #[napi]
-    pub fn start_there(
-        &self,
-        target: u32,
-        command: String,
-        cwd: String,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        let id = self.calls.number();
-        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell };
-        self.calls.run_there(id, target, order, None, Target::run, |_| {});
-        id
+/// A target that is connected, or was.
+#[napi]
+pub struct NativeTarget {
+    pub(super) calls: Arc<Calls>,
+    pub(super) number: u32,
+}
+
+#[napi]
+impl NativeTarget {
+    /// `number` as `connected` has it.
+    #[napi(constructor)]
+    pub fn new(bridge: &Bridge, number: u32) -> Self {
+        Self { calls: Arc::clone(&bridge.calls), number }
     }
 
-    /// Returns the state of a target.
-    #[napi(ts_return_type = "'connected' | 'disconnected' | 'lost' | 'closed'")]
-    pub fn target_state(&self, target: u32) -> String {
-        let state = self.calls.target(target).map_or(State::Closed, |target| target.state());
+    /// Returns its number, for the option `target` of a registry.
+    #[napi(getter)]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Returns whether it is connected.
+    #[napi(getter, ts_return_type = "'connected' | 'disconnected' | 'lost' | 'closed'")]
+    pub fn state(&self) -> String {
+        let state = self.target().map_or(State::Closed, |target| target.state());
         match state {
             State::Connected => "connected",
             State::Disconnected => "disconnected",
@@ -166,10 +166,11 @@ impl Bridge {
         .to_owned()
     }
 
-    /// Returns the `TargetInfo` of a target as JSON. `None` after it was closed.
+    /// Returns its `TargetInfo` without `cwd` and `rttMs` as JSON. `None` after it was closed.
     #[napi]
-    pub fn target_info(&self, target: u32) -> Option<String> {
-        let (facts, sent) = self.calls.target(target).ok()?.facts();
+    pub fn info(&self) -> Option<String> {
+        let target = self.target().ok()?;
+        let (facts, sent) = target.facts();
         let arch = match facts.arch.as_str() {
             "x86_64" => "x64",
             "aarch64" => "arm64",
@@ -184,21 +185,33 @@ impl Bridge {
             user: &facts.user,
             uid: facts.uid,
             home: &facts.home,
-            cwd: &facts.cwd,
             pid: facts.pid,
             bash: facts.bash.as_deref(),
-            program: InfoProgram { path: &facts.path, version: &facts.version, sent },
+            lingers: facts.lingers,
+            program: InfoProgram {
+                path: &facts.path,
+                sha256: target.sha256_for(&facts.arch),
+                version: &facts.version,
+                sent,
+            },
         };
         serde_json::to_string(&info).ok()
     }
 
-    /// Ends what runs on a target, and the target; answered by `done`.
+    /// Returns the directory there of the user's own registry. `None`: the user has no home there.
     #[napi]
-    pub fn close_target(&self, target: u32) -> u32 {
+    pub fn own_directory(&self) -> Option<String> {
+        let (facts, _) = self.target().ok()?.facts();
+        Some(own_directory(&facts)?.to_string_lossy().into_owned())
+    }
+
+    /// Ends what runs there, and the target; answered by `done`.
+    #[napi]
+    pub fn close(&self) -> u32 {
         let id = self.calls.number();
-        let taken = self.calls.take_target(target);
+        let taken = self.calls.take_target(self.number);
         let Some(runtime) = self.calls.started(id, runtime()) else { return id };
-        Arc::clone(&self.calls).call(id, runtime, None, None, async move {
+        self.calls.call(id, runtime, None, None, async move {
             if let Some(target) = taken {
                 target.close();
                 target.ended(CLOSED).await;
@@ -207,151 +220,29 @@ impl Bridge {
         });
         id
     }
+
+    /// Removes what is ours there, and closes the target; answered by `done`.
+    #[napi]
+    pub fn uninstall(&self) -> u32 {
+        let id = self.calls.number();
+        let asked = self.target().and_then(|target| Ok((runtime()?, target)));
+        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        self.calls.take_target(self.number);
+        self.calls.call(id, runtime, None, None, async move {
+            let removed = target.uninstall().await;
+            target.ended(CLOSED).await;
+            removed.map_or_else(NativeEvent::from, |()| NativeEvent::Done)
+        });
+        id
+    }
+
+    pub(super) fn target(&self) -> Result<Arc<Target>, Error> {
+        self.calls.target(self.number)
+    }
 }
 
 fn kind(target: &Target) -> String {
     serde_json::to_value(target.kind()).ok().and_then(|kind| Some(kind.as_str()?.to_owned())).unwrap_or_default()
-}
-
-/// A session on a target.
-#[napi]
-pub struct NativeSessionThere {
-    calls: Arc<Calls>,
-    target: u32,
-    number: u64,
-    /// The directory that the last command has left.
-    cwd: Arc<Mutex<String>>,
-}
-
-#[napi]
-impl NativeSessionThere {
-    /// `cwd` is an absolute path there.
-    #[napi(constructor)]
-    pub fn new(bridge: &Bridge, target: u32, cwd: String) -> Self {
-        let calls = Arc::clone(&bridge.calls);
-        let number = u64::from(calls.number());
-        let session = Self { calls, target, number, cwd: Arc::new(Mutex::new(cwd.clone())) };
-        session.tell(OfSession::Begin(cwd));
-        session
-    }
-
-    /// Returns the directory that the last command has left.
-    #[napi(getter)]
-    pub fn cwd(&self) -> String {
-        self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
-    /// result. An empty `cwd` is the session's own.
-    #[napi]
-    pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let id = self.calls.number();
-        let place = Place::Session(self.number);
-        let order = OrderThere { command, cwd, options, stdin, place };
-        let left = Arc::clone(&self.cwd);
-        let own = self.cwd();
-        self.calls.run_there(id, self.target, order, Some(own), Target::run, move |ended| {
-            if let Distant::Outcome(_, Some(cwd)) = ended {
-                left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(cwd);
-            }
-        });
-        id
-    }
-
-    /// Forgets all state when its turn comes. Answered by `done`.
-    #[napi]
-    pub fn reset(&self) -> u32 {
-        let id = self.calls.number();
-        let asked = self.calls.target(self.target).and_then(|target| Ok((runtime()?, target)));
-        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
-        let answer = target.ask(Ask::Session(self.number, OfSession::Reset));
-        self.calls.call(id, runtime, None, None, async move {
-            match answer.await {
-                Ok(_) => NativeEvent::Done,
-                Err(unanswered) => unanswered.into(),
-            }
-        });
-        id
-    }
-
-    /// Refuses further commands.
-    #[napi]
-    pub fn close(&self) {
-        self.tell(OfSession::Close);
-    }
-
-    /// Tells the program something whose answer nobody waits for. A target that is closed has no sessions.
-    fn tell(&self, what: OfSession) {
-        if let (Ok(target), Ok(runtime)) = (self.calls.target(self.target), runtime()) {
-            runtime.spawn(target.ask(Ask::Session(self.number, what)));
-        }
-    }
-}
-
-/// A command for a target, as it crosses from JavaScript.
-pub struct OrderThere {
-    /// The command.
-    pub command: String,
-    /// An absolute path there.
-    pub cwd: String,
-    /// The options as JSON.
-    pub options: String,
-    /// Bytes for standard input.
-    pub stdin: Option<Uint8Array>,
-    /// What runs the command.
-    pub place: Place,
-}
-
-impl Calls {
-    /// Runs a command on its target. `own_cwd`: the directory that it is judged by, if its own is empty. `start` gives
-    /// it to the target, and `on_end` sees how it ended.
-    pub fn run_there(
-        self: &Arc<Self>,
-        id: u32,
-        target: u32,
-        order: OrderThere,
-        own_cwd: Option<String>,
-        start: impl FnOnce(&Arc<Target>, Order, Judged) -> Result<DistantRun, Error>,
-        on_end: impl FnOnce(&Distant) + Send + 'static,
-    ) {
-        let OrderThere { command, cwd, options, stdin, place } = order;
-        let started = self.target(target).and_then(|target| {
-            let (facts, _) = target.facts();
-            let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
-            let given = RawOptions::from_json(&options)?;
-            let raw = RawOptions {
-                command: command.clone(),
-                cwd: if cwd.is_empty() { own_cwd.unwrap_or_default() } else { cwd.clone() },
-                host_env: facts.environment.clone(),
-                umask: facts.umask,
-                stdin: stdin.clone(),
-                guard: given.safety.guard().map_err(RequestError::from)?,
-                ..given
-            };
-            let judged = judged(raw)?;
-            if judged.aborted {
-                return Ok((runtime()?, Err(judged.outcome)));
-            }
-            let order = Order { command, cwd, options, stdin, place, registry: None, background: false };
-            Ok((runtime()?, Ok(start(&target, order, judged)?)))
-        });
-        let Some((runtime, started)) = self.started(id, started) else { return };
-        let run = match started {
-            Ok(run) => run,
-            Err(outcome) => return self.emitter(id).emit(NativeEvent::result(outcome, None)),
-        };
-        let (reply, inbox) = unbounded_channel();
-        let emitter = self.emitter(id);
-        self.call(id, runtime, Some(reply), None, async move {
-            let ended = run.finish(emitter, inbox).await;
-            on_end(&ended);
-            match ended {
-                Distant::Outcome(outcome, cwd) => NativeEvent::result(*outcome, cwd),
-                Distant::Failed(error) => error.into(),
-                Distant::Unreachable(error) => error.into(),
-            }
-        });
-    }
 }
 
 impl From<Unanswered> for NativeEvent {
@@ -361,25 +252,21 @@ impl From<Unanswered> for NativeEvent {
             Unanswered::Unreachable(error) => error.into(),
             Unanswered::Lost(why) => {
                 let message = format!("the target is lost, and it is not known whether this was done: {why}");
-                TargetError { reason: Reason::Lost, message, stderr: String::new() }.into()
+                unusable(None, Reason::Lost, message, String::new())
             }
         }
     }
 }
 
 impl From<TargetError> for NativeEvent {
-    fn from(error: TargetError) -> Self {
-        let reason = serde_json::to_value(error.reason).ok().and_then(|reason| Some(reason.as_str()?.to_owned()));
-        Self::Error {
-            error: NativeError {
-                code: "ERR_BASH_TARGET".to_owned(),
-                message: error.message,
-                errno: None,
-                findings: None,
-                missing: None,
-                reason,
-                stderr: Some(error.stderr),
-            },
-        }
+    fn from(TargetError { target, reason, message, stderr }: TargetError) -> Self {
+        unusable(Some(target), reason, message, stderr)
     }
+}
+
+fn unusable(target: Option<String>, reason: Reason, message: String, stderr: String) -> NativeEvent {
+    let reason = serde_json::to_value(reason).ok().and_then(|reason| Some(reason.as_str()?.to_owned()));
+    let (code, stderr) = ("ERR_BASH_TARGET".to_owned(), Some(stderr));
+    let error = NativeError { code, message, errno: None, findings: None, missing: None, target, reason, stderr };
+    NativeEvent::Error { error }
 }

@@ -14,7 +14,8 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::TerminalWaited;
-use super::target::OrderThere;
+use super::target::NativeTarget;
+use super::target_run::OrderThere;
 use remote::Place;
 use remote::client::{Distant, Target};
 use runner::error::Error;
@@ -97,19 +98,18 @@ impl NativeTerminal {
     #[napi]
     pub fn start_there(
         &self,
-        target: u32,
+        target: &NativeTarget,
         command: String,
         cwd: String,
         options: String,
         stdin: Option<Uint8Array>,
     ) -> u32 {
-        let id = self.calls.number();
         let TerminalSize { cols, rows } = self.terminal.size();
         let place = Place::Terminal { cols, rows, drawn: false };
-        let order = OrderThere { command, cwd, options, stdin, place };
+        let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
         let (terminal, ends) = (Arc::clone(&self.terminal), Ends(Arc::clone(&self.terminal)));
         let start = move |target: &Arc<Target>, order, judged| target.run_in_terminal(order, judged, &terminal);
-        self.calls.run_there(id, target, order, None, start, move |ended| match ended {
+        let id = self.calls.run_there(target.number, order, None, start, move |ended| match ended {
             Distant::Outcome(outcome, _) => ends.0.end(outcome.exit_code),
             Distant::Failed(_) | Distant::Unreachable(_) => ends.0.take_back(),
         });
@@ -255,7 +255,7 @@ impl Calls {
             match command.finish(emitter, inbox).await {
                 Ok(ran) => {
                     ends.0.end(ran.outcome.exit_code);
-                    NativeEvent::result(ran.outcome, None)
+                    NativeEvent::result(ran.outcome, None, None)
                 }
                 Err(error) => {
                     ends.0.take_back();

@@ -6,8 +6,8 @@ import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
-import { defaultRegistry } from './registry/index.ts';
-import { directoryOf, prefixed, toNative } from './request.ts';
+import { defaultRegistryOn } from './registry/index.ts';
+import { begin, directoryOf, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import type { BashOptions } from './types.ts';
 
@@ -19,12 +19,12 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   checkOptions('bash', command, options);
   const given = withRegistry(options);
   const kind = given.mode === 'background' ? 'task' : 'command';
-  const observer = Observer.of(kind, command, options, () => directoryOf(options.cwd));
+  const observer = Observer.of(kind, command, options, () => directoryOf(options));
   const tasks = observer && tasksOf(given.registry);
   const streams = streamsIn(options);
   const end = streams && new StreamsEnd(streams);
   const call = {
-    begin: (way) => way.start(...toNative(command, observer?.withVariables(given) ?? given, observer)),
+    begin: (way) => begin(way, command, observer?.withVariables(given) ?? given, observer),
     kind: 'result',
     onEvent: (way, id, event) => onRunEvent(way, id, event, options, observer, end),
     signal: options.signal,
@@ -32,6 +32,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
       way.abort(id);
       observer?.kill('abort');
     },
+    target: options.target?.id,
   } satisfies Omit<Call<'result', unknown>, 'answer'>;
   const ran = isUnfinished(given)
     ? settled({ ...call, answer: (event) => event }).then((event) =>
@@ -44,7 +45,9 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
 /** Adds the default registry for a command that starts in the background or moves there. */
 export function withRegistry(options: BashOptions): BashOptions {
   const needed = options.mode === 'background' || options.onTimeout === 'background';
-  return needed && options.registry === undefined ? { ...options, registry: defaultRegistry() } : options;
+  return needed && options.registry === undefined
+    ? { ...options, registry: defaultRegistryOn(options.target) }
+    : options;
 }
 
 /** Passes the event of a running command on to its listeners. */

@@ -1,6 +1,27 @@
 import type { ConfineMissing } from '../native.cjs';
 import type { Finding } from './safety/analysis.ts';
 
+/**
+ * Why a target cannot be used. `'unreachable'`: no transport, route or container, as the transport says. `'auth'`,
+ * `'host-key'`: as ssh says. `'shell'`: the login shell ended, or printed over 64 KiB, before our text ran.
+ * `'timeout'`: it took longer than `connectTimeoutMs`. `'no-place'`: nowhere to start a program from. `'no-program'`:
+ * the npm package is missing. `'hash'`: `hostProgram` is missing or another one. `'unsupported'`: there is no program
+ * for this system. `'protocol'`: what answered is no program of ours. `'lost'`: the target was lost before the call
+ * began, or before it answered.
+ */
+export type TargetReason =
+  | 'unreachable'
+  | 'auth'
+  | 'host-key'
+  | 'shell'
+  | 'timeout'
+  | 'no-place'
+  | 'no-program'
+  | 'hash'
+  | 'unsupported'
+  | 'protocol'
+  | 'lost';
+
 /** The codes of a `BashError`. */
 export type BashErrorCode =
   /** An argument or an option has the wrong type or an impossible value, or does not exist. */
@@ -25,10 +46,12 @@ export type BashErrorCode =
   | 'ERR_BASH_UNKNOWN_OUTPUT'
   /** `maxTasks` tasks run already. */
   | 'ERR_BASH_TOO_MANY_TASKS'
-  /** The session, the terminal or the registry was closed. */
+  /** The session, the terminal, the registry or the target was closed. */
   | 'ERR_BASH_CLOSED'
   /** This system, or this place, cannot do it. */
   | 'ERR_BASH_UNSUPPORTED'
+  /** The target cannot be used, and nothing was started; see `reason`. */
+  | 'ERR_BASH_TARGET'
   /** The signal of `BackgroundRegistry.start` was aborted before the start. */
   | 'ABORT_ERR';
 
@@ -43,6 +66,12 @@ export class BashError extends Error {
   declare readonly findings?: Finding[];
   /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
   declare readonly missing?: ConfineMissing[];
+  /** The name of the target, for an error of a call with one. */
+  declare readonly target?: string;
+  /** Why the target cannot be used, with `ERR_BASH_TARGET`. */
+  declare readonly reason?: TargetReason;
+  /** What the transport and the login shell have said, cleaned, at most 4 KiB; with `ERR_BASH_TARGET`. */
+  declare readonly stderr?: string;
 
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]) {
     super(message);

@@ -14,6 +14,8 @@ import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
 import type { Truncate } from './output.ts';
 import type { BashEnded, BashResult } from './result.ts';
+import { connectTo } from './target/index.ts';
+import type { ConnectOptions, Target, TargetAddress } from './target/types.ts';
 import type { BashOptions, ForegroundOptions } from './types.ts';
 import { undoForecast } from './undo/forecast.ts';
 import { listUndoPoints, undoRun } from './undo/index.ts';
@@ -53,7 +55,7 @@ export type {
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export type { StaleFile } from './core/stale.ts';
-export { BashError, type BashErrorCode } from './errors.ts';
+export { BashError, type BashErrorCode, type TargetReason } from './errors.ts';
 export { listChecks, readTests } from './evidence/index.ts';
 export type {
   Check,
@@ -104,7 +106,7 @@ export type {
   BackgroundWaitOptions,
   TaskName,
 } from './registry/types.ts';
-export type { BashBackgrounded, BashEnded, BashResult, BashRun } from './result.ts';
+export type { BashBackgrounded, BashEnded, BashLost, BashResult, BashRun } from './result.ts';
 export type {
   Analysis,
   CommandRedirect,
@@ -120,6 +122,19 @@ export { analyze, decide, safetyRules } from './safety/index.ts';
 export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 export { BashSession, type SessionResult } from './session.ts';
 export { warmShells, warmUp } from './shells.ts';
+export type {
+  ConnectOptions,
+  ContainerAddress,
+  FileKind,
+  FileStat,
+  ForwardedPort,
+  PodAddress,
+  SshAddress,
+  Target,
+  TargetAddress,
+  TargetInfo,
+  TargetState,
+} from './target/types.ts';
 export type { BashLimits, BashOptions, ForegroundOptions, ReuseOptions } from './types.ts';
 export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
@@ -146,6 +161,20 @@ export function bash(command: string, options?: ForegroundOptions): Promise<Bash
 export function bash(command: string, options?: BashOptions): Promise<BashResult>;
 export function bash(command: string, options?: BashOptions): Promise<BashResult> {
   return run(command, options);
+}
+
+/**
+ * Connects to a machine or container, on which commands then run with the option `target`. It sends the host program of
+ * this package there if it is missing, starts it, and keeps the connection until `close()`: through cuts of up to
+ * `detachMs`, in which work goes on there and calls wait. See docs/remote.md.
+ *
+ * Rejects with `ERR_BASH_TARGET` and its `reason` if the target cannot be reached, and with `ERR_BASH_INVALID_ARG` for
+ * an option that does not exist or has the wrong type, and for an address that a program could take for an option.
+ *
+ * @example await using target = await connect({ ssh: 'dev@build1', cwd: '/srv/project' });
+ */
+export function connect(to: TargetAddress & ConnectOptions): Promise<Target> {
+  return connectTo(to);
 }
 
 /**

@@ -24,6 +24,7 @@ import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
+import { TARGET } from './target/handle.ts';
 import type { BashLimits, BashOptions, ReuseOptions } from './types.ts';
 import { RECEIPT, UNDO } from './undo/options.ts';
 
@@ -43,6 +44,7 @@ const SAFETY: Checks<SafetyOptions> = {
 
 /** The check of each option of `bash()`. The addon checks the ranges. */
 const BASH: Checks<BashOptions> = {
+  target: TARGET,
   args: strings,
   cwd: (value, name) => {
     const hint = value instanceof URL ? 'use fileURLToPath(url)' : '';
@@ -184,8 +186,21 @@ export function checkOptions(
     const value = given[name];
     if (value !== undefined) checks[name]?.(value, name);
   }
+  checkPlace(given);
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
+}
+
+/** Checks what depends on the machine that runs the command. */
+function checkPlace({ target, registry, spill }: BashOptions): void {
+  const place = (given: BashOptions['target']) => (given ? `the target ${given.id}` : 'this machine');
+  if (registry !== undefined && handleOf(registry)?.target !== target) {
+    const problem = `registry: its tasks run on ${place(handleOf(registry)?.target)}, and the command on ${place(target)}`;
+    throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; give both the same target`);
+  }
+  if (target && typeof spill === 'object' && spill.allocate) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'spill.allocate: whole outputs of a target are files there');
+  }
 }
 
 /**

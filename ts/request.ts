@@ -1,4 +1,4 @@
-import type { Bridge } from '../native.cjs';
+import type { Bridge, NativeTarget } from '../native.cjs';
 import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
@@ -11,8 +11,27 @@ import { KEEPING, type Kept, keeperOf, STORE_BYTES } from './reduce/keeping.ts';
 import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import { nativeSafety } from './safety/options.ts';
+import { pathOn, thereOf } from './target/handle.ts';
 import type { BashOptions } from './types.ts';
 import { nativeUndo } from './undo/options.ts';
+
+/** Begins a command, here or on its target. Returns the number of the call. */
+export function begin(way: Bridge, command: string, given: BashOptions, observer?: Observer | undefined): number {
+  const there = thereOf(given.target);
+  return there
+    ? there.native.start(...toThere(command, given, observer))
+    : way.start(...toNative(command, given, observer));
+}
+
+/** Returns the arguments of `NativeTarget.start`. */
+export function toThere(
+  command: string,
+  given: BashOptions,
+  observer?: Observer | undefined,
+): Parameters<NativeTarget['start']> {
+  const text = prefixed(command, given.prefix);
+  return [text, directoryOf(given), optionsText(given, observer), bytesOf(given.stdin)];
+}
 
 /** Returns the arguments of `Bridge.start` and `NativeRegistry.start`. */
 export function toNative(
@@ -22,7 +41,7 @@ export function toNative(
 ): Parameters<Bridge['start']> {
   return [
     prefixed(command, given.prefix),
-    directoryOf(given.cwd),
+    directoryOf(given),
     ownEnvironment(),
     process.umask(),
     optionsText(given, observer),
@@ -58,6 +77,8 @@ const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
   'snapshot',
   'spill',
   'stdin',
+  'taps',
+  'target',
   'undo',
 ]);
 
@@ -75,20 +96,26 @@ export function optionsText(
 ): string {
   const options: Record<string, unknown> = {};
   for (const name of PLAIN) options[name] = given[name];
-  const { env, spill, snapshot } = given;
+  const { spill, snapshot } = given;
+  const there = thereOf(given.target);
+  const path = pathOn(given.target);
+  const env = there?.env || given.env ? { ...there?.env, ...given.env } : undefined;
   const streams = streamsIn(given);
   // Without `undefined`, which JSON leaves out.
   if (env) options.env = Object.entries(env);
   if (ownEnv?.length) options.ownEnv = ownEnv;
   options.safety = nativeSafety(given.safety);
   options.spill = typeof spill === 'object' ? { ...spill, allocate: spill.allocate !== undefined } : spill;
-  options.snapshot = typeof snapshot === 'string' ? resolve(snapshot) : snapshot;
+  if (there && typeof spill === 'object' && spill.dir) options.spill = { ...spill, dir: path(spill.dir) };
+  options.snapshot = typeof snapshot === 'string' ? path(snapshot) : snapshot;
   options.confine = nativeConfinement(given);
-  options.undo = nativeUndo(given.undo);
+  options.undo = nativeUndo(given.undo, path);
   options.reduce = nativeReductionOf(given);
   const keeping = (given as Kept)[KEEPING];
   options.isProducer = keeping?.isProducer || undefined;
-  if (given.taps === 'on') options.tapBytes = keeping ? keeperOf(keeping.store).maxBytes : STORE_BYTES;
+  // A tap of a target is a file there, which no store of outputs here can take over.
+  if (!there) options.taps = given.taps;
+  if (options.taps === 'on') options.tapBytes = keeping ? keeperOf(keeping.store).maxBytes : STORE_BYTES;
   Object.assign(options, nativeEntry(given));
   options.registry = handleOf(given.registry)?.native.id;
   options.aborted = given.signal?.aborted || undefined;
@@ -104,9 +131,12 @@ export function optionsText(
 }
 
 /**
- * Returns the absolute path of `cwd`, or of the host's own directory. Throws `ERR_BASH_CWD_NOT_FOUND` if that is gone.
+ * Returns the absolute path of `cwd`, here or there. Without one it is the directory of the target, or the host's own.
+ * Throws `ERR_BASH_CWD_NOT_FOUND` if that is gone.
  */
-export function directoryOf(cwd: string | undefined): string {
+export function directoryOf({ cwd, target }: BashOptions): string {
+  const there = thereOf(target);
+  if (there) return resolve(there.cwd, cwd ?? '');
   try {
     return cwd === undefined ? process.cwd() : resolve(cwd);
   } catch {

@@ -70,6 +70,8 @@ export interface BashRun {
   view: View | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
+  /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
+  target: string | null;
 }
 
 /** The result of a command that has ended. */
@@ -95,10 +97,25 @@ export interface BashBackgrounded extends BashRun {
 }
 
 /**
+ * The result of a command whose end is not known, with the output that has arrived. Only a command on a target has it:
+ * the target was lost, or closed, while the command ran.
+ */
+export interface BashLost extends BashRun {
+  /** It is not known how the command ended. */
+  status: 'lost';
+  /** `null`: it is not known. */
+  exitCode: null;
+  /** `null`: it is not known. */
+  signal: null;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+
+/**
  * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
  * round trip keep it whole.
  */
-export type BashResult = BashEnded | BashBackgrounded;
+export type BashResult = BashEnded | BashBackgrounded | BashLost;
 
 /** The result that an event has as JSON, with the known files that the run changed. Its view is still a draft. */
 export function resultOf(

@@ -1,8 +1,9 @@
-import type { NativeSession } from '../native.cjs';
+import type { NativeSession, NativeSessionThere } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
 import { newOwner } from './confine/owner.ts';
 import { resolve } from './core/builtins.ts';
 import { type Call, settled, theBridge } from './core/calls.ts';
+import { invalid } from './core/checks.ts';
 import { DECIDED, type Decided } from './core/ledger.ts';
 import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
@@ -14,6 +15,7 @@ import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
 import { bytesOf, directoryOf, hostEnvironment, optionsText, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
+import { type There, thereOf } from './target/handle.ts';
 import type { BashOptions } from './types.ts';
 
 /** The result of a command of a session. */
@@ -35,7 +37,7 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/;
  * Its state is kept in this process only.
  */
 export class BashSession {
-  readonly #native: NativeSession;
+  readonly #native: NativeSession | NativeSessionThere;
   readonly #options: BashOptions;
   readonly #hostEnvironment = hostEnvironment();
   /** The owner of the worlds of its commands. The root is the first directory. */
@@ -54,9 +56,12 @@ export class BashSession {
   constructor(options: BashOptions = {}) {
     checkOptions('BashSession', '', options);
     this.#options = { ...options };
-    const first = directoryOf(options.cwd);
-    this.#native = new (loadNative().NativeSession)(theBridge(), first);
-    this.#owner = newOwner(first, this.#native);
+    const first = directoryOf(options);
+    const there = thereOf(options.target);
+    const { NativeSession, NativeSessionThere } = loadNative();
+    const here = there ? undefined : new NativeSession(theBridge(), first);
+    this.#native = here ?? new NativeSessionThere((there as There).native, first);
+    this.#owner = newOwner(first, here);
     this.#owner.begin(this.#options);
     // A tool with this session also runs other commands in the session's world, such as a command in a terminal.
     Object.defineProperty(this, OWNER, { value: this.#owner });
@@ -84,7 +89,11 @@ export class BashSession {
    * @example const { stdout, cwd } = await session.run('cd src && ls');
    */
   async run(command: string, options: BashOptions = {}): Promise<SessionResult> {
-    checkOptions('BashSession.run', command, options);
+    const { target } = this.#options;
+    if (options.target !== undefined && options.target !== target) {
+      throw invalid('target', options.target?.id, "the session's own, which is that of its constructor");
+    }
+    checkOptions('BashSession.run', command, target ? { ...options, target } : options);
     if (this.#closed) throw closed();
     const { env: _, cwd, ...over } = options;
     const given = Object.entries(over).filter(([, value]) => value !== undefined);
@@ -111,7 +120,7 @@ export class BashSession {
     const call = {
       begin: () => {
         const native = optionsText(all, observer, ownEnv);
-        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, bytesOf(all.stdin));
+        id = this.#begin(text, own, native, bytesOf(all.stdin));
         return id;
       },
       kind: 'result',
@@ -121,6 +130,7 @@ export class BashSession {
         way.abort(number);
         observer?.kill('abort');
       },
+      target: this.#options.target?.id,
     } satisfies Omit<Call<'result', unknown>, 'answer'>;
     const inDirectory = (result: BashResult, cwd: string | undefined) =>
       ({ ...result, cwd: cwd ?? '' }) as SessionResult;
@@ -136,6 +146,13 @@ export class BashSession {
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  #begin(text: string, cwd: string, options: string, stdin: Uint8Array | null): number {
+    const native = this.#native;
+    return native instanceof loadNative().NativeSessionThere
+      ? native.run(text, cwd, options, stdin)
+      : native.run(text, cwd, this.#hostEnvironment, process.umask(), options, stdin);
   }
 
   /**

@@ -1,8 +1,9 @@
-import type { WarmShells } from '../native.cjs';
+import type { Bridge, WarmShells } from '../native.cjs';
 import { settled } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
 import { checkOptions } from './options.ts';
-import { toNative } from './request.ts';
+import { toNative, toThere } from './request.ts';
+import { thereOf } from './target/handle.ts';
 import type { BashOptions } from './types.ts';
 
 /**
@@ -18,8 +19,10 @@ import type { BashOptions } from './types.ts';
 export async function warmUp(options: BashOptions = {}): Promise<boolean> {
   checkOptions('warmUp', '', options);
   const { mode, registry, onTimeout, onOutput, onSnapshot, onPrompt, signal, ...rest } = options;
-  const request = toNative(':', rest);
-  return settled({ begin: (way) => way.warmUp(...request), kind: 'warm', answer: ({ ready }) => ready });
+  const there = thereOf(options.target);
+  const begin = (way: Bridge) =>
+    there ? there.native.warmUp(...toThere(':', rest)) : way.warmUp(...toNative(':', rest));
+  return settled({ begin, kind: 'warm', answer: ({ ready }) => ready, target: there?.id });
 }
 
 /** Counts the warm shells of this process and the commands that used one. Starts nothing. */

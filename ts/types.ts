@@ -5,6 +5,7 @@ import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import type { ReduceOptions } from './reduce/types.ts';
 import type { BackgroundRegistry } from './registry/index.ts';
 import type { SafetyOptions } from './safety/types.ts';
+import type { Target } from './target/types.ts';
 import type { UndoOptions } from './undo/types.ts';
 
 /**
@@ -19,6 +20,14 @@ export interface BashOptions {
    * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
    */
   args?: string[] | undefined;
+  /**
+   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
+   * in its directory. The login environment there takes the place of `process.env`.
+   *
+   * @default this machine
+   * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
+   */
+  target?: Target | undefined;
   /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
@@ -365,9 +374,13 @@ export interface BashOptions {
   actor?: Actor | undefined;
 }
 
-/** Options with which a command cannot go to the background, so that its result has an exit code. */
+/**
+ * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
+ */
 export type ForegroundOptions = {
-  [Name in keyof BashOptions]: Name extends 'registry' ? undefined : Exclude<BashOptions[Name], 'background'>;
+  [Name in keyof BashOptions]: Name extends 'registry' | 'target'
+    ? undefined
+    : Exclude<BashOptions[Name], 'background'>;
 };
 
 /** Options of the re-use of results. */

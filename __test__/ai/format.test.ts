@@ -28,6 +28,7 @@ const TASK: BackgroundTask = {
   exitCode: null,
   signal: null,
   endedAt: null,
+  target: null,
 };
 const UNCUT: Truncation = {
   keep: 'tail',

@@ -117,7 +117,17 @@ describe('what a model reads of a receipt', () => {
 
   test('the check of a task has it, relative to the directory of the task', () => {
     const task = {
-      ...{ id: 't1', pid: 7, pgid: 7, command: 'make', cwd: CWD, logPath: '/l', startedAt: 1, endedAt: 2 },
+      ...{
+        id: 't1',
+        pid: 7,
+        pgid: 7,
+        command: 'make',
+        cwd: CWD,
+        logPath: '/l',
+        startedAt: 1,
+        endedAt: 2,
+        target: null,
+      },
       ...{ state: 'exited' as const, exitCode: 0, signal: null },
     };
     const check = { ...CHECK, task, runId: 'run-1', receipt: receipt({ created: [change(`${CWD}/a`)] }) };

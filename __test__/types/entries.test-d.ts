@@ -34,6 +34,8 @@ export function outputs(output: BashToolOutput): string | number | null {
       return output.exitCode satisfies null;
     case 'backgrounded':
       return output.background.logPath;
+    case 'lost':
+      return output.target;
     default:
       return output.exitCode satisfies number;
   }

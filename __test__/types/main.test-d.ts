@@ -9,6 +9,7 @@ import {
   type BashEnded,
   BashError,
   type BashErrorCode,
+  type BashLost,
   type BashOptions,
   type BashResult,
   BashSession,
@@ -61,17 +62,21 @@ export async function ended() {
 export async function results(options: BashOptions) {
   const result = await bash('make', options);
   true satisfies Same<typeof result, BashResult>;
-  true satisfies Same<BashResult['status'], 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'>;
+  true satisfies Same<BashResult['status'], 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'lost'>;
   if (result.status === 'backgrounded') {
     result satisfies BashBackgrounded;
     result.exitCode satisfies null;
     result.background.pid satisfies number;
+  } else if (result.status === 'lost') {
+    result satisfies BashLost;
+    result.exitCode satisfies null;
+    result.background satisfies null;
   } else {
     result satisfies BashEnded;
     (result.exitCode + 1) satisfies number;
     result.background satisfies null;
   }
-  if (result.exitCode === null) result.background satisfies BackgroundTask;
+  if (result.exitCode === null) result satisfies BashBackgrounded | BashLost;
   if (result.background !== null) result.status satisfies 'backgrounded';
   if (result.status === 'timed-out') result.exitCode.toFixed();
   // @ts-expect-error an exit code may be null until the status is known
@@ -88,6 +93,8 @@ export async function results(options: BashOptions) {
       return result.exitCode;
     case 'backgrounded':
       return result.background.id;
+    case 'lost':
+      return result.target;
     default:
       return result satisfies never;
   }
@@ -98,7 +105,7 @@ export async function sessions() {
   const result: SessionResult = await session.run('cd /tmp');
   result satisfies BashResult;
   result.cwd satisfies string;
-  if (result.status !== 'backgrounded') result.exitCode satisfies number;
+  if (result.status === 'exited') result.exitCode satisfies number;
   // @ts-expect-error the options are those of bash
   await session.run('true', { timeout: 5_000 });
 }

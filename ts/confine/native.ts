@@ -1,5 +1,5 @@
-import { resolve } from '../core/builtins.ts';
 import { OWNER, type Owner } from '../core/world.ts';
+import { pathOn } from '../target/handle.ts';
 import type { BashOptions } from '../types.ts';
 import type { ConfineOptions } from './types.ts';
 
@@ -22,7 +22,7 @@ export function nativeConfinement(given: BashOptions): NativeConfinement | undef
   const owner = (given as { [OWNER]?: Owner })[OWNER];
   return {
     // The store is hidden from the command.
-    options: dir === undefined ? options : { ...options, store: resolve(dir) },
+    options: dir === undefined ? options : { ...options, store: pathOn(given.target)(dir) },
     ...(owner && { owner: owner.number, root: owner.root, joins: owner.joins ?? false }),
   };
 }

@@ -15,7 +15,8 @@ export function newOwner(root: string, session?: NativeSession): Owner {
     number: native.number,
     root,
     begin(options: BashOptions) {
-      if (confinementOf(options.confine) === null) return;
+      // The worlds of a target begin with their first command.
+      if (options.target || confinementOf(options.confine) === null) return;
       const first: BashOptions & Owned = { ...options, ...NOT_OF_FIRST, cwd: root, [OWNER]: owner };
       try {
         const [, cwd, hostEnvironment, umask, text] = toNative(':', first);

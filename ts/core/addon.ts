@@ -136,6 +136,12 @@ function failure(message: string, cause?: unknown): BashError {
   return error;
 }
 
+/** Returns a file of a build beside the package. `null` if there is none. */
+export function besidePackage(name: string): string | null {
+  const file = hasPackage() ? join(dirname(__filename), '..', name) : null;
+  return file !== null && existsSync(file) ? file : null;
+}
+
 /** Returns whether this code is at its place in the package. */
 function hasPackage(): boolean {
   if (!hasFileName()) return false;

@@ -9,7 +9,7 @@ if (typeof process.getBuiltinModule !== 'function') {
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { homedir, tmpdir } = process.getBuiltinModule('node:os');
-const { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } =
+const { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } =
   process.getBuiltinModule('node:fs');
 const { constants, copyFile, link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
 const { basename, dirname, isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
@@ -35,6 +35,7 @@ export {
   mkdtempSync,
   open,
   readFile,
+  readFileSync,
   realpathSync,
   resolve,
   rm,

@@ -19,7 +19,9 @@ type AnswerKind =
   | 'checks'
   | 'ledger'
   | 'answered'
-  | 'connected';
+  | 'connected'
+  | 'read'
+  | 'told';
 /** The events that a registry sends unasked. */
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
 /** The events of a command before the last one. */
@@ -38,6 +40,8 @@ export interface Call<Kind extends AnswerKind, T> {
   /** `abort` is called if the signal is aborted before the answer arrives. */
   signal?: AbortSignal | undefined;
   abort?(way: Bridge, id: number): void;
+  /** The name of the target that is called, for errors. */
+  target?: string | undefined;
 }
 
 /** Calls that have not settled. */
@@ -85,7 +89,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
       switch (event.kind) {
         case 'error':
           settle();
-          reject(errorOf(event, caller.stack));
+          reject(errorOf(event, call.target, caller.stack));
           break;
         case 'result':
         case 'task':
@@ -99,6 +103,8 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'ledger':
         case 'answered':
         case 'connected':
+        case 'read':
+        case 'told':
           settle();
           resolve(call.answer(event as EventOf<Kind>));
           break;
@@ -110,7 +116,8 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
   });
 }
 
-function errorOf({ error: { code, message, errno, findings, missing } }: EventOf<'error'>, caller = ''): BashError {
+function errorOf({ error: told }: EventOf<'error'>, target: string | undefined, caller = ''): BashError {
+  const { code, message, errno, findings, missing, reason, stderr } = told;
   const error = new BashError(
     code as BashErrorCode,
     message,
@@ -118,6 +125,9 @@ function errorOf({ error: { code, message, errno, findings, missing } }: EventOf
     findings === undefined ? undefined : (JSON.parse(findings) as Finding[]),
     missing === undefined ? undefined : (JSON.parse(missing) as ConfineMissing[]),
   );
+  const name = target ?? told.target;
+  if (name !== undefined) Object.assign(error, { target: name });
+  if (reason !== undefined) Object.assign(error, { reason, stderr });
   // The first line names an error that was never thrown.
   error.stack = [`${error.name}: ${message}`, ...caller.split('\n').slice(1)].join('\n');
   return error;

@@ -15,6 +15,8 @@ import type {
   NativeOwner,
   NativeRegistry,
   NativeSession,
+  NativeSessionThere,
+  NativeTarget,
   NativeTerminal,
   NativeText,
   noticeOfCut,
@@ -45,6 +47,8 @@ interface Native {
   NativeOwner: typeof NativeOwner;
   NativeRegistry: typeof NativeRegistry;
   NativeSession: typeof NativeSession;
+  NativeSessionThere: typeof NativeSessionThere;
+  NativeTarget: typeof NativeTarget;
   NativeTerminal: typeof NativeTerminal;
   NativeText: typeof NativeText;
   analyze: typeof analyze;

@@ -45,5 +45,10 @@ export async function* batches(
 export function recordRefusal({ command, options, ...entry }: Refusal): string | null {
   const { ledger, actor, cwd } = options;
   if (!(ledger ?? ledgerByEnvironment() ?? true)) return null;
-  return theBridge().recordRefusal(command, directoryOf(cwd), ownEnvironment(), JSON.stringify({ ...entry, actor }));
+  return theBridge().recordRefusal(
+    command,
+    directoryOf({ cwd }),
+    ownEnvironment(),
+    JSON.stringify({ ...entry, actor }),
+  );
 }

@@ -8,8 +8,9 @@ import { BashError } from '../errors.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions } from '../options.ts';
 import { patternOf } from '../registry/options.ts';
-import { directoryOf, toNative } from '../request.ts';
+import { directoryOf, toNative, toThere } from '../request.ts';
 import { type BashResult, resultOf } from '../result.ts';
+import { thereOf } from '../target/handle.ts';
 import { type TerminalDataListener, type TerminalExitListener, TerminalListeners } from './listeners.ts';
 import { checkWait, OF_TERMINALS, sizeOf, type TerminalOptions, type TerminalWaitOptions } from './options.ts';
 
@@ -84,14 +85,17 @@ export class PtySession {
     if (process.env.AGENT_BASH_NO_PTY === '1') {
       throw new BashError('ERR_BASH_UNSUPPORTED', 'pseudo-terminals are turned off here (AGENT_BASH_NO_PTY=1)');
     }
-    const observer = Observer.of('terminal', command, this.#options, () => directoryOf(this.#options.cwd));
+    const observer = Observer.of('terminal', command, this.#options, () => directoryOf(this.#options));
     this.#observer = observer;
     return new Promise((resolve, reject) => {
       let begun = false;
       const ran = settled({
         begin: () => {
           const options = observer?.withVariables(this.#options) ?? this.#options;
-          this.#command = this.#native.start(...toNative(command, options, observer));
+          const there = thereOf(options.target);
+          this.#command = there
+            ? this.#native.startThere(there.native, ...toThere(command, options, observer))
+            : this.#native.start(...toNative(command, options, observer));
           return this.#command;
         },
         kind: 'result',
@@ -110,6 +114,7 @@ export class PtySession {
           way.abort(id);
           observer?.kill('abort');
         },
+        target: this.#options.target?.id,
       });
       const result = observer ? observer.follow(ran) : ran;
       this.#result = result.then(async (ended) => {

@@ -1,11 +1,14 @@
 import type { NativeRegistry } from '../../native.cjs';
 import type { TaskObserver } from '../observe/tasks.ts';
+import type { Target } from '../target/types.ts';
 import type { RegistryListeners } from './listeners.ts';
 
 /** The parts of a `BackgroundRegistry` that its users do not reach. */
 export interface Handle {
   readonly native: NativeRegistry;
   readonly listeners: RegistryListeners;
+  /** The target of its tasks. `undefined`: this machine. */
+  readonly target: Target | undefined;
   closed: boolean;
 }
 

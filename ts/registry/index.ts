@@ -1,7 +1,8 @@
 import type { BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
 import { newOwner } from '../confine/owner.ts';
-import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
+import { homedir, isAbsolute, join } from '../core/builtins.ts';
 import { type EventOf, settled, theBridge } from '../core/calls.ts';
+import { invalid } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
 import { keepKnown, knownOf, staleOf } from '../core/stale.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
@@ -11,6 +12,8 @@ import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
+import { pathOn, thereOf } from '../target/handle.ts';
+import type { Target } from '../target/types.ts';
 import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
 import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
@@ -43,7 +46,7 @@ export class BackgroundRegistry {
    * Opens the directory, or makes it, and removes tasks that ended more than `retentionMs` ago.
    *
    * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for an option that does not exist, has the wrong type or is out of
-   * range, or the reason why the directory cannot be used.
+   * range, or the reason why the directory cannot be used. With a `target` each call rejects with that reason.
    *
    * @example const registry = new BackgroundRegistry({ dir: '/srv/project/.tasks' });
    */
@@ -56,7 +59,7 @@ export class BackgroundRegistry {
     this.#confine = options.confine;
     this.#owner = newOwner('/');
     this.#listeners = new RegistryListeners(native);
-    this.#handle = { native, listeners: this.#listeners, closed: false };
+    this.#handle = { native, listeners: this.#listeners, target: options.target, closed: false };
     keepHandle(this, this.#handle);
   }
 
@@ -68,9 +71,14 @@ export class BackgroundRegistry {
    */
   async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
     const { native } = this.#open();
-    checkOptions('BackgroundRegistry.start', command, options);
-    const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...rest } = options;
-    const observer = Observer.of('task', command, options, () => directoryOf(options.cwd));
+    const { target } = this.#handle;
+    if (options.target !== undefined && options.target !== target) {
+      throw invalid('target', options.target?.id, "the registry's own, which is that of its constructor");
+    }
+    checkOptions('BackgroundRegistry.start', command, { ...options, registry: undefined });
+    const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...own } = options;
+    const rest = target ? { ...own, target } : own;
+    const observer = Observer.of('task', command, rest, () => directoryOf(rest));
     const tasks = tasksOf(this);
     const started = settled({
       begin: () => native.start(...toNative(command, this.#confined(observer?.withVariables(rest) ?? rest))),
@@ -81,16 +89,34 @@ export class BackgroundRegistry {
       },
       signal: options.signal,
       abort: (_, id) => native.abort(id),
+      target: target?.id,
     });
     return observer ? observer.starts(started, tasks) : started;
   }
 
   /**
    * Returns all tasks as they are now, including tasks of other processes in the same directory. Ended tasks stay for
-   * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
+   * `retentionMs`. With a `target` they are as it has told them last; see `refresh`. Throws `ERR_BASH_CLOSED` after
+   * `close()`.
    */
   list(): BackgroundTask[] {
     return tasksIn(this.#open());
+  }
+
+  /**
+   * Resolves with all tasks as they are now, as `list` returns them. Asks the target, if there is one. Rejects with
+   * `ERR_BASH_CLOSED` after `close()`.
+   *
+   * @example const running = (await registry.refresh()).filter(({ state }) => state === 'running');
+   */
+  async refresh(): Promise<BackgroundTask[]> {
+    const { native, target } = this.#open();
+    return settled({
+      begin: () => native.refresh(),
+      kind: 'told',
+      answer: ({ answer }) => JSON.parse(answer) as BackgroundTask[],
+      target: target?.id,
+    });
   }
 
   /**
@@ -206,7 +232,7 @@ export class BackgroundRegistry {
    */
   #confined(options: BashOptions & Owned): BashOptions & Owned {
     const { confine = this.#confine } = options;
-    const owner = options[OWNER] ?? { ...this.#owner, root: directoryOf(options.cwd), joins: !this.#temporary };
+    const owner = options[OWNER] ?? { ...this.#owner, root: directoryOf(options), joins: !this.#temporary };
     return { ...options, ...(confine !== undefined && { confine }), [OWNER]: owner };
   }
 
@@ -255,6 +281,7 @@ function tasksIn({ native }: Handle): BackgroundTask[] {
 const NOT_RUNNING_HERE = new Set<string>(['ERR_BASH_UNSUPPORTED', 'ERR_BASH_UNKNOWN_TASK']);
 
 const defaults = new Map<string, BackgroundRegistry>();
+const defaultsOn = new WeakMap<Target, BackgroundRegistry>();
 
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
@@ -268,6 +295,21 @@ export function defaultRegistry(): BackgroundRegistry {
   if (known && !handleOf(known)?.closed) return known;
   const made = new BackgroundRegistry({ dir });
   defaults.set(dir, made);
+  return made;
+}
+
+/** Returns the default registry, or that of the user's own directory on a target. */
+export function defaultRegistryOn(target: Target | undefined): BackgroundRegistry {
+  const there = thereOf(target);
+  if (!target || !there) return defaultRegistry();
+  const known = defaultsOn.get(target);
+  if (known && !handleOf(known)?.closed) return known;
+  const dir = there.native.ownDirectory();
+  if (dir === null) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', `there is no home directory for background tasks on ${there.id}`);
+  }
+  const made = new BackgroundRegistry({ target, dir });
+  defaultsOn.set(target, made);
   return made;
 }
 
@@ -287,9 +329,11 @@ function defaultDirectory(): string {
   return join(home, '.local', 'state', 'agent-bash');
 }
 
-function toNativeOptions({ dir, maxTasks, maxLogBytes, retentionMs }: BackgroundRegistryOptions) {
+function toNativeOptions({ target, dir, maxTasks, maxLogBytes, retentionMs }: BackgroundRegistryOptions) {
   const options: NativeRegistryOptions = { temp: process.env.TMPDIR || '/tmp' };
-  if (dir !== undefined) options.dir = resolve(dir);
+  const there = thereOf(target);
+  if (there) options.target = there.native.number;
+  if (dir !== undefined) options.dir = pathOn(target)(dir);
   if (maxTasks !== undefined) options.maxTasks = maxTasks;
   if (maxLogBytes !== undefined) options.maxLogBytes = maxLogBytes;
   if (retentionMs !== undefined) options.retentionMs = retentionMs;

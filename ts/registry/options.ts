@@ -4,6 +4,7 @@ import { OPTION_TABLES } from '../options.ts';
 import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './types.ts';
 
 const REGISTRY: Checks<BackgroundRegistryOptions> = {
+  target: OPTION_TABLES.bash.target,
   dir: (value, name) => {
     if (typeof value !== 'string' || value === '' || value.includes('\0'))
       throw invalid(name, value, 'the path of a directory');

@@ -1,6 +1,7 @@
 import type { BackgroundTask, NativeCheck } from '../../native.cjs';
 import type { StaleFile } from '../core/stale.ts';
 import type { Evidence } from '../evidence/types.ts';
+import type { Target } from '../target/types.ts';
 import type { BashOptions } from '../types.ts';
 
 /** A task, its id, or its pid. */
@@ -8,6 +9,13 @@ export type TaskName = Pick<BackgroundTask, 'id'> | string | number;
 
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {
+  /**
+   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
+   *
+   * @default this machine
+   * @example new BackgroundRegistry({ target, dir: '.tasks' });
+   */
+  target?: Target | undefined;
   /**
    * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.

@@ -53,7 +53,7 @@ const OPTIONS: Record<keyof RenderOptions, [Test, string]> = {
 
 const OPTION_NAMES: OptionTable = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, PLAIN]));
 
-const STATUSES = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded'];
+const STATUSES = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'lost'];
 const RESULT: Record<string, [Test, string]> = {
   stdout: [isText, 'a string'],
   stderr: [isText, 'a string'],

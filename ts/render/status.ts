@@ -34,7 +34,7 @@ function ended(result: BashResult, givenLimit: number | undefined): Status {
   const nothing = status === 'aborted' && result.pid === 0;
   const parts = [inWords(result, limit)];
   if (status !== 'backgrounded' && !nothing) {
-    if (status !== 'exited') parts.push(`exit code ${exitCode}`);
+    if (status !== 'exited' && exitCode !== null) parts.push(`exit code ${exitCode}`);
     parts.push(duration(durationMs));
     // A timed-out run's own words already name the limit.
     if (limit !== undefined && limit !== null && status !== 'timed-out') parts.push(`limit ${duration(limit)}`);
@@ -63,5 +63,7 @@ function inWords(
       const after = moved && limit ? `, moved there after ${duration(limit)}` : '';
       return `in the background: pid ${background?.pid ?? pid}${after}`;
     }
+    case 'lost':
+      return 'lost: it is not known how the command ended';
   }
 }

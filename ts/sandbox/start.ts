@@ -8,6 +8,9 @@ import { OWNER, type Owned } from '../core/world.ts';
 import type { Base } from './base.ts';
 import type { Ended, Listener } from './output.ts';
 
+/** The exit code of a command whose end is not known, as ssh has it. */
+const LOST = 255;
+
 /** A command to start in a sandbox. */
 export interface Order {
   /** The text for bash. */
@@ -71,9 +74,9 @@ export function start(base: Base, order: Order): Started {
   };
   const ended = bash(order.command, streams ? withStreams(options, { ...streams, started }) : options)
     .finally(abort.unlink)
-    // Nothing moves to the background here, so there is always an exit code.
+    // Nothing moves to the background here, so only a command that is lost has no exit code.
     .then(({ exitCode, status, signal, survivors, confinement, runId, receipt, undo }) => ({
-      exitCode: exitCode ?? 0,
+      exitCode: exitCode ?? LOST,
       aborted: status === 'aborted',
       signal,
       survivors,

@@ -187,7 +187,8 @@ function directoryOf(output: object, { cwd }: Reading): string {
 
 /** Returns the notes, one per line, in brackets. */
 export function noteLines({ notes, confinement }: BashResult, { note }: Advice): string {
-  return notes.map((each) => `[${note(each, confinement)}]`).join('\n');
+  const others = notes.filter((each) => !isLoss(each));
+  return others.map((each) => `[${note(each, confinement)}]`).join('\n');
 }
 
 /**
@@ -263,7 +264,7 @@ function inBackground(result: BashResult, task: BackgroundTask, advice: Advice):
 }
 
 /** Returns how the command ended, or `''` for a plain success and for a command in the background. */
-export function headline({ status, exitCode, signal, timeoutMs }: BashResult): string {
+export function headline({ status, exitCode, signal, timeoutMs, notes }: BashResult): string {
   switch (status) {
     case 'exited':
       return exitCode === 0 ? '' : `[command failed: exit code ${exitCode}]`;
@@ -273,9 +274,19 @@ export function headline({ status, exitCode, signal, timeoutMs }: BashResult): s
       return timeoutMs === null ? '[command timed out]' : `[command timed out after ${timeoutMs / 1000}s]`;
     case 'aborted':
       return INTERRUPTED;
+    case 'lost':
+      return `[command lost: ${notes.find(isLoss)?.slice(LOSS.length) ?? 'it is not known how it ended'}]`;
     default:
       return '';
   }
+}
+
+/** The opening of the note about a command that is lost. */
+const LOSS = 'the command is lost: ';
+
+/** Returns whether a note says why a command is lost. Its headline says it, too. */
+function isLoss(note: string): boolean {
+  return note.startsWith(LOSS);
 }
 
 /** Returns both streams, each under its name. */

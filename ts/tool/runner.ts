@@ -55,7 +55,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
     const [exitCode, exitNotes] =
       cause === null ? exitOf(exit.exitCode) : cause === 'aborted' ? [130, []] : [124, [NO_BACKGROUND]];
     const [record, recordNotes] = recorded(exit.record, given);
-    const result: BashResult = {
+    return {
       ...streams,
       exitCode,
       status: cause ?? 'exited',
@@ -71,6 +71,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       evidence: null,
       reused: null,
       view: null,
+      target: null,
       notes: [
         ...exit.notes,
         ...exitNotes,
@@ -78,8 +79,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
         ...notes,
         ...recordNotes,
       ],
-    };
-    return result;
+    } satisfies BashResult;
   };
 }
 

@@ -1,24 +1,26 @@
 import type { Undone, UndoPoint } from '../../native.cjs';
-import { resolve } from '../core/builtins.ts';
 import { settled } from '../core/calls.ts';
 import { channels, type ObservedUndo } from '../observe/channels.ts';
 import { ownEnvironment } from '../request.ts';
+import { pathOn, thereOf } from '../target/handle.ts';
 import { checkUndo, checkUndoPoints } from './options.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './types.ts';
 
 /** Undoes a run; see `undo` of the main entry. */
 export async function undoRun(runId: string, options: UndoRunOptions = {}): Promise<Undone> {
   checkUndo(runId, options);
-  const { dryRun = false, paths, dir } = options;
+  const { dryRun = false, paths, dir, target } = options;
+  const [there, absolute] = [thereOf(target), pathOn(target)];
   const wanted = {
     dryRun,
-    ...(paths && { paths: paths.map((path) => resolve(path)) }),
-    ...(dir !== undefined && { dir: resolve(dir) }),
+    ...(paths && { paths: paths.map(absolute) }),
+    ...(dir !== undefined && { dir: absolute(dir) }),
   };
   const undone = await settled({
-    begin: (way) => way.undo(runId, ownEnvironment(), wanted),
+    begin: (way) => (there ? there.native.undo(runId, wanted) : way.undo(runId, ownEnvironment(), wanted)),
     kind: 'undone',
     answer: (event) => event.undone,
+    target: there?.id,
   });
   // A copy: the caller may change its result.
   if (!dryRun && channels.undo.hasSubscribers) channels.undo.publish(structuredClone(undone) satisfies ObservedUndo);
@@ -28,11 +30,13 @@ export async function undoRun(runId: string, options: UndoRunOptions = {}): Prom
 /** Lists the runs that can be undone; see `undoPoints` of the main entry. */
 export async function listUndoPoints(options: UndoPointsOptions = {}): Promise<UndoPoint[]> {
   checkUndoPoints(options);
-  const { cwd, dir } = options;
-  const absolute = (path: string | undefined) => (path === undefined ? null : resolve(path));
+  const there = thereOf(options.target);
+  const absolute = (path: string | undefined) => (path === undefined ? null : pathOn(options.target)(path));
+  const [cwd, dir] = [absolute(options.cwd), absolute(options.dir)];
   return settled({
-    begin: (way) => way.undoPoints(absolute(cwd), absolute(dir), ownEnvironment()),
+    begin: (way) => (there ? there.native.undoPoints(cwd, dir) : way.undoPoints(cwd, dir, ownEnvironment())),
     kind: 'undoPoints',
     answer: (event) => event.points,
+    target: there?.id,
   });
 }

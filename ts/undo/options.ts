@@ -1,4 +1,3 @@
-import { resolve } from '../core/builtins.ts';
 import {
   type Check,
   type Checks,
@@ -11,6 +10,7 @@ import {
   wholeNumber,
   wordOr,
 } from '../core/checks.ts';
+import { TARGET } from '../target/handle.ts';
 import type { BashOptions } from '../types.ts';
 import type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './types.ts';
 
@@ -36,9 +36,9 @@ export const UNDO: Check = wordOr(
   }),
 );
 
-const OF_RUN: Checks<UndoRunOptions> = { dryRun: type('boolean'), paths, dir: path };
+const OF_RUN: Checks<UndoRunOptions> = { target: TARGET, dryRun: type('boolean'), paths, dir: path };
 
-const OF_POINTS: Checks<UndoPointsOptions> = { cwd: path, dir: path };
+const OF_POINTS: Checks<UndoPointsOptions> = { target: TARGET, cwd: path, dir: path };
 
 /** Checks what `undo` is called with. */
 export function checkUndo(runId: unknown, options: unknown): asserts options is UndoRunOptions {
@@ -51,7 +51,7 @@ export function checkUndoPoints(options: unknown): asserts options is UndoPoints
   checkFields<UndoPointsOptions>('undoPoints', options, OF_POINTS);
 }
 
-/** Returns `undo` for the addon, with an absolute path. */
-export function nativeUndo(undo: BashOptions['undo']): BashOptions['undo'] {
-  return typeof undo === 'object' && undo.dir !== undefined ? { ...undo, dir: resolve(undo.dir) } : undo;
+/** Returns `undo` for the addon, with a path that `absolute` makes absolute. */
+export function nativeUndo(undo: BashOptions['undo'], absolute: (path: string) => string): BashOptions['undo'] {
+  return typeof undo === 'object' && undo.dir !== undefined ? { ...undo, dir: absolute(undo.dir) } : undo;
 }

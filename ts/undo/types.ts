@@ -1,3 +1,5 @@
+import type { Target } from '../target/types.ts';
+
 /** When the files that a command changes are kept for an undo, and how much is kept. */
 export interface UndoOptions {
   /**
@@ -52,6 +54,13 @@ export interface UndoOptions {
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoRunOptions {
   /**
+   * The machine on which the run ran. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example await undo(runId, { target });
+   */
+  target?: Target | undefined;
+  /**
    * Whether the undo only reports its effect and changes nothing.
    *
    * @default false
@@ -76,6 +85,13 @@ export interface UndoRunOptions {
 
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoPointsOptions {
+  /**
+   * The machine of the runs. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example const points = await undoPoints({ target });
+   */
+  target?: Target | undefined;
   /**
    * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *

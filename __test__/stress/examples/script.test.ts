@@ -30,6 +30,7 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     reused: null,
     stale: [],
     view: null,
+    target: null,
     notes: [],
   });
   return { command, text, ok: exitCode === 0 };
@@ -64,6 +65,7 @@ const TASK = {
   exitCode: null,
   signal: null,
   endedAt: null,
+  target: null,
 };
 const cart = done('cat', "import { sum } from '../lib/it.mjs';\nequal(sum([{ price: 1, n: 2 }]), 2);\n");
 const passed = done('npm test', 'ok\n');

@@ -190,7 +190,7 @@ export class Terminal implements Watched {
     this.#ended = pty.result().then(
       ({ status, exitCode, signal, confinement, notes, runId, receipt, undo, stale }) => {
         // A terminal never moves to the background.
-        this.#end = { status: status === 'backgrounded' ? 'aborted' : status, exitCode: exitCode ?? 130, signal };
+        this.#end = { status: status === 'backgrounded' ? 'aborted' : status, exitCode, signal };
         this.#endNotes = notes;
         this.#confinement = confinement;
         this.#record = { runId, receipt, undo, stale };

@@ -65,6 +65,8 @@ export function ending({ status, exitCode, signal }: TerminalEnd): string {
       return 'it reached its time limit';
     case 'aborted':
       return 'it was stopped';
+    case 'lost':
+      return 'it is lost';
   }
 }
 

@@ -63,9 +63,9 @@ export type TerminalReason = 'now' | 'settled' | 'appeared' | 'idle' | 'ended' |
 
 /** How a program in a terminal ended, as in `BashResult`. */
 export interface TerminalEnd {
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
-  /** 128+n after signal n, 124 at the limit, 130 when it was stopped. */
-  exitCode: number;
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'lost';
+  /** 128+n after signal n, 124 at the limit, 130 when it was stopped; `null` if the program is lost. */
+  exitCode: number | null;
   /** The signal that really ended the shell (`'SIGKILL'`), or `null`. */
   signal: string | null;
 }

@@ -6,7 +6,7 @@ use super::connect::Begun;
 use super::error::TargetError;
 use super::happenings::{Happened, Happenings};
 use super::run::error_of;
-use super::target::{CLOSED, State, Target};
+use super::target::{BROKEN, CLOSED, State, Target};
 use crate::messages::{Answer, Ask, Call, Event, Part};
 use runner::error::Error;
 
@@ -19,6 +19,14 @@ pub enum Unanswered {
     Unreachable(TargetError),
     /// The target was lost before it answered, with the reason. The work may be done or not.
     Lost(&'static str),
+}
+
+impl Unanswered {
+    /// Returns the reason if the answer is none that a program of ours gives.
+    #[must_use]
+    pub const fn broken() -> Self {
+        Self::Lost(BROKEN)
+    }
 }
 
 impl Target {

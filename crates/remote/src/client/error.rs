@@ -46,6 +46,8 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TargetError {
+    /// The name of the target.
+    pub target: String,
     /// The reason.
     pub reason: Reason,
     /// What went wrong, with the target, and a remedy.
@@ -63,6 +65,12 @@ impl TargetError {
             Reason::Timeout => "; see `connectTimeoutMs`",
             _ => "",
         };
-        Self { reason, message: format!("{id} cannot be reached, and nothing was started: {message}{hint}"), stderr }
+        let target = id.to_owned();
+        Self {
+            target,
+            reason,
+            message: format!("{id} cannot be reached, and nothing was started: {message}{hint}"),
+            stderr,
+        }
     }
 }

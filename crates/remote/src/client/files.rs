@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::ask::{Step, Unanswered};
 use super::connect::Begun;
-use super::target::{BROKEN, Target};
+use super::target::Target;
 use crate::flow::{CHUNK, Untaken};
 use crate::messages::{AboutFile, Answer, Ask, Call, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, decode};
 use runner::error::Error;
 
 /// What a target does that no program of ours does.
-const LIE: Unanswered = Unanswered::Lost(BROKEN);
+const LIE: Unanswered = Unanswered::broken();
 
 /// Relative paths begin at the directory of the target. All of these wait through cuts, and fail with the error of the
 /// system there (`EACCES`), or if the target is lost.

@@ -6,6 +6,7 @@ use super::*;
 use crate::client::address::{Address, Quoting};
 use crate::client::begin::Instance;
 use crate::client::settings::Settings;
+use crate::client::target::BROKEN;
 use crate::messages::{Event, Facts, FileKind, Token, encode};
 
 /// Returns a target whose program says only what a test makes it say.

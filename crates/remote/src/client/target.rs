@@ -96,6 +96,12 @@ impl Target {
         (Arc::clone(&instance.facts), instance.sent)
     }
 
+    /// Returns the SHA-256 of the program for this processor. Empty if there is none.
+    pub fn sha256_for(&self, arch: &str) -> &str {
+        let program = self.settings.programs.iter().find(|program| program.machine == arch);
+        program.map_or("", |program| &program.sha256)
+    }
+
     /// Waits until the last transport has ended after [`Target::close`], at most this long.
     pub async fn ended(&self, patience: Duration) {
         let mut over = self.over.clone();

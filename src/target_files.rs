@@ -1,0 +1,164 @@
+//! What JavaScript asks of a target besides commands: files, ports, undos, and the end of all that is ours there.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use napi::bindgen_prelude::Uint8Array;
+use napi_derive::napi;
+use serde_json::{Value, json};
+
+use super::events::NativeEvent;
+use super::target::NativeTarget;
+use super::undo::{UndoPoint, Undone};
+use super::undo_calls::NativeUndoOptions;
+use remote::client::{Target, Unanswered};
+use remote::{Answer, Ask, Entry, FileKind, FileStat, PointsAsk, UndoAsk};
+use runner::run::runtime;
+
+#[napi]
+impl NativeTarget {
+    /// Reads a file; answered by `read`. Paths are absolute here and below.
+    #[napi]
+    pub fn read_file(&self, path: String) -> u32 {
+        self.about(move |target| {
+            let read = target.read_file(&path);
+            async { Ok(NativeEvent::Read { bytes: read.await?.map(Uint8Array::from) }) }
+        })
+    }
+
+    /// Replaces a file, or makes it with this mode; answered by `done`.
+    #[napi]
+    pub fn write_file(&self, path: String, content: Uint8Array, mode: Option<u32>) -> u32 {
+        let content = content.to_vec();
+        self.about(move |target| {
+            let written = target.write_file(&path, content, mode);
+            async { written.await.map(|()| NativeEvent::Done) }
+        })
+    }
+
+    /// Tells what a file is; answered by `told`: `{ kind, bytes, mode, modifiedAt } | null`.
+    #[napi]
+    pub fn stat(&self, path: String) -> u32 {
+        self.about(move |target| {
+            let stat = target.stat(&path);
+            async { Ok(told(&json!(stat.await?.as_ref().map(shown)))) }
+        })
+    }
+
+    /// Lists a directory; answered by `told`: `{ name, kind }[] | null`.
+    #[napi]
+    pub fn list(&self, path: String) -> u32 {
+        self.about(move |target| {
+            let listed = target.list(&path);
+            let entry = |Entry { name, kind }| json!({ "name": name, "kind": name_of(kind) });
+            async move { Ok(told(&json!(listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>())))) }
+        })
+    }
+
+    /// Removes a file or directory; answered by `told`: whether it was there.
+    #[napi]
+    pub fn remove(&self, path: String, recursive: bool) -> u32 {
+        self.about(move |target| {
+            let removed = target.remove(&path, recursive);
+            async { Ok(told(&json!(removed.await?))) }
+        })
+    }
+
+    /// Makes a port there a port of this machine, `local_port` or with 0 any; answered by `told`: the port. The number
+    /// of the call names it for `close_port`.
+    #[napi]
+    pub fn forward(&self, host: String, port: u16, local_port: u16) -> u32 {
+        let id = self.calls.number();
+        let asked = self.target().and_then(|target| Ok((runtime()?, target)));
+        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let calls = Arc::clone(&self.calls);
+        self.calls.call(id, runtime, None, None, async move {
+            match target.forward(&host, port, local_port).await {
+                Ok(forward) => {
+                    let own = forward.port();
+                    calls.forwards().insert(id, forward);
+                    told(&json!(own))
+                }
+                Err(error) => error.into(),
+            }
+        });
+        id
+    }
+
+    /// Closes a port that `forward` has opened; answered by `done`.
+    #[napi]
+    pub fn close_port(&self, forward: u32) -> u32 {
+        let id = self.calls.number();
+        let open = self.calls.forwards().remove(&forward);
+        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
+        self.calls.call(id, runtime, None, None, async move {
+            if let Some(forward) = open {
+                forward.close().await;
+            }
+            NativeEvent::Done
+        });
+        id
+    }
+
+    /// Undoes a run; answered by `undone`.
+    #[napi]
+    pub fn undo(&self, run_id: String, options: NativeUndoOptions) -> u32 {
+        let paths = options.paths.unwrap_or_default().into_iter().map(Into::into).collect();
+        let dry_run = options.dry_run.unwrap_or(false);
+        let ask = Ask::Undo(UndoAsk { run: run_id.clone(), dry_run, paths, dir: options.dir });
+        self.ask(ask, move |answer| match answer {
+            Answer::Undone(undone) => Some(NativeEvent::Undone { undone: Undone::of(run_id, undone) }),
+            _ => None,
+        })
+    }
+
+    /// Lists the undo points, the newest first; answered by `undoPoints`. `cwd` as for `Bridge.undoPoints`.
+    #[napi]
+    pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>) -> u32 {
+        let ask = Ask::UndoPoints(PointsAsk { cwd: cwd.map(Into::into), dir });
+        self.ask(ask, |answer| match answer {
+            Answer::UndoPoints(points) => {
+                Some(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
+            }
+            _ => None,
+        })
+    }
+
+    fn ask(&self, ask: Ask, event: impl FnOnce(Answer) -> Option<NativeEvent> + Send + 'static) -> u32 {
+        self.about(move |target| {
+            let answer: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(target.ask(ask));
+            async move { event(answer.await?).ok_or_else(Unanswered::broken) }
+        })
+    }
+
+    /// Asks something. The question has its place among the calls when this returns.
+    pub(super) fn about<W>(&self, asking: impl FnOnce(&Arc<Target>) -> W) -> u32
+    where
+        W: Future<Output = Result<NativeEvent, Unanswered>> + Send + 'static,
+    {
+        let id = self.calls.number();
+        let asked = self.target().and_then(|target| Ok((runtime()?, target)));
+        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let asked = asking(&target);
+        self.calls.call(id, runtime, None, None, async move { asked.await.unwrap_or_else(NativeEvent::from) });
+        id
+    }
+}
+
+fn told(answer: &Value) -> NativeEvent {
+    NativeEvent::Told { answer: answer.to_string() }
+}
+
+fn shown(stat: &FileStat) -> Value {
+    let FileStat { kind, bytes, mode, modified_ms } = *stat;
+    json!({ "kind": name_of(kind), "bytes": bytes, "mode": mode, "modifiedAt": modified_ms })
+}
+
+fn name_of(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Link => "link",
+        FileKind::Other => "other",
+    }
+}

@@ -1,0 +1,244 @@
+//! Commands on targets for JavaScript, and sessions there.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use napi::bindgen_prelude::Uint8Array;
+use napi_derive::napi;
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::calls::Calls;
+use super::events::NativeEvent;
+use super::registry_options::NativeRegistryOptions;
+use super::result::BackgroundTask;
+use super::target::NativeTarget;
+use super::tasks::Tasks;
+use remote::client::{Distant, DistantRegistry, DistantRun, Target, Unanswered};
+use remote::{Answer, Ask, OfSession, Order, Place};
+use runner::error::Error;
+use runner::registry::RegistryError;
+use runner::request::{RawOptions, RequestError};
+use runner::run::outcome::Outcome;
+use runner::run::{Judged, judged, runtime};
+
+#[napi]
+impl NativeTarget {
+    /// Starts a command and returns its number; answered as `Bridge.start` is. `cwd` is an absolute path there.
+    #[napi]
+    pub fn start(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
+        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell, task_of: None };
+        self.calls.run_there(self.number, order, None, Target::run, |_| {})
+    }
+
+    /// Starts a warm shell for commands like this one; answered by `warm`.
+    #[napi]
+    pub fn warm_up(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
+        let given = OrderThere { command, cwd, options, stdin, place: Place::Shell, task_of: None };
+        let id = self.calls.number();
+        let ordered =
+            self.target().and_then(|target| Ok((runtime()?, self.calls.order(&target, given, None)?, target)));
+        let Some((runtime, (order, ..), target)) = self.calls.started(id, ordered) else { return id };
+        let asked = target.ask(Ask::WarmUp(Box::new(order)));
+        self.calls.call(id, runtime, None, None, async move {
+            match asked.await {
+                Ok(Answer::Warm(ready)) => NativeEvent::Warm { ready },
+                Ok(_) => Unanswered::broken().into(),
+                Err(unanswered) => unanswered.into(),
+            }
+        });
+        id
+    }
+}
+
+/// A session on a target.
+#[napi]
+pub struct NativeSessionThere {
+    calls: Arc<Calls>,
+    target: u32,
+    number: u64,
+    /// The directory that the last command has left.
+    cwd: Arc<Mutex<String>>,
+}
+
+#[napi]
+impl NativeSessionThere {
+    /// `cwd` is an absolute path there.
+    #[napi(constructor)]
+    pub fn new(target: &NativeTarget, cwd: String) -> Self {
+        let (calls, target) = (Arc::clone(&target.calls), target.number);
+        let number = u64::from(calls.number());
+        let session = Self { calls, target, number, cwd: Arc::new(Mutex::new(cwd.clone())) };
+        session.tell(OfSession::Begin(cwd));
+        session
+    }
+
+    /// Returns the directory that the last command has left.
+    #[napi(getter)]
+    pub fn cwd(&self) -> String {
+        self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
+    /// result. An empty `cwd` is the session's own.
+    #[napi]
+    pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
+        let place = Place::Session(self.number);
+        let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
+        let left = Arc::clone(&self.cwd);
+        let own = self.cwd();
+        self.calls.run_there(self.target, order, Some(own), Target::run, move |ended| {
+            if let Distant::Outcome(_, Some(cwd)) = ended {
+                left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(cwd);
+            }
+        })
+    }
+
+    /// Forgets all state when its turn comes. Answered by `done`.
+    #[napi]
+    pub fn reset(&self) -> u32 {
+        let id = self.calls.number();
+        let asked = self.calls.target(self.target).and_then(|target| Ok((runtime()?, target)));
+        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let answer = target.ask(Ask::Session(self.number, OfSession::Reset));
+        self.calls.call(id, runtime, None, None, async move {
+            match answer.await {
+                Ok(_) => NativeEvent::Done,
+                Err(unanswered) => unanswered.into(),
+            }
+        });
+        id
+    }
+
+    /// Refuses further commands.
+    #[napi]
+    pub fn close(&self) {
+        self.tell(OfSession::Close);
+    }
+
+    /// Tells the program something whose answer nobody waits for. A target that is closed has no sessions.
+    fn tell(&self, what: OfSession) {
+        if let (Ok(target), Ok(runtime)) = (self.calls.target(self.target), runtime()) {
+            runtime.spawn(target.ask(Ask::Session(self.number, what)));
+        }
+    }
+}
+
+/// A command for a target, as it crosses from JavaScript.
+pub struct OrderThere {
+    /// The command.
+    pub command: String,
+    /// An absolute path there.
+    pub cwd: String,
+    /// The options as JSON.
+    pub options: String,
+    /// Bytes for standard input.
+    pub stdin: Option<Uint8Array>,
+    /// What runs the command.
+    pub place: Place,
+    /// The registry in which the command is a task from its start.
+    pub task_of: Option<u32>,
+}
+
+impl Calls {
+    /// Opens a registry on a target.
+    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<Tasks, Error> {
+        let target = self.target(number)?;
+        let registry = DistantRegistry::open(&target, options.there(), runtime()?)?;
+        Ok(Tasks::There { registry, number, target: target.id().into() })
+    }
+
+    /// Runs a command on its target, and returns the number of the call. `own_cwd`: the directory that it is judged by,
+    /// if its own is empty. `start` gives it to the target, and `on_end` sees how it ended.
+    pub fn run_there(
+        self: &Arc<Self>,
+        target: u32,
+        order: OrderThere,
+        own_cwd: Option<String>,
+        start: impl FnOnce(&Arc<Target>, Order, Judged) -> Result<DistantRun, Error>,
+        on_end: impl FnOnce(&Distant) + Send + 'static,
+    ) -> u32 {
+        let id = self.number();
+        let as_task = order.task_of.is_some();
+        let ordered = self.target(target).and_then(|target| Ok((self.order(&target, order, own_cwd)?, target)));
+        let started = ordered.and_then(|((order, judged, registry), target)| {
+            if judged.aborted {
+                return Ok((runtime()?, Err(judged.outcome), registry, target));
+            }
+            let run = start(&target, order, judged)?;
+            Ok((runtime()?, Ok(run), registry, target))
+        });
+        let Some((runtime, started, registry, target)) = self.started(id, started) else { return id };
+        let name: Arc<str> = target.id().into();
+        let run = match started {
+            Ok(run) => run,
+            Err(_) if as_task => {
+                self.emitter(id).emit(Error::Aborted.into());
+                return id;
+            }
+            Err(outcome) => {
+                self.emitter(id).emit(NativeEvent::result(outcome, None, Some(&name)));
+                return id;
+            }
+        };
+        let (reply, inbox) = unbounded_channel();
+        let emitter = self.emitter(id);
+        self.call(id, runtime, Some(reply), None, async move {
+            let ended = run.finish(emitter, inbox).await;
+            on_end(&ended);
+            match ended {
+                Distant::Outcome(outcome, cwd) => {
+                    if let (Some(registry), Some((task, _))) = (registry, &outcome.background) {
+                        registry.saw(task.clone());
+                    }
+                    last_event(*outcome, cwd, &name, as_task)
+                }
+                Distant::Failed(error) => error.into(),
+                Distant::Unreachable(error) => error.into(),
+            }
+        });
+        id
+    }
+
+    /// Judges a command, and returns it as the program takes it, with the registry of its tasks there.
+    fn order(
+        &self,
+        target: &Target,
+        given: OrderThere,
+        own_cwd: Option<String>,
+    ) -> Result<(Order, Judged, Option<Arc<DistantRegistry>>), Error> {
+        let OrderThere { command, cwd, options, stdin, place, task_of } = given;
+        let (facts, _) = target.facts();
+        let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
+        let given = RawOptions::from_json(&options)?;
+        let registry = task_of.or(given.registry_number).map(|number| self.registry_there(number)).transpose()?;
+        let raw = RawOptions {
+            command: command.clone(),
+            cwd: if cwd.is_empty() { own_cwd.unwrap_or_default() } else { cwd.clone() },
+            host_env: facts.environment.clone(),
+            umask: facts.umask,
+            stdin: stdin.clone(),
+            guard: given.safety.guard().map_err(RequestError::from)?,
+            ..given
+        };
+        let judged = judged(raw)?;
+        let number = registry.as_ref().map(|registry| registry.number());
+        let order = Order { command, cwd, options, stdin, place, registry: number, background: task_of.is_some() };
+        Ok((order, judged, registry))
+    }
+
+    fn registry_there(&self, number: u32) -> Result<Arc<DistantRegistry>, Error> {
+        match self.registries().get(&number) {
+            Some(Tasks::There { registry, .. }) => Ok(Arc::clone(registry)),
+            Some(Tasks::Here(_)) => Err(Error::InvalidArg("registry: it is one of this machine".to_owned())),
+            None => Err(RegistryError::Closed.into()),
+        }
+    }
+}
+
+/// Returns the last event of a command that has an outcome.
+fn last_event(mut outcome: Outcome, cwd: Option<String>, target: &str, as_task: bool) -> NativeEvent {
+    match outcome.background.take() {
+        Some((task, store)) if as_task => NativeEvent::Task { task: BackgroundTask::of(task, &store, Some(target)) },
+        None if as_task => Error::Aborted.into(),
+        background => NativeEvent::result(Outcome { background, ..outcome }, cwd, Some(target)),
+    }
+}

@@ -1,0 +1,154 @@
+//! The tasks of a registry, of this machine or of a target.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::result::{BackgroundTask, NativeCheck};
+use protocol::task::{Store, Task};
+use remote::Until;
+use remote::client::{DistantRegistry, Unanswered};
+use runner::error::Error;
+use runner::pattern::Pattern;
+use runner::registry::{Check, Registry, WaitOptions, Watcher};
+
+/// The tasks of a registry.
+#[derive(Clone)]
+pub enum Tasks {
+    /// Of this machine.
+    Here(Arc<Registry>),
+    /// Of a target.
+    There {
+        /// The registry there.
+        registry: Arc<DistantRegistry>,
+        /// The number of the target.
+        number: u32,
+        /// The name of the target.
+        target: Arc<str>,
+    },
+}
+
+impl Tasks {
+    /// Converts a task.
+    pub fn shown(&self, task: Task) -> BackgroundTask {
+        match self {
+            Self::Here(registry) => BackgroundTask::of(task, registry.store(), None),
+            Self::There { registry, target, .. } => {
+                // A registry that is not open yet has no tasks.
+                let store = registry.store().unwrap_or_else(|| Store::at("".into()));
+                BackgroundTask::of(task, &store, Some(target))
+            }
+        }
+    }
+
+    /// Converts tasks: `BackgroundTask[]` as JSON.
+    pub fn json(&self, tasks: Vec<Task>) -> String {
+        let tasks: Vec<_> = tasks.into_iter().map(|task| self.shown(task)).collect();
+        serde_json::to_string(&tasks).unwrap_or_default()
+    }
+
+    /// Returns all tasks, those of a target as it has told them last. `None`: the registry was closed.
+    pub fn list(&self) -> Option<Vec<Task>> {
+        match self {
+            Self::Here(registry) => registry.list().ok(),
+            Self::There { registry, .. } => registry.list(),
+        }
+    }
+
+    /// Returns all tasks as they are now.
+    pub async fn refresh(&self) -> Result<Vec<Task>, Unanswered> {
+        match self {
+            Self::Here(registry) => registry.list().map_err(|error| Unanswered::Failed(error.into())),
+            Self::There { registry, .. } => registry.refresh().await,
+        }
+    }
+
+    /// Returns problems with the files of the directory.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Here(registry) => registry.notes(),
+            Self::There { registry, .. } => registry.notes(),
+        }
+    }
+
+    /// Reads the new output of a task, or what follows a cursor.
+    pub async fn check(&self, task: String, cursor: Option<u64>) -> Result<NativeCheck, Unanswered> {
+        match self {
+            Self::Here(registry) => self.here(registry.check(&task, cursor).await),
+            Self::There { registry, .. } => self.there(registry.check(task, cursor).await),
+        }
+    }
+
+    /// Ends the tree of a task.
+    pub async fn kill(&self, task: String) -> Result<NativeCheck, Unanswered> {
+        match self {
+            Self::Here(registry) => self.here(registry.kill(&task).await),
+            Self::There { registry, .. } => self.there(registry.kill(task).await),
+        }
+    }
+
+    /// Waits for a task until the caller gives up.
+    pub async fn wait(
+        &self,
+        task: String,
+        until: Until,
+        given_up: oneshot::Receiver<()>,
+    ) -> Result<NativeCheck, Unanswered> {
+        let Until { timeout, pattern, port } = &until;
+        let pattern = pattern.as_ref().map(|(source, flags)| Pattern::new(source, flags)).transpose();
+        let pattern = pattern.map_err(|error| Unanswered::Failed(error.into()))?;
+        match self {
+            Self::Here(registry) => {
+                let wait = WaitOptions { timeout: *timeout, pattern, port: *port };
+                self.here(registry.wait(&task, wait, given_up).await)
+            }
+            Self::There { registry, .. } => {
+                let given_up = async { drop(given_up.await) };
+                self.there(registry.wait(task, until, given_up).await)
+            }
+        }
+    }
+
+    /// Sets the watcher, and the events that it gets.
+    pub fn watch(&self, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+        match self {
+            Self::Here(registry) => registry.watch(watcher, exit, output),
+            Self::There { registry, .. } => registry.watch(watcher, exit, output),
+        }
+    }
+
+    /// Tells that the watcher has taken the last output of a task.
+    pub fn took(&self, task: &str) {
+        match self {
+            Self::Here(registry) => registry.took(task),
+            Self::There { registry, .. } => registry.took(task),
+        }
+    }
+
+    /// Ends tasks that do not outlive the host, and releases the others.
+    pub async fn close(&self) {
+        match self {
+            Self::Here(registry) => registry.close().await,
+            Self::There { registry, .. } => registry.close().await,
+        }
+    }
+
+    /// Ends tasks that do not outlive the host, without a word to who has them. Those of a target end with it.
+    pub fn shut(&self) {
+        if let Self::Here(registry) = self {
+            registry.shut();
+        }
+    }
+
+    fn here<E: Into<Error>>(&self, checked: Result<Check, E>) -> Result<NativeCheck, Unanswered> {
+        let check = checked.map_err(|error| Unanswered::Failed(error.into()))?;
+        let task = self.shown(check.task.clone());
+        Ok(NativeCheck::of(check, task))
+    }
+
+    fn there(&self, checked: Result<(Check, Store), Unanswered>) -> Result<NativeCheck, Unanswered> {
+        let (check, _) = checked?;
+        let task = self.shown(check.task.clone());
+        Ok(NativeCheck::of(check, task))
+    }
+}
