@@ -186,12 +186,16 @@ impl Calls {
             on_end(&ended);
             match ended {
                 Distant::Outcome(outcome, cwd) => {
-                    if let (Some(registry), Some((task, _))) = (registry, &outcome.background) {
+                    if let (Some(registry), Some((task, _))) = (&registry, &outcome.background) {
                         registry.saw(task.clone());
                     }
                     last_event(*outcome, cwd, &name, as_task)
                 }
-                Distant::Failed(error) => error.into(),
+                // A registry that could not be opened counts as closed there.
+                Distant::Failed(error) => match registry.filter(|_| error.code() == "ERR_BASH_CLOSED") {
+                    Some(registry) => registry.opened().await.err().unwrap_or(error).into(),
+                    None => error.into(),
+                },
                 Distant::Unreachable(error) => error.into(),
             }
         });

@@ -13,6 +13,7 @@ export * from './host.ts';
 export * from './processes.ts';
 export * from './program.ts';
 export * from './rejection.ts';
+export * from './target.ts';
 export * from './text.ts';
 export * from './until.ts';
 export * from './way.ts';

@@ -1,0 +1,54 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ConnectOptions, connect, type Target } from 'agent-bash';
+import { finished } from './finished.ts';
+import { folder } from './folder.ts';
+import { childrenOf } from './processes.ts';
+import { until } from './until.ts';
+
+/**
+ * Passes the streams on, as a client of a container does: the program there goes on when it is killed. A file `down`
+ * in the home stops it from reaching anything.
+ */
+const RELAY = '[ ! -e "$HOME/down" ] && setsid "$@" < <(cat) | cat';
+
+/** A target on this machine, with a home of its own. */
+export interface Place {
+  target: Target;
+  /** The home of the commands. */
+  home: string;
+  /** Cuts the link. */
+  cut(): void;
+  /** Sets whether the target can be reached. */
+  down(on: boolean): void;
+}
+
+/** Returns the address of a target with this home. */
+export function addressOf(home: string): { command: string[] } {
+  const variables = [`HOME=${home}`, `XDG_RUNTIME_DIR=${home}`, `TMPDIR=${home}`];
+  const path = `PATH=${process.env.PATH}`;
+  return { command: ['env', '-i', path, ...variables, 'bash', '-c', RELAY, 'relay'] };
+}
+
+/** Connects to a target on this machine, which is closed after the test. */
+export async function place(options: ConnectOptions = {}): Promise<Place> {
+  const home = folder();
+  const target = await connect({ ...addressOf(home), name: 'there', ...options });
+  finished(() => target.close());
+  return {
+    target,
+    home,
+    cut: () => {
+      // What holds the transport is a child of this process.
+      for (const { pid } of childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`))) {
+        process.kill(pid, 'SIGKILL');
+      }
+    },
+    down: (on) => (on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true })),
+  };
+}
+
+/** Waits until a target is in this state. */
+export async function state(target: Target, wanted: Target['state']): Promise<void> {
+  await until(() => target.state === wanted, `the target is ${wanted}`);
+}
