@@ -1901,11 +1901,11 @@ declare class BackgroundRegistry {
 }
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
- * `process.env` at the call. Each thread has one registry for each directory, made at the first call and again after it
- * was closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
- * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
+ * `process.env` at the call, or by the login environment of a target. Each thread has one registry for each directory,
+ * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows them.
+ * Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
-declare function defaultRegistry(): BackgroundRegistry;
+declare function defaultRegistry(target?: Target): BackgroundRegistry;
 //#endregion
 //#region ts/safety/types.d.ts
 /** Changes to the way in which commands are judged. */

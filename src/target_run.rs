@@ -186,8 +186,9 @@ impl Calls {
             on_end(&ended);
             match ended {
                 Distant::Outcome(outcome, cwd) => {
-                    if let (Some(registry), Some((task, _))) = (&registry, &outcome.background) {
-                        registry.saw(task.clone());
+                    if let (Some(registry), Some(_)) = (&registry, outcome.task_id()) {
+                        // Without an answer, the tasks are as they were last known.
+                        let _unanswered = registry.refresh().await;
                     }
                     last_event(*outcome, cwd, &name, as_task)
                 }

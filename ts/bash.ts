@@ -6,7 +6,7 @@ import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
-import { defaultRegistryOn } from './registry/index.ts';
+import { defaultRegistry } from './registry/index.ts';
 import { begin, directoryOf, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import type { BashOptions } from './types.ts';
@@ -45,9 +45,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
 /** Adds the default registry for a command that starts in the background or moves there. */
 export function withRegistry(options: BashOptions): BashOptions {
   const needed = options.mode === 'background' || options.onTimeout === 'background';
-  return needed && options.registry === undefined
-    ? { ...options, registry: defaultRegistryOn(options.target) }
-    : options;
+  return needed && options.registry === undefined ? { ...options, registry: defaultRegistry(options.target) } : options;
 }
 
 /** Passes the event of a running command on to its listeners. */

@@ -68,18 +68,29 @@ describe('a connection', () => {
     }
   });
 
-  test('does not keep the process alive, which ends all there', async () => {
-    const home = folder();
-    const seconds = mark();
+  test('does not keep the process alive', async () => {
     const run = host(`
       import { connect } from 'agent-bash';
-      const target = await connect(${JSON.stringify(addressOf(home))});
-      await bash('sleep ${seconds} > /dev/null 2>&1 &', { target });
+      const target = await connect(${JSON.stringify(addressOf(folder()))});
+      await bash('true', { target });
       console.log(target.info.pid);
     `);
     expect(await run.ended()).toStrictEqual({ code: 0, signal: null });
     await until(() => !alive(Number(run.stdout())));
-    await until(() => sleepers(seconds).length === 0);
+  });
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)('ends all there when this process ends by %s', async (signal) => {
+    const seconds = mark();
+    const run = host(`
+      import { connect } from 'agent-bash';
+      const target = await connect(${JSON.stringify(addressOf(folder()))});
+      bash('setsid sleep ${seconds} & sleep ${seconds}', { target });
+      console.log(target.info.pid);
+    `);
+    const [pid] = await run.says(/\d+/);
+    await until(() => sleepers(seconds).length === 2);
+    run.process.kill(signal);
+    await until(() => sleepers(seconds).length === 0 && !alive(Number(pid)));
   });
 
   test('`uninstall` removes the program, and closes the target', async () => {

@@ -10,11 +10,17 @@ import {
 } from '../tool/call-plan.ts';
 import { BY_INPUT } from '../tool/format.ts';
 import { inContextOfCall } from '../tool/in-context.ts';
-import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
+import {
+  describeInSandbox,
+  describePlace,
+  describeReach,
+  describeReduction,
+  describeTool,
+} from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept.ts';
 import { rememberSignal } from '../tool/interruption.ts';
 import { checkToolOptions, offersFresh, offersUndo } from '../tool/options.ts';
-import { sandboxOf, sessionOf, terminalOf } from '../tool/place.ts';
+import { sandboxOf, sessionOf, terminalOf, withSession } from '../tool/place.ts';
 import { Readings } from '../tool/readings.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
 import type {
@@ -83,7 +89,7 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
 
 function description(options: BashToolOptions, setup: ToolSetup): string {
   const sandbox = sandboxOf(options);
-  const cwd = sandbox ? (options.cwd ?? '') : toolFolder(options.cwd);
+  const cwd = sandbox ? (options.cwd ?? '') : toolFolder(options);
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
   const { mode, timeoutMs, idleTimeoutMs, spill, registry, onTimeout, perCall } = options;
@@ -106,6 +112,7 @@ function description(options: BashToolOptions, setup: ToolSetup): string {
   const lasts = sessionOf(options) !== undefined || (perCall === undefined ? false : null);
   return describeTool({
     cwd,
+    place: describePlace(withSession(options)),
     mode,
     timeoutMs,
     idleTimeoutMs,

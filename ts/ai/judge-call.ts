@@ -54,7 +54,8 @@ export function termsOf(options: ApprovalOptions, ask: string[] = []): Terms {
       'tool: it was not made by createBashTool, createTerminalTool or a provider tool of this package',
     );
   }
-  const folder = cwd === undefined ? setup.folder : toolFolder(cwd);
+  const { target } = setup.options;
+  const folder = cwd === undefined ? setup.folder : toolFolder({ cwd, target });
   const terms = { options, setup, folder, rules: { allow, ask, deny } };
   // Invalid options are reported here, not at the first call.
   decide(analyze(':', judgedWith(options, { ...setup.options, cwd: folder })), terms.rules);
@@ -133,18 +134,19 @@ function judgeCommand({ options, folder, rules }: Terms, input: BashToolInput, h
   return { command, judgement: { verdict, reason, analysis, decision }, reasons, forecast };
 }
 
-/** Returns how far the command could be undone. `null` for a tool without undo. */
+/** Returns how far the command could be undone. `null` for a tool without undo, and for one on a target. */
 function forecastOf(text: string, judged: AnalyzeOptions, held: BashToolOptions): UndoForecast | null {
   const undo = undoOption(held.undo);
-  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return null;
+  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined || held.target) return null;
   return innerOf(bash).undoForecast(text, judged, undo);
 }
 
 /** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
 function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
-  if (sandboxOf(held) !== undefined || input.access != null) return null;
+  // What a target can confine is known there.
+  if (sandboxOf(held) !== undefined || held.target || input.access != null) return null;
   const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
-  return innerOf(bash).reachOf(confined, toolFolder(held.cwd));
+  return innerOf(bash).reachOf(confined, toolFolder(held));
 }
 
 /** Returns the engine's options: the tool's, overlaid with the approval's. */
@@ -153,12 +155,12 @@ function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: str
   const own = analyzeOptions(
     there
       ? sandboxJudgement({ ...tool, cwd: sandboxDirectory(tool.cwd, asked) })
-      : { ...tool, cwd: callFolder(toolFolder(tool.cwd), asked) },
+      : { ...tool, cwd: callFolder(toolFolder(tool), asked) },
   );
   return {
     cwd: own.cwd,
     env: options.env ?? own.env,
-    home: options.home,
+    home: options.home ?? own.home,
     rules: { ...ASKED_RULES, ...own.rules, ...options.rules },
     wrappers: { ...own.wrappers, ...options.wrappers },
   };

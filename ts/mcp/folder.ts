@@ -3,8 +3,8 @@ import { startFolder } from './roots.ts';
 import type { ToolCall } from './server.ts';
 
 /** Returns whether commands start in a session's directory or in a sandbox, whatever the client's roots are. */
-export function hasOwnFolder({ session, sandbox }: Partial<BashToolOptions>): boolean {
-  return session !== undefined || (sandbox !== undefined && sandbox !== null);
+export function hasOwnFolder({ session, sandbox, target }: Partial<BashToolOptions>): boolean {
+  return session !== undefined || target !== undefined || (sandbox !== undefined && sandbox !== null);
 }
 
 /**

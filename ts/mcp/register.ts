@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import { bash, OutputStore } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
 import { innerOf } from '../core/inner.ts';
 import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
 import { OWNER, type Owned } from '../core/world.ts';
-import { beginningOwner } from '../tool/call-plan.ts';
+import { beginningOwner, toolFolder } from '../tool/call-plan.ts';
 import { checkToolOptions, SHARED_OUTPUTS, type Sharing } from '../tool/options.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
@@ -53,8 +52,7 @@ export function registerBashTools(server: McpServer, given: McpToolsOptions = {}
   if (typeof server?.registerTool !== 'function') {
     throw innerOf(bash).invalid('server', server, 'an McpServer of the MCP SDK');
   }
-  const { cwd } = options;
-  const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
+  const folder = toolFolder(options);
   // Each call has a tool of its own; their commands share the worlds and the outputs.
   const owned: BashToolOptions & Owned & Sharing = {
     ...options,

@@ -18,7 +18,7 @@ export function tasksTool(options: BashToolOptions): Tool {
     },
     async answer(_input, call) {
       try {
-        const tasks = (await registryOf(options, call)).list().sort(runningFirst);
+        const tasks = (await (await registryOf(options, call)).refresh()).sort(runningFirst);
         return { content: [{ type: 'text', text: taskLines(tasks) }], structuredContent: { tasks }, isError: false };
       } catch (error) {
         return failed(error);
@@ -30,6 +30,6 @@ export function tasksTool(options: BashToolOptions): Tool {
 /** Returns the registry of this call, as for the tool `bash`. */
 async function registryOf(options: BashToolOptions, { id, context }: ToolCall): Promise<BackgroundRegistry> {
   const asked = await options.perCall?.({ context, toolCallId: `mcp-${id}` });
-  const { registry = options.registry, session = options.session } = asked ?? {};
-  return registry ?? session?.options.registry ?? defaultRegistry();
+  const { registry = options.registry, session = options.session, target = options.target } = asked ?? {};
+  return registry ?? session?.options.registry ?? defaultRegistry(target ?? session?.options.target);
 }

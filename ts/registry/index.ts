@@ -12,7 +12,7 @@ import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
-import { pathOn, thereOf } from '../target/handle.ts';
+import { pathOn, TARGET, type There, thereOf } from '../target/handle.ts';
 import type { Target } from '../target/types.ts';
 import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
@@ -285,11 +285,12 @@ const defaultsOn = new WeakMap<Target, BackgroundRegistry>();
 
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
- * `process.env` at the call. Each thread has one registry for each directory, made at the first call and again after it
- * was closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
- * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
+ * `process.env` at the call, or by the login environment of a target. Each thread has one registry for each directory,
+ * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows them.
+ * Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
-export function defaultRegistry(): BackgroundRegistry {
+export function defaultRegistry(target?: Target): BackgroundRegistry {
+  if (target !== undefined) return defaultRegistryOn(target);
   const dir = defaultDirectory();
   const known = defaults.get(dir);
   if (known && !handleOf(known)?.closed) return known;
@@ -298,10 +299,9 @@ export function defaultRegistry(): BackgroundRegistry {
   return made;
 }
 
-/** Returns the default registry, or that of the user's own directory on a target. */
-export function defaultRegistryOn(target: Target | undefined): BackgroundRegistry {
-  const there = thereOf(target);
-  if (!target || !there) return defaultRegistry();
+function defaultRegistryOn(target: Target): BackgroundRegistry {
+  TARGET(target, 'target');
+  const there = thereOf(target) as There;
   const known = defaultsOn.get(target);
   if (known && !handleOf(known)?.closed) return known;
   const dir = there.native.ownDirectory();

@@ -94,15 +94,18 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
 
 function folderHere(options: BashToolOptions, asked: string | null | undefined): string | undefined {
   // A session's command starts in the directory that the previous command leaves.
-  return sessionOf(options) && !asked ? undefined : callFolder(toolFolder(options.cwd), asked);
+  return sessionOf(options) && !asked ? undefined : callFolder(toolFolder(options), asked);
 }
 
 /**
- * Returns the tool's directory as an absolute path. A value that is not a string is returned unchanged; the run then
- * rejects it by name.
+ * Returns the tool's directory, here or on its target, as an absolute path. A value that is not a string is returned
+ * unchanged; the run then rejects it by name.
  */
-export function toolFolder(cwd: string | undefined): string {
-  return cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
+export function toolFolder({ cwd, target }: Pick<BashOptions, 'cwd' | 'target'>): string {
+  if (cwd !== undefined && typeof cwd !== 'string') return cwd;
+  // The run rejects a target that is none.
+  const start = target?.info?.cwd;
+  return start === undefined ? resolve(cwd ?? '.') : resolve(start, cwd ?? '');
 }
 
 /** Returns the truncation that applies when the call asks for none. */
@@ -176,7 +179,7 @@ const NOT_REDUCING: Reducing = { level: 'off', recalls: false, taps: 'off' };
 
 /** Returns the setup of a new tool. Its directory is fixed here. */
 export function setupFor(options: BashToolOptions, { level, recalls, taps }: Reducing = NOT_REDUCING): ToolSetup {
-  const folder = toolFolder(options.cwd);
+  const folder = toolFolder(options);
   const owner = (options as Owned)[OWNER] ?? beginningOwner(options, folder);
   const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
   const setup = { options, folder, owner, outputs, level, taps };
@@ -244,7 +247,7 @@ export async function optionsFor(
  */
 function inWorld(options: BashToolOptions, owner: Owner): BashToolOptions & Owned {
   const session = sessionOf(options) as Owned | undefined;
-  return { ...options, [OWNER]: session?.[OWNER] ?? { ...owner, root: toolFolder(options.cwd) } };
+  return { ...options, [OWNER]: session?.[OWNER] ?? { ...owner, root: toolFolder(options) } };
 }
 
 /**

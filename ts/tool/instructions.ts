@@ -46,6 +46,8 @@ export function describeReduction(level: Level, recalls: boolean): string {
 /** Returns the tool's description: how it runs commands, the parts of a result, and the limits. */
 export function describeTool(options: {
   cwd: string;
+  /** The machine that runs the commands, in a sentence; `''` for this one. */
+  place?: string | undefined;
   mode: string | undefined;
   timeoutMs: number | undefined;
   idleTimeoutMs: number | undefined;
@@ -72,13 +74,20 @@ export function describeTool(options: {
     ? 'At the limit the command goes on in the background, and its output up to there is returned with its pid and the file of its output.'
     : 'At the limit the command and all it started are ended, and its output up to there is returned.';
   const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
-  return `Runs a command with bash -c and returns stdout, stderr and the exit code.
+  return `Runs a command with bash -c and returns stdout, stderr and the exit code.${onLine(options.place)}
 ${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no terminal and stdin is empty, so nothing can be asked for.'}
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.${onLine(options.reduces)}
 The time limit is ${limit}.${silenceLimit(options.terminal ? undefined : options.idleTimeoutMs)} ${atLimit}
 Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, wait_pid waits until it has ended, its port accepts connections or its output matches a pattern, kill_pid ends it and all it started.
 ${options.undoes ? `${UNDOES}\n` : ''}${options.reach ? `${options.reach}\n` : ''}Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
+}
+
+/** Returns the machine that runs the commands of a tool, in a sentence; `''` for this one. */
+export function describePlace({ target }: Pick<BashToolOptions, 'target'>): string {
+  if (!target?.info) return '';
+  const { hostName, user } = target.info;
+  return `Commands run on the host ${hostName} as ${user}, another machine than that of your other tools; all paths are paths there.`;
 }
 
 /** Entries that the description names. */

@@ -25,12 +25,14 @@ export function nothingRan(error: unknown, code: string): BashToolError {
 }
 
 /** The options that a judgement depends on. */
-type Judged = Pick<BashOptions, 'cwd' | 'env' | 'inheritEnv' | 'safety'>;
+type Judged = Pick<BashOptions, 'cwd' | 'env' | 'inheritEnv' | 'safety' | 'target'>;
 
 /** Returns the options with which the safety engine judges a command as `bash()` does. */
-export function analyzeOptions({ cwd, env, inheritEnv, safety }: Judged): AnalyzeOptions {
+export function analyzeOptions({ cwd, env, inheritEnv, safety, target }: Judged): AnalyzeOptions {
   const { rules, wrappers } = typeof safety === 'object' ? safety : {};
-  return { cwd, env: seen(env, inheritEnv), rules, wrappers };
+  const home = target?.info?.home;
+  // The login environment of a target is judged when the command runs.
+  return { cwd, env: seen(env, home === undefined ? inheritEnv : 'none'), home, rules, wrappers };
 }
 
 /** Returns the text that the shell runs, which is also the text to judge. */
@@ -123,10 +125,13 @@ export async function withAccess(
     if (input.access == null || options.onAccess === undefined) return options;
     throw new BashError('ERR_BASH_UNSUPPORTED', 'in a sandbox there is no access to ask for: nothing was run');
   }
+  if (options.target && input.access != null && options.onAccess !== undefined) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'on a target there is no access to ask for: nothing was run');
+  }
   const held = withGrants(options);
   const { access } = input;
   if (access == null || options.onAccess === undefined) return held;
-  const start = sessionOf(held)?.cwd ?? toolFolder(held.cwd);
+  const start = sessionOf(held)?.cwd ?? toolFolder(held);
   const cwd = callFolder(start, input.cwd);
   const { write, network } = access;
   const asked = innerOf(bash).checkAccess(held, cwd, { write: write ?? [], network: network ?? [] });

@@ -110,9 +110,9 @@ export function taskQuestion(input: BashToolInput): TaskQuestion | null {
   return { action: 'wait', pid: wait_pid, wait: { port, pattern, timeoutMs } };
 }
 
-/** Returns the registry that holds a call's tasks: the given one, or the user's default. */
-export function registryOf(options: BashToolOptions): BackgroundRegistry {
-  return options.registry ?? defaultRegistry();
+/** Returns the registry that holds a call's tasks: the given one, or the user's default, here or on the target. */
+export function registryOf({ registry, target }: BashToolOptions): BackgroundRegistry {
+  return registry ?? defaultRegistry(target);
 }
 
 /** Returns a note for each survivor that became a task, because the model can check and kill it. */
@@ -211,8 +211,9 @@ export async function undoForModel(runId: string, options: BashToolOptions & Own
   }
   const { undo: given } = options;
   if (!offersUndo(options)) throw new BashError('ERR_BASH_UNSUPPORTED', 'the tool keeps nothing that could be undone');
-  const place = typeof given === 'object' && given.dir !== undefined ? { dir: given.dir } : {};
-  const root = options[OWNER]?.root ?? toolFolder(options.cwd);
+  const { target } = options;
+  const place = { target, ...(typeof given === 'object' && given.dir !== undefined && { dir: given.dir }) };
+  const root = options[OWNER]?.root ?? toolFolder(options);
   const own = options[OWNER] && runs.get(options[OWNER].end)?.has(runId);
   if (!own) {
     const point = (await undoPoints(place)).find((each) => each.runId === runId);

@@ -38,7 +38,7 @@ export class Readings {
   /** `fields`: the fields that the tool's input has. `level`: the level of calls whose result names none. */
   constructor(options: BashToolOptions, advice: Advice, fields: OptionalFields = NO_FIELDS, level: Level = 'off') {
     const here = sandboxOf(options) === undefined;
-    this.#options = here ? { ...options, cwd: toolFolder(options.cwd) } : options;
+    this.#options = here ? { ...options, cwd: toolFolder(options) } : options;
     this.#level = level;
     this.#fields = fields;
     this.#advice = advice;
@@ -70,7 +70,7 @@ export class Readings {
       asks: this.#fields.asks && options.onAccess !== undefined && here,
       undoes: this.#fields.undoes && offersUndo(options) && here,
       recalls: this.#fields.recalls,
-      cwd: here ? callFolder(toolFolder(options.cwd), asked) : sandboxDirectory(options.cwd, asked),
+      cwd: here ? callFolder(toolFolder(options), asked) : sandboxDirectory(options.cwd, asked),
     };
   }
 }

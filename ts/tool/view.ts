@@ -446,7 +446,7 @@ export class Viewing {
 /** Returns the directory in which a command starts. */
 function directoryOf(options: BashToolOptions, asked: string | null | undefined): string | undefined {
   if (sandboxOf(options) !== undefined) return sandboxDirectory(options.cwd, asked);
-  return callFolder(toolFolder(options.cwd), asked);
+  return callFolder(toolFolder(options), asked);
 }
 
 /** Returns whether a model asked for the output by lines. A limit of standard output alone was a pipe. */

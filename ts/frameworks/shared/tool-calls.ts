@@ -52,7 +52,7 @@ export class ToolCalls {
     ToolCalls.check(entry, given, more);
     const { approval, ...options } = given;
     const sharesTasks = options.registry !== undefined;
-    this.#lifetime = new Lifetime(toolFolder(options.cwd), options.graceMs, sharesTasks);
+    this.#lifetime = new Lifetime(toolFolder(options), options.graceMs, sharesTasks);
     this.#ownRegistry = options.registry === undefined ? new BackgroundRegistry() : null;
     this.registry = options.registry ?? (this.#ownRegistry as BackgroundRegistry);
     const owned: Owned = { [OWNER]: this.#lifetime.owner };

@@ -3,7 +3,7 @@ import { DECIDED } from '../../core/ledger.ts';
 import { visible } from '../../core/visible.ts';
 import { resolveOptions } from '../answer.ts';
 import { callFolder, rememberSetup, runOptions, setupFor, type ToolSetup, toolFolder } from '../call-plan.ts';
-import { describeReach } from '../instructions.ts';
+import { describePlace, describeReach } from '../instructions.ts';
 import { intercept, interceptRules } from '../intercept.ts';
 import { rememberSignal } from '../interruption.ts';
 import { approvedNotes, judge, nothingRan, withAccess } from '../judge.ts';
@@ -249,7 +249,7 @@ async function start(
   const suggested = intercept(command, options);
   if (suggested) return suggested;
   const allowed = await withAccess(options, command, input, call.toolCallId);
-  const given = { ...terminalOptions(allowed), cwd: callFolder(toolFolder(options.cwd), input.cwd) };
+  const given = { ...terminalOptions(allowed), cwd: callFolder(toolFolder(options), input.cwd) };
   // A session reports its warnings only at its end.
   const judged = judge(command, given);
   notes.push(...(options[DECIDED] === undefined ? judged : approvedNotes(judged)));
@@ -323,8 +323,8 @@ function terminalOptions(options: BashToolOptions): BashOptions {
 }
 
 function description(options: BashToolOptions): string {
-  const cwd = toolFolder(options.cwd);
+  const cwd = toolFolder(options);
   if (typeof options.description === 'function') return options.description({ cwd });
-  const { confine, onAccess } = options;
-  return options.description ?? describeTerminal({ cwd, reach: describeReach({ confine, onAccess }) });
+  const reach = [describePlace(options), describeReach(options)].filter((sentence) => sentence !== '').join('\n');
+  return options.description ?? describeTerminal({ cwd, reach });
 }
