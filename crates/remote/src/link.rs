@@ -98,19 +98,16 @@ impl Link {
         }
     }
 
-    /// Sends a frame to the process that holds the transport. A payload is sent in as many frames as it needs.
+    /// Sends bytes that the process that holds the transport passes on as they are.
     ///
     /// # Errors
     /// If the process is gone.
-    pub async fn control(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
-        let mut parts = payload.chunks(MAX_PAYLOAD);
-        let mut part = Some(parts.next().unwrap_or_default());
-        let mut bytes = Vec::new();
-        while let Some(payload) = part {
-            bytes.clear();
-            Frame::unnumbered(kind, payload.to_vec()).encode(&mut bytes);
-            write_all(&self.output, &bytes).await?;
-            part = parts.next();
+    pub async fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut frame = Vec::new();
+        for payload in bytes.chunks(MAX_PAYLOAD) {
+            frame.clear();
+            Frame::unnumbered(Kind::Raw, payload.to_vec()).encode(&mut frame);
+            write_all(&self.output, &frame).await?;
         }
         Ok(())
     }
@@ -170,7 +167,7 @@ async fn receive(
             match frame.kind {
                 Kind::Goodbye => return Cut::Goodbye,
                 Kind::Beat | Kind::Message | Kind::Part => {}
-                Kind::Greeting | Kind::Raw | Kind::Drop => {
+                Kind::Greeting | Kind::Raw => {
                     return LinkError::Unexpected("a frame that has no place among messages").into();
                 }
             }
@@ -200,8 +197,8 @@ async fn send(output: &AsyncFd<OwnedFd>, post: &Post, beat: Duration) -> Cut {
     }
 }
 
-/// Reads at least one byte.
-async fn read(input: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
+/// Reads at least one byte. The end is an error.
+pub(crate) async fn read(input: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         let mut ready = input.readable().await?;
         match ready.try_io(|input| Ok(nix::unistd::read(input, buffer)?)) {

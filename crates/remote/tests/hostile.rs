@@ -145,7 +145,7 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
         ("no event", message(1, 1, vec![0xff; 10])),
         ("a message of a host", message(1, 1, call)),
         ("an event with more behind it", message(1, 1, [output, vec![0]].concat())),
-        ("a frame for a transport", bytes(&Frame::unnumbered(Kind::Drop, Vec::new()))),
+        ("a frame for a transport", bytes(&Frame::unnumbered(Kind::Raw, Vec::new()))),
     ];
     for (what, said) in cases {
         let ended = runtime.block_on(run_against(&said, false));

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target, Unanswered};
-use remote::{Answer, Ask, OfSession, Place};
+use remote::{Answer, Ask, OfSession, Order, Place};
 use runner::error::Error;
 use runner::pty::{Terminal, TerminalError};
 use runner::run::Reply;
@@ -13,7 +14,10 @@ use sys::TerminalSize;
 
 #[allow(dead_code, reason = "each file of tests uses its part")]
 mod support;
-use support::{PATIENCE, cut, judgement, lines, order, run, run_in, run_in_terminal, settings, within};
+use support::{
+    PATIENCE, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings, signal_carriers,
+    until, within,
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_is_sent_once_and_commands_run_by_it() {
@@ -140,6 +144,9 @@ async fn a_target_that_cannot_be_reached_says_why() {
     assert!(error.message.contains("/none/transport: No such file or directory"), "{error}");
     let error = fails(&["sh", "-c", "echo no account >&2; exit 1"]).await;
     assert_eq!((error.reason, error.stderr.as_str()), (Reason::Shell, "no account"));
+    let leaves = "setsid sh -c 'while [ -d $0 ]; do sleep 0.1; done' $0 & echo no account >&2; exit 1";
+    let error = fails(&["sh", "-c", leaves, home.path().to_str().expect("text")]).await;
+    assert_eq!((error.reason, error.stderr.as_str()), (Reason::Shell, "no account"));
     let error = fails(&["sh", "-c", "yes | head -c 100000; sleep 1000"]).await;
     assert_eq!(error.reason, Reason::Shell);
     let settings = Settings { programs: Vec::new(), ..settings(home.path(), PATIENCE) };
@@ -207,5 +214,29 @@ async fn a_question_of_a_program_is_answered_there_and_a_flood_without_a_listene
     let answer = std::fs::read(home.path().join("answer")).expect("an answer");
     assert_eq!((outcome.exit_code, answer.as_slice()), (Some(0), &b"\x1b[1;1"[..]));
     assert!(terminal.screen().lines.iter().any(|line| line == "end"), "{:?}", terminal.screen().lines);
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_freezes_in_the_middle_of_a_message_is_dropped_without_a_goodbye() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(Settings { alive: Duration::from_secs(1), ..settings(home.path(), PATIENCE) });
+    let target = within("the connection", target).await.expect("a target");
+    let running = run(&target, "until [ -e ~/go ]; do sleep 0.01; done; echo on", r#"{"starts":true}"#);
+    running.until("the start", |_, pid| pid > 0).await;
+    let frozen = signal_carriers(home.path(), Signal::SIGSTOP);
+    std::fs::write(home.path().join("down"), "").expect("room");
+    let mut states = target.watch();
+    let counted = begin(None, "/", ("wc -c", "{}"), &target, |order, judged| {
+        target.run(Order { stdin: Some(vec![b'x'; 8_000_000]), ..order }, judged)
+    });
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    signal_carriers(home.path(), Signal::SIGCONT);
+    until("the end of the transport", || frozen.iter().all(|pid| is_gone(*pid))).await;
+    std::fs::remove_file(home.path().join("down")).expect("our file");
+    let counted = counted.outcome().await;
+    assert_eq!(counted.stdout, "8000000\n", "{:?}", counted.notes);
+    std::fs::write(home.path().join("go"), "").expect("room");
+    assert_eq!(running.outcome().await.stdout, "on\n");
     target.close();
 }

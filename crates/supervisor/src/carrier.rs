@@ -1,8 +1,9 @@
 //! Holds the transport to another machine, for example `ssh`, for a host.
 //!
-//! Frames of the host come on standard input and go to the transport. Its output goes to standard output, its messages
-//! to standard error. When the host ends in any way, the carrier says goodbye on the other machine, gives it a moment
-//! to end, and ends the transport. A host that wants the other machine to go on sends [`Kind::Drop`] first.
+//! Standard input is a socket, whose first byte brings the pipe with the frames of the host. They go to the transport.
+//! Its output goes to standard output, its messages to standard error. When the host ends in any way, the carrier says
+//! goodbye on the other machine, gives it a moment to end, and ends the transport. A host that wants the other machine
+//! to go on sends a second byte over the socket, which waits behind no frame.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -40,7 +41,8 @@ const NOT_STARTED: u8 = 127;
 /// # Errors
 /// If the system refuses a step.
 pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCode> {
-    let host = sys::take_stdin()?;
+    let control = sys::take_stdin()?;
+    let host = host_of(&control)?;
     // Signals of a terminal are meant for the host.
     let _leader = nix::unistd::setsid();
     let program = transport.next().unwrap_or_default();
@@ -62,13 +64,21 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
         drop(passing);
     });
     let (frames, waiting) = Default::default();
-    let mut carrier = Carrier { host, over, input: Some(input.into()), frames, waiting, written: 0, speaks: false };
+    let input = Some(input.into());
+    let mut carrier = Carrier { host, control: Some(control), over, input, frames, waiting, written: 0, speaks: false };
     let passed = carrier.pass_input();
     let code = end(&mut child);
     passed?;
     // A process that has left the group may hold the output for longer.
     let _ended = poll(&mut [PollFd::new(carrier.over.as_fd(), PollFlags::POLLIN)], timeout_of(Some(GRACE)));
     Ok(ExitCode::from(code))
+}
+
+/// Returns the pipe with the frames of the host, which has sent it before it started this process.
+fn host_of(control: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut pipe = Vec::new();
+    sys::receive(control.as_fd(), &mut [0], &mut pipe)?;
+    pipe.pop().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 fn timeout_of(patience: Option<Duration>) -> PollTimeout {
@@ -86,7 +96,10 @@ fn pass_output(mut output: ChildStdout) {
 }
 
 struct Carrier {
+    /// The pipe with the frames of the host.
     host: OwnedFd,
+    /// The socket by which the host drops the transport. `None` once its end is seen.
+    control: Option<OwnedFd>,
     /// Is at its end once the output of the transport is.
     over: OwnedFd,
     /// Standard input of the transport. `None` once it is closed.
@@ -110,18 +123,24 @@ impl Carrier {
                 return Ok(());
             }
             let if_so = |so: bool, flag| if so { flag } else { PollFlags::empty() };
-            let mut ends = [
+            let mut ends = vec![
                 PollFd::new(input.as_fd(), if_so(!self.waiting.is_empty(), PollFlags::POLLOUT)),
                 PollFd::new(self.over.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.host.as_fd(), if_so(self.waiting.len() < WAITING, PollFlags::POLLIN)),
             ];
+            ends.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
             // A host that is gone would be seen again and again.
-            let watched = if until.is_some() { 2 } else { 3 };
-            match poll(&mut ends[..watched], timeout_of(patience)) {
+            ends.truncate(if until.is_some() { 2 } else { ends.len() });
+            match poll(&mut ends, timeout_of(patience)) {
                 Err(nix::Error::EINTR) => continue,
                 result => result?,
             };
-            let [transport, over, host] = ends.map(|end| end.revents().unwrap_or(PollFlags::empty()));
+            let mut seen = ends.into_iter().map(|end| end.revents().unwrap_or(PollFlags::empty()));
+            let [transport, over, host, control] = std::array::from_fn(|_| seen.next().unwrap_or(PollFlags::empty()));
+            if !control.is_empty() && self.is_dropped() {
+                self.input = None;
+                return Ok(());
+            }
             if transport.contains(PollFlags::POLLERR) || !over.is_empty() {
                 return Ok(());
             }
@@ -129,7 +148,8 @@ impl Carrier {
                 self.write();
             }
             if !host.is_empty() && !self.read()? {
-                if !self.speaks {
+                if !self.speaks || self.is_dropped() {
+                    self.input = None;
                     return Ok(());
                 }
                 let mut goodbye = Vec::new();
@@ -139,6 +159,20 @@ impl Carrier {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether the host has dropped the transport.
+    fn is_dropped(&mut self) -> bool {
+        let Some(control) = &self.control else { return false };
+        match sys::receive(control.as_fd(), &mut [0], &mut Vec::new()) {
+            Ok(1..) => true,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => false,
+            // The host is gone, as the end of its frames tells.
+            Ok(0) | Err(_) => {
+                self.control = None;
+                false
+            }
+        }
     }
 
     /// Takes what the host has sent. `false`: the host is gone.
@@ -154,7 +188,6 @@ impl Carrier {
             self.speaks = false;
             match frame.kind {
                 Kind::Raw => self.waiting.push_back(frame.payload),
-                Kind::Drop => self.input = None,
                 _ => {
                     let mut bytes = Vec::new();
                     frame.encode(&mut bytes);

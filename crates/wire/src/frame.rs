@@ -37,13 +37,10 @@ pub enum Kind {
     Goodbye = 4,
     /// For the process that holds the transport: bytes that it passes on as they are. Never crosses a link.
     Raw = 5,
-    /// For the process that holds the transport: end it, without a goodbye. Never crosses a link.
-    Drop = 6,
 }
 
 impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Greeting, Self::Beat, Self::Message, Self::Part, Self::Goodbye, Self::Raw, Self::Drop];
+    const ALL: [Self; 6] = [Self::Greeting, Self::Beat, Self::Message, Self::Part, Self::Goodbye, Self::Raw];
 
     fn of(number: u8) -> Result<Self, WireError> {
         Self::ALL.into_iter().find(|&kind| kind as u8 == number).ok_or(WireError::Kind(number))
@@ -185,10 +182,10 @@ mod tests {
         }
         let mut bytes = Vec::new();
         Frame::unnumbered(Kind::Beat, Vec::new()).encode(&mut bytes);
-        bytes[LENGTH] = 7;
+        bytes[LENGTH] = 6;
         let mut frames = Frames::default();
         frames.push(&bytes);
-        assert_eq!(frames.next_frame(), Err(WireError::Kind(7)));
+        assert_eq!(frames.next_frame(), Err(WireError::Kind(6)));
     }
 
     #[test]

@@ -50,8 +50,8 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
             Served::Over => return Some(transport),
             Served::Lost(why) => why,
             Served::Cut => {
-                transport.drop_link().await;
                 set(target, State::Disconnected);
+                transport.drop_link();
                 match again(target, &kept).await {
                     Some(Ok(new)) => {
                         transport = new;
@@ -189,7 +189,7 @@ enum Resumed {
 
 async fn resume(mut reached: Reached, post: &Post, facts: &Facts) -> Resumed {
     if reached.facts.machine != facts.machine {
-        reached.transport.drop_link().await;
+        reached.transport.drop_link();
         return Resumed::Elsewhere;
     }
     let resume = Resume { socket: facts.socket.clone(), token: facts.token, received: post.received() };
@@ -202,7 +202,7 @@ async fn resume(mut reached: Reached, post: &Post, facts: &Facts) -> Resumed {
         Ok(Ok(FromProgram::Resumed { received })) if post.resume(received).is_ok() => Resumed::Here(reached.transport),
         Ok(Ok(FromProgram::Gone)) => Resumed::Gone(Box::new(reached)),
         _ => {
-            reached.transport.drop_link().await;
+            reached.transport.drop_link();
             Resumed::Elsewhere
         }
     }

@@ -13,7 +13,6 @@ use super::settings::{Program, Settings};
 use super::transport::Transport;
 use crate::link::Cut;
 use crate::messages::{Facts, FromProgram};
-use wire::Kind;
 
 /// A program that has just started there.
 pub struct Reached {
@@ -137,21 +136,20 @@ async fn send(program: &Program, transport: &mut Transport) -> Result<(), Failur
     let bytes = bytes.map_err(|error| {
         Failure::Known(Reason::NoProgram, format!("{} cannot be read: {error}", program.path.display()))
     })?;
-    transport.link.control(Kind::Raw, &bytes).await.map_err(|_| Failure::Ended)
+    transport.link.raw(&bytes).await.map_err(|_| Failure::Ended)
 }
 
 /// Returns the error of a failed attempt, once the transport has said its last words.
-async fn told(settings: &Settings, mut transport: Transport, failure: Failure) -> TargetError {
+async fn told(settings: &Settings, transport: Transport, failure: Failure) -> TargetError {
     let kind = settings.address.kind();
     match failure {
         Failure::Known(reason, message) => {
             let said = transport.said();
-            transport.drop_link().await;
+            transport.drop_link();
             TargetError::new(&settings.id, reason, &message, said)
         }
         Failure::Ended => {
-            let exit_code = (&mut transport.ended).await.ok().flatten();
-            let said = transport.said();
+            let (exit_code, said) = transport.last_words().await;
             let reason = reason(kind, &said, exit_code);
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
             TargetError::new(&settings.id, reason, last, said.clone())

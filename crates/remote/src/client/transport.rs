@@ -1,71 +1,108 @@
 //! The process that holds the transport, and what it says on standard error.
 
-use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::link::Link;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::link::{Link, read};
 use runner::supervise::carrier;
-use wire::Kind;
 
 /// Most bytes that are kept of what a transport says.
 const SAID: usize = 4 * 1024;
+/// Time a carrier whose link has ended may take to end, too.
+const END: Duration = Duration::from_secs(5);
+/// Time to read what a transport has said before it ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A running transport.
 pub struct Transport {
     /// The link through it.
     pub link: Link,
-    said: Arc<Mutex<Vec<u8>>>,
+    /// The socket by which it is dropped.
+    control: OwnedFd,
+    messages: Messages,
     /// Completes with the exit code of the transport. `None` after a signal.
-    pub ended: tokio::task::JoinHandle<Option<i32>>,
+    ended: JoinHandle<Option<i32>>,
+}
+
+/// What the transport says. It is read as long as this lives, so that a transport never waits for its reader.
+struct Messages {
+    said: Arc<Mutex<Vec<u8>>>,
+    /// Completes when no process can say anything more.
+    reader: JoinHandle<()>,
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
 }
 
 impl Transport {
     /// Starts a transport with its arguments.
     pub fn start(argv: &[String]) -> io::Result<Self> {
-        let mut child = carrier(argv).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let (control, theirs) = sys::socket_pair()?;
+        let (frames, output) = sys::pipe()?;
+        sys::send(control.as_fd(), &[0], &[frames.as_raw_fd()])?;
+        let mut child = carrier(argv).stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = child.stdout.take().map(OwnedFd::from).ok_or_else(missing)?;
-        let output = child.stdin.take().map(OwnedFd::from).ok_or_else(missing)?;
-        let messages = child.stderr.take().ok_or_else(missing)?;
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&said);
-        // Messages are read to their end, so that a transport never waits for their reader.
-        let ended = tokio::task::spawn_blocking(move || {
-            keep(messages, &kept);
-            child.wait().ok().and_then(|status| status.code())
-        });
-        Ok(Self { link: Link::new(input, output)?, said, ended })
+        let messages = child.stderr.take().map(OwnedFd::from).ok_or_else(missing)?;
+        let ended = tokio::task::spawn_blocking(move || child.wait().ok().and_then(|status| status.code()));
+        sys::set_nonblocking(&messages)?;
+        let messages = Messages::read(sys::watch(messages, Interest::READABLE)?);
+        Ok(Self { link: Link::new(input, output)?, control, messages, ended })
     }
 
     /// Returns what the transport has said so far: the first 4 KiB, cleaned.
     pub fn said(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.messages.said.lock().unwrap_or_else(PoisonError::into_inner);
         clean(&String::from_utf8_lossy(&said))
     }
 
     /// Says goodbye to the program there, and waits until the transport has ended.
     pub async fn goodbye(self) {
-        let Self { link, ended, .. } = self;
+        let Self { link, control: _control, messages: _messages, ended } = self;
         drop(link);
         // A fault in the thread that waits is no reason to wait for it.
         let _exit_code = ended.await;
     }
 
-    /// Ends the transport, without a goodbye to the program there.
-    pub async fn drop_link(mut self) {
+    /// Waits until the transport has ended, since its link has. Returns its exit code, and what it has said.
+    pub async fn last_words(mut self) -> (Option<i32>, String) {
+        let code = timeout(END, &mut self.ended).await;
+        // A process that it has left behind may hold its standard error for longer.
+        let _held = timeout(LAST_WORDS, &mut self.messages.reader).await;
+        (code.ok().and_then(Result::ok).flatten(), self.said())
+    }
+
+    /// Ends the transport, without a goodbye to the program there. Waits for nothing.
+    pub fn drop_link(self) {
         // It may have ended by itself.
-        let _gone = self.link.control(Kind::Drop, &[]).await;
+        let _gone = sys::send(self.control.as_fd(), &[0], &[]);
     }
 }
 
-fn keep(mut messages: impl Read, kept: &Mutex<Vec<u8>>) {
-    let mut buffer = [0; 1024];
-    while let Ok(count @ 1..) = messages.read(&mut buffer) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = SAID - kept.len();
-        kept.extend(&buffer[..count.min(room)]);
+impl Messages {
+    fn read(messages: AsyncFd<OwnedFd>) -> Self {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&said);
+        let reader = tokio::spawn(async move {
+            let mut buffer = [0; 1024];
+            while let Ok(count) = read(&messages, &mut buffer).await {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = SAID - kept.len();
+                kept.extend(&buffer[..count.min(room)]);
+            }
+        });
+        Self { said, reader }
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capture::Stream;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use remote::client::{Address, Distant, DistantRun, Program, Quoting, Settings, Target};
 use remote::{Order, Place};
 use runner::error::Error;
@@ -21,6 +23,20 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
     timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
+}
+
+/// Waits until something holds.
+pub async fn until(what: &str, holds: impl Fn() -> bool) {
+    within(what, async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    })
+    .await;
+}
+
+pub fn is_gone(pid: i32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 pub fn program() -> Program {
@@ -52,20 +68,24 @@ pub fn settings(home: &Path, lease: Duration) -> Settings {
 
 /// Cuts the link of the target with this home: ends what holds its transport.
 pub fn cut(home: &Path) -> bool {
+    !signal_carriers(home, Signal::SIGKILL).is_empty()
+}
+
+/// Signals what holds the transports of the target with this home. Returns the pids.
+pub fn signal_carriers(home: &Path, signal: Signal) -> Vec<i32> {
     let home = home.to_str().expect("text");
     let me = nix::unistd::getpid().as_raw();
-    let mut any = false;
+    let mut pids = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
         let parent = read("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<i32>().ok());
         if parent == Some(me) && read("cmdline").contains(home) {
-            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)
-                .expect("our child");
-            any = true;
+            nix::sys::signal::kill(Pid::from_raw(pid), signal).expect("our child");
+            pids.push(pid);
         }
     }
-    any
+    pids
 }
 
 /// What a run has said, and the way to reply.
