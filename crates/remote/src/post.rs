@@ -2,14 +2,47 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
 use tokio::sync::Notify;
 
-use crate::messages::encode;
-use wire::{Frame, Mailbox, Message, WireError};
+use crate::messages::{OfRun, encode};
+use wire::{Frame, HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, Message, WireError};
 
 /// Most bytes that are written at once.
 const AT_ONCE: usize = 256 * 1024;
+
+/// Longest message that may use the headroom of the mailbox: a result without its output is shorter.
+const SHORT: usize = 64 * 1024;
+
+/// A message of a run as it is sent.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    bytes: Vec<u8>,
+    is_vital: bool,
+}
+
+impl Packed {
+    /// Packs a message.
+    ///
+    /// # Errors
+    /// If it is too long.
+    pub fn of(message: &impl OfRun) -> Result<Self, WireError> {
+        let bytes = encode(message).map_err(|_| WireError::Message)?;
+        let is_vital = !message.may_be_refused() && bytes.len() <= SHORT;
+        if bytes.len() > MAX_MESSAGE { Err(WireError::Message) } else { Ok(Self { bytes, is_vital }) }
+    }
+}
+
+impl Packed {
+    /// Returns what it adds to the bytes that wait.
+    pub fn cost(&self) -> usize {
+        self.bytes.len() + HEADER * self.bytes.len().div_ceil(MAX_PAYLOAD).max(1)
+    }
+
+    /// Returns the most bytes that may wait with it.
+    pub fn most_waiting(&self) -> usize {
+        MAX_WAITING + if self.is_vital { HEADROOM } else { 0 }
+    }
+}
 
 /// A mailbox, and what wakes the link that empties it.
 #[derive(Debug, Default)]
@@ -26,12 +59,23 @@ impl Post {
     /// Sends a message of a run, now or over a later link.
     ///
     /// # Errors
-    /// If the message is too long, or too much is waiting already.
-    pub fn send(&self, run: u64, message: &impl Serialize) -> Result<(), WireError> {
-        let bytes = encode(message).map_err(|_| WireError::Message)?;
-        self.mailbox().post(run, &bytes)?;
+    /// If the message is too long, or too much is waiting already. Room is left for short messages that must arrive.
+    pub fn send(&self, run: u64, message: &impl OfRun) -> Result<(), WireError> {
+        self.post(run, &Packed::of(message)?)
+    }
+
+    /// As [`Post::send`].
+    pub(crate) fn post(&self, run: u64, Packed { bytes, is_vital }: &Packed) -> Result<(), WireError> {
+        let mut mailbox = self.mailbox();
+        if *is_vital { mailbox.post_vital(run, bytes) } else { mailbox.post(run, bytes) }?;
+        drop(mailbox);
         self.wake.notify_one();
         Ok(())
+    }
+
+    /// Returns how many bytes wait to be acknowledged.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.mailbox().waiting_bytes()
     }
 
     /// Returns the number of the last frame that was received.

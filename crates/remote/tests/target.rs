@@ -15,8 +15,8 @@ use sys::TerminalSize;
 #[allow(dead_code, reason = "each file of tests uses its part")]
 mod support;
 use support::{
-    PATIENCE, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings, signal_carriers,
-    until, within,
+    PATIENCE, Run, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings,
+    signal_carriers, until, within,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -238,5 +238,37 @@ async fn a_link_that_freezes_in_the_middle_of_a_message_is_dropped_without_a_goo
     assert_eq!(counted.stdout, "8000000\n", "{:?}", counted.notes);
     std::fs::write(home.path().join("go"), "").expect("room");
     assert_eq!(running.outcome().await.stdout, "on\n");
+    target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_wait_for_a_link_are_bounded_and_one_too_many_or_too_large_is_refused_at_once() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let mut states = target.watch();
+    std::fs::write(home.path().join("down"), "").expect("room");
+    assert!(cut(home.path()));
+    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    let with_input = |bytes: usize| {
+        begin(None, "/", ("cat", "{}"), &target, |order, judged| {
+            target.run(Order { stdin: Some(vec![b'x'; bytes]), ..order }, judged)
+        })
+    };
+    let refused = async |run: Run| match within("the refusal", run.ended).await.expect("no panic") {
+        Distant::Failed(error) => (error.code(), error.to_string()),
+        _ => panic!("it is refused"),
+    };
+    let (code, message) = refused(with_input(wire::MAX_MESSAGE)).await;
+    assert!(code == "ERR_BASH_INVALID_ARG" && message.contains("too large"), "{message}");
+    let waiting: Vec<Run> = (0..4).map(|_| with_input(wire::MAX_MESSAGE - 1_000_000)).collect();
+    let (code, message) = refused(with_input(5_000_000)).await;
+    assert!(code == "ERR_BASH_SPAWN" && message.contains("command:test"), "{message}");
+    for run in waiting {
+        run.ear.replies.send(Reply::Abort).expect("it waits");
+        assert_eq!(run.outcome().await.pid, 0);
+    }
+    let short = with_input(5_000);
+    std::fs::remove_file(home.path().join("down")).expect("our file");
+    assert_eq!(short.outcome().await.stdout.len(), 5_000);
     target.close();
 }

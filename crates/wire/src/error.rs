@@ -2,8 +2,10 @@
 
 /// Longest message, bytes.
 pub const MAX_MESSAGE: usize = 80 * 1024 * 1024;
-/// Most bytes that wait to be acknowledged.
+/// Most bytes that wait to be acknowledged before messages are refused that may be.
 pub const MAX_WAITING: usize = 4 * MAX_MESSAGE;
+/// Bytes beyond them for messages without which the other side would wait for ever.
+pub const HEADROOM: usize = MAX_MESSAGE;
 
 /// What the other side did that no program of ours does, or what this side cannot keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@
 //! message arrives once and in order, and a write that succeeded is never taken for a delivery.
 //!
 //! Nothing that the other side sends is trusted: lengths, kinds, numbers and acknowledgments are checked, and memory is
-//! bounded by [`MAX_MESSAGE`] and [`MAX_WAITING`].
+//! bounded by [`MAX_MESSAGE`], [`MAX_WAITING`] and [`HEADROOM`].
 
 mod error;
 mod frame;
@@ -16,6 +16,6 @@ mod mailbox;
 #[cfg(test)]
 mod mailbox_tests;
 
-pub use error::{MAX_MESSAGE, MAX_WAITING, WireError};
+pub use error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
 pub use frame::{Frame, Frames, HEADER, Kind, MAX_PAYLOAD};
 pub use mailbox::{Mailbox, Message};

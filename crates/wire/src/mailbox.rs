@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{MAX_MESSAGE, MAX_WAITING, WireError};
+use crate::error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
 use crate::frame::{Frame, HEADER, Kind, MAX_PAYLOAD};
 
 /// A message that has arrived.
@@ -38,10 +38,22 @@ impl Mailbox {
     /// # Errors
     /// If the message is too long, or too much is waiting already. It is not sent then.
     pub fn post(&mut self, run: u64, payload: &[u8]) -> Result<(), WireError> {
+        self.post_within(MAX_WAITING, run, payload)
+    }
+
+    /// Like [`Mailbox::post`], for a message that may use the headroom: without it the other side would wait for ever.
+    ///
+    /// # Errors
+    /// If the message is too long, or the headroom is used up.
+    pub fn post_vital(&mut self, run: u64, payload: &[u8]) -> Result<(), WireError> {
+        self.post_within(MAX_WAITING + HEADROOM, run, payload)
+    }
+
+    fn post_within(&mut self, most: usize, run: u64, payload: &[u8]) -> Result<(), WireError> {
         if payload.len() > MAX_MESSAGE {
             return Err(WireError::Message);
         }
-        if self.kept_bytes + payload.len() > MAX_WAITING {
+        if self.kept_bytes + payload.len() > most {
             return Err(WireError::Waiting);
         }
         // An empty message is one frame, too.

@@ -132,4 +132,13 @@ fn memory_is_bounded_in_both_directions() {
     let refused = (1..).find_map(|_| mailbox.post(1, &vec![0; MAX_MESSAGE]).err());
     assert_eq!(refused, Some(WireError::Waiting));
     assert!(mailbox.waiting_bytes() <= MAX_WAITING + MAX_WAITING / 1000);
+    while mailbox.post(2, &[0; 1000]).is_ok() {}
+    // What the other side waits for still fits.
+    for _ in 0..10_000 {
+        assert_eq!(mailbox.post_vital(2, &[0; 1000]), Ok(()));
+        assert_eq!(mailbox.post(2, &[0; 1000]), Err(WireError::Waiting));
+    }
+    let refused = (1..).find_map(|_| mailbox.post_vital(2, &vec![0; MAX_MESSAGE / 8]).err());
+    assert_eq!(refused, Some(WireError::Waiting));
+    assert!(mailbox.waiting_bytes() <= MAX_WAITING + HEADROOM + MAX_WAITING / 1000);
 }

@@ -72,8 +72,8 @@ async fn answered(happened: &mut Happenings) -> Result<Answer, Unanswered> {
 async fn give_up(mut begun: Begun) -> Result<Answer, Unanswered> {
     let target = Arc::clone(&begun.target);
     if !target.outbox.take_back(begun.run) {
-        // A mailbox that is full is that of a link that is down.
-        let _full = target.outbox.send(begun.run, Call::Abort);
+        // Room is left for it, unless the program takes nothing for ever.
+        let _full = target.outbox.send(begun.run, &Call::Abort);
         let mut state = target.state.subscribe();
         tokio::select! {
             biased;
@@ -112,8 +112,12 @@ impl Happenings {
 }
 
 impl Begun {
-    /// Sends a part of a transfer. If no room is left for it, the link is down, and the question ends with its lease.
-    pub(super) fn pass(&self, part: Part) {
-        let _full = self.target.outbox.send(self.run, Call::Part(part));
+    /// Sends a part of a transfer.
+    ///
+    /// # Errors
+    /// If too much waits for the target.
+    pub(super) fn pass(&self, part: Part) -> Result<(), Unanswered> {
+        let sent = self.target.outbox.send(self.run, &Call::Part(part));
+        sent.map_err(|error| Unanswered::Failed(self.target.refused(error)))
     }
 }

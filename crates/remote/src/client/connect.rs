@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::target::{State, Target};
 use crate::messages::{Ask, Call};
 use runner::error::Error;
-use wire::WireError;
+use wire::{MAX_MESSAGE, MAX_WAITING, WireError};
 
 impl Target {
     /// Reaches a machine, and starts the program there.
@@ -35,12 +35,28 @@ impl Target {
         Error::There { code: "ERR_BASH_CLOSED", message, errno: None }
     }
 
+    /// Returns the error of a call that cannot be sent.
+    pub(super) fn refused(&self, error: WireError) -> Error {
+        if error != WireError::Waiting {
+            let message = format!(
+                "the command with its input is too large for a target, which takes {MAX_MESSAGE} bytes: write the input \
+                 to a file there first"
+            );
+            return Error::InvalidArg(message);
+        }
+        let message = format!(
+            "more than {MAX_WAITING} bytes wait for the target {}: wait for the end of earlier calls",
+            self.id()
+        );
+        Error::There { code: "ERR_BASH_SPAWN", message, errno: None }
+    }
+
     /// Begins a run with this call, now or once a link is there.
     ///
     /// # Errors
     /// If the target was closed, or the call is too large.
     pub(super) fn begin(self: &Arc<Self>, call: Call) -> Result<Begun, Error> {
-        self.begin_by(|run| self.outbox.send(run, call))
+        self.begin_by(|run| self.outbox.send(run, &call))
     }
 
     /// Begins a run that goes on in each later program there, which is asked the same first.
@@ -57,8 +73,7 @@ impl Target {
         }
         let (run, happened) = self.add_run();
         let begun = Begun { target: Arc::clone(self), run, happened };
-        let too_large = |_| Error::InvalidArg("the command with its input is too large for a target".to_owned());
-        send(run).map_err(too_large)?;
+        send(run).map_err(|error| self.refused(error))?;
         self.wanted.notify_one();
         Ok(begun)
     }
@@ -76,8 +91,8 @@ impl Drop for Begun {
         let Self { target, run, happened } = self;
         target.remove_run(*run);
         if !target.outbox.forget(*run) && !happened.is_over() {
-            // If the mailbox is full, the link is down, and the lease ends the run.
-            let _full = target.outbox.send(*run, Call::Abort);
+            // Room is left for it, unless the program takes nothing for ever.
+            let _full = target.outbox.send(*run, &Call::Abort);
         }
     }
 }

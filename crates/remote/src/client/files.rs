@@ -50,7 +50,7 @@ impl Target {
                     && let Some(chunk) = chunks.next()
                 {
                     untaken.sent(chunk.len());
-                    begun.pass(Part::Bytes(chunk.to_vec()));
+                    begun.pass(Part::Bytes(chunk.to_vec()))?;
                 }
                 match begun.happened.step().await? {
                     Step::Part(Part::Taken(bytes)) => untaken.taken(bytes),
@@ -128,7 +128,7 @@ impl Begun {
                     if count == 0 || count > CHUNK || !take(bytes) {
                         return Err(LIE);
                     }
-                    self.pass(Part::Taken(count as u64));
+                    self.pass(Part::Taken(count as u64))?;
                 }
                 Step::Answer(Answer::File(about)) => return Ok(about),
                 Step::Part(_) | Step::Answer(_) => return Err(LIE),

@@ -140,7 +140,7 @@ async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: 
 
 async fn pass(stream: &TcpStream, begun: &mut Begun) -> Option<()> {
     let Begun { target, run, happened } = begun;
-    let send = |part| target.outbox.send(*run, Call::Part(part)).is_ok();
+    let send = |part| target.outbox.send(*run, &Call::Part(part)).is_ok();
     let (mut ended, mut answered) = (false, false);
     let next = |context: &mut Context<'_>| {
         if answered {

@@ -204,8 +204,8 @@ impl DistantRegistry {
 
     /// Tells that the watcher has taken the last output of this task.
     pub fn took(&self, task: &str) {
-        // A mailbox that is full is that of a link that is down.
-        let _full = self.target.outbox.send(self.run, Call::TaskOutputTaken(task.to_owned()));
+        // Room is left for it, unless the program takes nothing for ever.
+        let _full = self.target.outbox.send(self.run, &Call::TaskOutputTaken(task.to_owned()));
     }
 
     /// Ends tasks that do not outlive the host, and releases the others. May be called again.

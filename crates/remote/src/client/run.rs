@@ -1,11 +1,12 @@
 //! One command on a target.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::connect::Begun;
 use super::error::TargetError;
@@ -14,12 +15,13 @@ use super::output::Output;
 use super::target::{BROKEN, CLOSED, State, Target};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
-use crate::messages::{Call, Event, Failure, Order, Place, system_code};
+use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
 use runner::run::{Judged, Listener, LiveView, Prompt, Reply};
 use sys::TerminalSize;
+use wire::WireError;
 
 /// The note of a run that a cut has interrupted.
 const CUT: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
@@ -29,6 +31,8 @@ const ABORTED_WHILE_DOWN: &str = "the target cannot be reached: the command may 
 const ABORTED: i32 = 130;
 /// Time beyond its grace that an abort may take while the link is down.
 const ABORT_BOUND: Duration = Duration::from_secs(1);
+/// Time until bytes for a command are sent again for which there was no room.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// How a run on a target ended.
 pub enum Distant {
@@ -121,7 +125,8 @@ impl DistantRun {
         let Begun { target, run, happened } = &mut self.begun;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
-        let mut way = Way { target, run: *run, listener, terminal, output: Output::default(), data: 0 };
+        let mut way =
+            Way { target, run: *run, listener, terminal, output: Output::default(), unsent: VecDeque::new(), data: 0 };
         let mut state = target.state.subscribe();
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
@@ -152,6 +157,7 @@ impl DistantRun {
                     }
                     way.on_reply(reply);
                 }
+                () = sleep(AGAIN), if !way.unsent.is_empty() => way.send_unsent(),
                 Some(what) = terminal::next(&mut for_program) => way.send(terminal::call_of(what)),
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
@@ -170,14 +176,34 @@ struct Way<'a, L> {
     listener: &'a L,
     terminal: Option<&'a Arc<Terminal>>,
     output: Output,
+    /// Bytes for the command that no room was left for.
+    unsent: VecDeque<Call>,
     /// The cost of text that the terminal has and its listeners have not taken.
     data: u64,
 }
 
 impl<L: Listener> Way<'_, L> {
-    /// Sends a call. A mailbox that is full is that of a link that is down. The run ends with its lease.
-    fn send(&self, call: Call) {
-        let _full = self.target.outbox.send(self.run, call);
+    /// Sends a call. Bytes for the command wait until there is room for them, each behind those before it.
+    fn send(&mut self, call: Call) {
+        if call.may_be_refused() {
+            self.unsent.push_back(call);
+            self.send_unsent();
+        } else {
+            // Room is left for it, unless the program takes nothing for ever.
+            let _full = self.target.outbox.send(self.run, &call);
+        }
+    }
+
+    fn send_unsent(&mut self) {
+        while let Some(call) = self.unsent.front() {
+            match self.target.outbox.send(self.run, call) {
+                Err(WireError::Waiting) => return,
+                // One that is too large for any link can only be left out, and the command sees the end of its input.
+                Err(_) => drop(self.target.outbox.send(self.run, &Call::Abort)),
+                Ok(()) => {}
+            }
+            self.unsent.pop_front();
+        }
     }
 
     /// Passes an event to the listener. `false`: no program of ours sends it.

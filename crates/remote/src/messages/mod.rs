@@ -29,6 +29,13 @@ pub use undoing::{PointsAsk, UndoAsk};
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";
 
+/// A message of a run.
+pub trait OfRun: Serialize {
+    /// Returns whether the sender can do without it for now: it begins something, or is one of many bytes. All others
+    /// must arrive, since the other side waits for them.
+    fn may_be_refused(&self) -> bool;
+}
+
 /// Encodes a message.
 ///
 /// # Errors

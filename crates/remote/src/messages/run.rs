@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::OfRun;
 use super::ask::{Answer, Ask};
 use super::failure::Failure;
 use super::order::Order;
@@ -50,6 +51,13 @@ impl Call {
     #[must_use]
     pub fn is_first(&self) -> bool {
         matches!(self, Self::Run(_) | Self::Ask(_))
+    }
+}
+
+impl OfRun for Call {
+    fn may_be_refused(&self) -> bool {
+        let is_bulk = matches!(self, Self::Input(_) | Self::Type(_) | Self::Part(Part::Bytes(_)));
+        is_bulk || self.is_first()
     }
 }
 
@@ -106,5 +114,15 @@ impl Event {
     #[must_use]
     pub fn is_last(&self) -> bool {
         matches!(self, Self::Ended(..) | Self::Answered(_) | Self::Failed(_))
+    }
+}
+
+impl OfRun for Event {
+    fn may_be_refused(&self) -> bool {
+        match self {
+            Self::Output(..) | Self::Data(_) | Self::Part(Part::Bytes(_)) => true,
+            Self::Registry(event) => matches!(**event, RegistryEvent::Output(..)),
+            _ => false,
+        }
     }
 }

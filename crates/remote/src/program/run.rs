@@ -21,13 +21,16 @@ use crate::post::Post;
 use runner::error::Error;
 use runner::pty::Terminal;
 use runner::request::RawOptions;
+use runner::run::outcome::Outcome;
 use runner::run::{Command, Reply, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::Wanted;
-use wire::Message;
+use wire::{Message, WireError};
 
 /// Most runs at once. A host lets more wait.
 pub const MAX_RUNS: usize = 1024;
+/// Most survivors that are told of a command whose result could not be sent.
+const MOST_SURVIVORS: usize = 16;
 
 /// The runs that have not ended, and what outlives a run.
 pub struct Runs {
@@ -254,12 +257,35 @@ impl Drop for Last {
         let fault = || Event::Failed(Error::spawn("a fault of agent-bash itself; the command was ended", "").into());
         let event = self.event.take().unwrap_or_else(fault);
         self.runs.running().remove(&self.run);
-        if self.runs.post.send(self.run, &event).is_err() {
-            let message = "the result is too large to be sent; lower `truncate.maxBytes`".to_owned();
-            let code = "ERR_BASH_SPAWN".to_owned();
-            let failure = Failure { code, message, errno: None, missing: Vec::new() };
-            // Nothing is left to be said over a link that takes not even this.
-            let _unsent = self.runs.post.send(self.run, &Event::Failed(failure));
+        if let Err(error) = self.runs.post.send(self.run, &event) {
+            // Room is left for all that is so short.
+            let _unsent = self.runs.post.send(self.run, &without_content(event, error));
         }
     }
 }
+
+/// Returns what is left of the last event of a run that cannot be sent.
+fn without_content(event: Event, error: WireError) -> Event {
+    let why = match error {
+        WireError::Waiting => "too much waits for the link",
+        _ => "it is too large; lower `truncate.maxBytes`",
+    };
+    match event {
+        Event::Ended(mut outcome, cwd) => {
+            let (stdout, stderr) = Default::default();
+            let notes = vec![format!("the command has ended as told, and its result could not be sent: {why}")];
+            let (receipt, evidence, tap, view, truncation) = Default::default();
+            outcome.survivors.truncate(MOST_SURVIVORS);
+            *outcome = Outcome { stdout, stderr, notes, receipt, evidence, tap, view, truncation, ..*outcome };
+            Event::Ended(outcome, cwd)
+        }
+        _ => {
+            let (code, message) = ("ERR_BASH_SPAWN".to_owned(), format!("the answer could not be sent: {why}"));
+            Event::Failed(Failure { code, message, errno: None, missing: Vec::new() })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -1,0 +1,38 @@
+use super::*;
+use capture::Stream;
+use runner::run::judged;
+use wire::{Frames, Mailbox};
+
+/// Returns the messages that wait.
+async fn waiting(post: &Post) -> Vec<Message> {
+    let (mut frames, mut other, mut messages) = (Frames::default(), Mailbox::default(), Vec::new());
+    let last = post.waiting_bytes();
+    let mut read = 0;
+    while read < last {
+        let mut bytes = Vec::new();
+        post.fill(&mut bytes).await;
+        read += bytes.len();
+        frames.push(&bytes);
+        while let Some(frame) = frames.next_frame().expect("frames of ours") {
+            messages.extend(other.receive(frame).expect("the next frame"));
+        }
+    }
+    messages
+}
+
+#[tokio::test]
+async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
+    let post = Arc::new(Post::default());
+    let runs = Runs::new(Arc::clone(&post), 0o22);
+    let output = Event::Output(Stream::Stdout, "x".repeat(60 << 20));
+    while post.send(9, &output).is_ok() {}
+    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
+    let outcome = judged(raw).expect("a harmless command").outcome;
+    let outcome = Outcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
+    let last = runs.add(1, Running::Question(unbounded_channel().0)).expect("room");
+    last.tell(Event::Ended(Box::new(outcome), Some("/usr".into())));
+    let last = waiting(&post).await.pop().expect("a message");
+    let Event::Ended(outcome, cwd) = decode(&last.payload).expect("an event") else { panic!("it has ended") };
+    assert_eq!((last.run, outcome.exit_code, cwd.as_deref()), (1, Some(3), Some("/usr")));
+    assert!(outcome.stdout.is_empty() && outcome.notes[0].contains("could not be sent"), "{:?}", outcome.notes);
+}
