@@ -1,6 +1,6 @@
 /**
  * Builds, also if nothing changed: `npm run build`, `build:native` (addon and supervisor), `build:ts` (TypeScript layer
- * and index.d.ts).
+ * and index.d.ts), `node scripts/build.mjs program` (the static program for other machines).
  *
  * The addon and the supervisor have two builds. The full one is optimized as in a release and takes minutes. The quick
  * one (`--quick`, and the set-up of `npm start` and `npm test`) is cargo's dev profile.
@@ -30,6 +30,8 @@ export async function compileCrates(full, options) {
 const supervisorOf = ['--package', supervisor, '--bin', supervisor];
 const hostOf = process.platform === 'linux' ? ['--package', 'agent-bash-remote', '--bin', hostProgram] : [];
 const programs = hostOf.length > 0 ? [supervisor, hostProgram] : [supervisor];
+/** The profiles of full builds. */
+const PROFILES = { [supervisor]: 'supervisor', [hostProgram]: 'host' };
 
 /** The addon with its types, the supervisor, and on Linux the program for targets. */
 export const native = {
@@ -56,19 +58,36 @@ export const native = {
     if (full) {
       await napi(['--release', ...types, '--', '--lib'], options);
       await run('cargo', [...build, '--profile', 'supervisor', ...supervisorOf], { env, ...options });
-      if (programs.length > 1) await run('cargo', [...build, '--release', ...hostOf], { env, ...options });
+      if (programs.includes(hostProgram)) await program(options);
     } else {
       // One compilation for all.
       await napi([...types, '--', '--package', 'agent-bash', '--lib', ...supervisorOf, ...hostOf], options);
     }
-    for (const program of programs) {
-      const profile = !full ? 'debug' : program === supervisor ? 'supervisor' : 'release';
+    for (const name of programs) {
+      const profile = full ? PROFILES[name] : 'debug';
       // The old one may be running, and cannot be written to then.
-      rmSync(join(root, program), { force: true });
-      copyFileSync(join(root, 'target', triple, profile, program), join(root, program));
+      rmSync(join(root, name), { force: true });
+      copyFileSync(join(root, 'target', triple, profile, name), join(root, name));
     }
   },
 };
+
+/**
+ * Builds the program for other machines with the processor of this one, without a library of theirs. Resolves to its
+ * path.
+ */
+export async function program(options) {
+  if (process.platform !== 'linux') throw new Failed('the program for other machines is built on Linux');
+  const flags = [
+    '-C target-feature=+crt-static',
+    '-C relocation-model=static',
+    '-C force-unwind-tables=no',
+    `-C link-arg=-Wl,-T,${join(root, 'crates', 'remote', 'program.ld')}`,
+  ];
+  const args = ['build', '--target', triple, '--profile', 'host', ...hostOf];
+  await run('cargo', args, { env: { ...env, RUSTFLAGS: flags.join(' ') }, ...options });
+  return join(root, 'target', triple, 'host', hostProgram);
+}
 
 /**
  * Writes index.d.ts, the types of the main entry, which are published as dist/index.d.cts. The file is checked in, so a
@@ -127,6 +146,7 @@ if (isMain(import.meta)) {
   const full = flag !== '--quick';
   const builds = { native: [native], ts: [typescript], all: [native, typescript] }[what];
   await main(async () => {
+    if (what === 'program') return console.log(await program());
     for (const { build, stamp, hasQuick } of builds) await stamp.around(() => build(full), { full: full || !hasQuick });
   });
 }

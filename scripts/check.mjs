@@ -21,12 +21,15 @@ async function typesAreCheckedIn(options) {
   throw new Failed('index.d.ts is stale in git: commit it with the change that made it another');
 }
 
-/** Fails if the supervisor is built with crates of the addon alone. */
-async function supervisorHasNoRuntime(options) {
-  const tree = ['tree', '--package', supervisor, '--edges', 'normal', '--prefix', 'none', '--format', '{p}'];
-  const { stdout } = await run('cargo', tree, { ...options, output: 'keep' });
-  const found = ['napi', 'tokio', 'agent-bash-safety'].filter((crate) => stdout.includes(`${crate} v`));
-  if (found.length > 0) throw new Failed(`the supervisor is built with ${found.join(', ')}`);
+/** Fails if a program is built with crates of the addon alone. */
+async function programsAreSmall(options) {
+  const others = { [supervisor]: ['napi', 'tokio', 'agent-bash-safety'], 'agent-bash-remote': ['napi', 'tree-sitter'] };
+  for (const [program, crates] of Object.entries(others)) {
+    const tree = ['tree', '--package', program, '--edges', 'normal', '--prefix', 'none', '--format', '{p}'];
+    const { stdout } = await run('cargo', tree, { ...options, output: 'keep' });
+    const found = crates.filter((crate) => stdout.includes(`${crate} v`));
+    if (found.length > 0) throw new Failed(`${program} is built with ${found.join(', ')}`);
+  }
 }
 
 /** Rust files that `cargo fmt` does not reach by itself, because a macro declares their modules. */
@@ -58,7 +61,7 @@ export const checks = [
   ['npm audit', audited],
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
-  ['supervisor without a runtime', supervisorHasNoRuntime],
+  ['programs without crates of the addon', programsAreSmall],
 ];
 
 if (isMain(import.meta)) {

@@ -4,3 +4,5 @@ export const here: string;
 export function addon(platform: string): string;
 /** The newest glibc that a released binary may need. */
 export const GLIBC: string;
+/** The program that runs commands on other machines. */
+export const hostProgram: string;

@@ -36,5 +36,5 @@ export const GLIBC = '2.28';
 export const addon = (platform) => `agent-bash.${platform}.node`;
 export const supervisor = 'agent-bash-supervisor';
 
-/** The program that runs commands on targets, of Linux alone. */
+/** The program that runs commands on other machines, built on Linux alone. */
 export const hostProgram = 'agent-bash-host';

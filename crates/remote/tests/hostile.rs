@@ -15,6 +15,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use wire::{Frame, Kind, MAX_PAYLOAD};
 
+#[path = "support/own.rs"]
+mod own;
+use own::PROGRAM;
+
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -33,7 +37,7 @@ impl Listener for Deaf {
 }
 
 fn settings(file: &Path) -> Settings {
-    runner::supervise::use_own_program(env!("CARGO_BIN_EXE_agent-bash-host").into(), remote::program::SUPERVISOR);
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let words = ["bash", "-c", PLAYER, file.to_str().expect("text")];
     Settings {
         address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },

@@ -13,6 +13,10 @@ use remote::{
 use runner::run::outcome::{Outcome, Status};
 use tokio::time::timeout;
 
+#[path = "support/own.rs"]
+mod own;
+use own::PROGRAM;
+
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
 const BEGIN: Begin = Begin { lease_ms: 30_000, alive_ms: 10_000 };
@@ -34,7 +38,7 @@ async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
 }
 
 async fn start() -> Started {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"))
+    let mut child = Command::new(PROGRAM)
         .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

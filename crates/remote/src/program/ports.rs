@@ -17,8 +17,7 @@ use runner::error::Error;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Connects to a port, and passes the bytes of both directions until both have ended. `host`: an IP address, or a name
-/// that the resolver of this machine knows. A static program has only a resolver if the C library of this machine is
-/// the one that it was built with, so that an address is the safe choice.
+/// that the files and name servers of this machine know.
 pub fn dial(host: String, port: u16, exchange: Exchange) -> Answering {
     Box::pin(async move {
         let dialed = timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;

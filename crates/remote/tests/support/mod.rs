@@ -17,7 +17,9 @@ use runner::run::{Judged, Listener, LiveView, Prompt, Reply, judged};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_agent-bash-host");
+mod own;
+pub use own::PROGRAM;
+
 /// A bound against a hang.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -9,14 +9,9 @@ use super::shell::Shell;
 use super::simple_command::SimpleCommand;
 use super::variables::Environment;
 use crate::command::{Directories, Input, ShellState};
-use crate::level::Confidence;
 use crate::parse::{ParsedScript, Span, read};
 use crate::unwrap::CustomWrappers;
 use crate::value::{Contents, Value};
-
-/// Bytes of text that bash refuses in which statements are looked for. The grammar's time grows with the square of some
-/// texts, and the caller waits for the verdict.
-const GUESSED: usize = 2 * 1024;
 
 /// Evaluates one command with everything nested in it.
 pub struct Evaluator<'a> {
@@ -148,39 +143,15 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a script that was read.
-    fn parsed(&mut self, shell: &mut Shell, text: &str, read: ParsedScript, mut frame: Frame) {
+    pub(super) fn parsed(&mut self, shell: &mut Shell, text: &str, read: ParsedScript, mut frame: Frame) {
         frame.origin.text = text.into();
         frame.origin.heredocs = read.heredocs.into();
         frame.origin.earlier = false;
         self.list(shell, &read.script.body, &frame);
+        #[cfg(feature = "guesses")]
         if read.script.fault.is_some() {
             self.guess(shell, text, read.script.end, frame);
         }
-    }
-
-    /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. bash runs none of
-    /// them. Another shell may, and a person who is asked about the text should see them.
-    fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
-        let rest = &text[start..];
-        let rest = &rest[..rest.floor_char_boundary(GUESSED)];
-        // The grammar's parser is slow beside our reader.
-        self.budget.spend(1_000 + 16 * rest.len());
-        grammar::statements(rest, |found| {
-            if self.budget.is_spent() {
-                return true;
-            }
-            let statement = &rest[found.clone()];
-            let read = self.read(statement);
-            if read.script.fault.is_some() {
-                return false;
-            }
-            let mut inside = frame.maybe();
-            inside.confidence = inside.confidence.max(Confidence::Partial);
-            inside.listed = false;
-            inside.origin.fixed.get_or_insert(start + found.start..start + found.end);
-            self.parsed(shell, statement, read, inside);
-            true
-        });
     }
 
     /// Reads a text. With an error in it the evaluation is not complete.

@@ -15,6 +15,8 @@ mod filter;
 mod found;
 mod frame;
 mod functions;
+#[cfg(feature = "guesses")]
+mod guess;
 mod inner;
 mod lists;
 mod location;

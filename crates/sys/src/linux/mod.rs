@@ -28,6 +28,8 @@ mod reach;
 mod realtime;
 mod seccomp;
 mod shared;
+#[cfg(any(test, target_feature = "crt-static"))]
+mod standalone;
 mod syscalls;
 mod tap;
 mod together;

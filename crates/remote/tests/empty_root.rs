@@ -1,0 +1,127 @@
+//! A machine with bash and nothing else: no user database, no resolver, no libraries but those of bash.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use remote::{Answer, Ask, Begin, Call, Event, FromProgram, Link, Order, Part, Place, Post, ToProgram, carry, decode};
+use runner::run::outcome::Outcome;
+use tokio::time::timeout;
+
+#[path = "support/own.rs"]
+mod own;
+use own::PROGRAM;
+
+/// A bound against a hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Mounts what the kernel provides into a new root, and starts the program there.
+const ENTER: &str = r#"mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" /program"#;
+
+fn libraries(program: &str) -> Option<Vec<String>> {
+    let Output { status, stdout, .. } = Command::new("ldd").arg(program).output().expect("ldd");
+    let text = String::from_utf8(stdout).expect("text");
+    // A static program has none.
+    status.success().then(|| text.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect())
+}
+
+/// Makes a root of bash and the program. Returns whether the program is static.
+fn fill(root: &Path) -> bool {
+    for directory in ["proc", "dev", "tmp", "bin"] {
+        fs::create_dir(root.join(directory)).expect("made");
+    }
+    let own = libraries(PROGRAM);
+    let is_static = own.is_none();
+    for path in libraries("/bin/bash").expect("libraries").into_iter().chain(own.unwrap_or_default()) {
+        let place = root.join(&path[1..]);
+        fs::create_dir_all(place.parent().expect("a directory")).expect("made");
+        fs::copy(&path, place).expect("copied");
+    }
+    fs::copy("/bin/bash", root.join("bin/bash")).expect("copied");
+    fs::copy(PROGRAM, root.join("program")).expect("copied");
+    is_static
+}
+
+/// Serves the link until this event comes.
+async fn until<T>(link: &mut Link, post: &Post, mut found: impl FnMut(Event) -> Option<T>) -> T {
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+    let served = carry(link, post, PATIENCE, |message| {
+        if let Some(result) = found(decode(&message.payload)?) {
+            let _taken = sender.send(result);
+        }
+        Ok(())
+    });
+    tokio::select! {
+        biased;
+        result = receiver.recv() => result.expect("the sender lives"),
+        cut = served => panic!("{cut:?}"),
+        () = tokio::time::sleep(PATIENCE) => panic!("the event took too long"),
+    }
+}
+
+async fn run(link: &mut Link, post: &Post, command: &str) -> Outcome {
+    let order = Order {
+        command: command.into(),
+        cwd: "/".into(),
+        options: "{}".into(),
+        stdin: None,
+        place: Place::Shell,
+        registry: None,
+        background: false,
+    };
+    post.send(1, &Call::Run(Box::new(order))).expect("room");
+    let ended = until(link, post, |event| match event {
+        Event::Ended(outcome, _) => Some(outcome),
+        Event::Failed(failure) => panic!("{failure:?}"),
+        _ => None,
+    });
+    *ended.await
+}
+
+#[tokio::test]
+async fn commands_run_where_nothing_but_bash_is() {
+    let root = tempfile::tempdir().expect("a directory");
+    let is_static = fill(root.path());
+    let mut child = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "bash", "-c", ENTER])
+        .arg(root.path())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("unshare");
+    let input = child.stdout.take().map(OwnedFd::from).expect("piped");
+    let output = child.stdin.take().map(OwnedFd::from).expect("piped");
+    let mut link = Link::new(input, output).expect("pipes");
+    let ready = timeout(PATIENCE, link.greeting()).await.expect("a greeting in time");
+    let Ok(FromProgram::Ready(facts)) = ready else { panic!("{ready:?}") };
+    assert_eq!((facts.bash.as_deref(), facts.home.as_str(), facts.user.as_str()), (Some("/bin/bash"), "/", "0"));
+    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, alive_ms: 10_000 })).await.expect("a link");
+    let post = Post::default();
+    let outcome = run(&mut link, &post, "echo $BASH_VERSINFO; [[ ! -e /etc ]] && exit 3").await;
+    assert_eq!((outcome.exit_code, outcome.stderr.as_str()), (Some(3), ""));
+    assert!(outcome.stdout.trim().parse::<u32>().is_ok(), "{}", outcome.stdout);
+    // A program that is not static asks the C library, which knows no name without its files.
+    if is_static {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        post.send(2, &Call::Ask(Ask::Dial("localhost".into(), port))).expect("room");
+        post.send(2, &Call::Part(Part::End)).expect("room");
+        let accepted = std::thread::spawn(move || drop(listener.accept().expect("a connection")));
+        let answered = until(&mut link, &post, |event| match event {
+            Event::Answered(answer) => Some(answer),
+            Event::Failed(failure) => panic!("{failure:?}"),
+            _ => None,
+        });
+        assert_eq!(answered.await, Answer::Done);
+        accepted.join().expect("no panic");
+    }
+    drop(link);
+    let ended = child.wait_with_output().expect("our child");
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}

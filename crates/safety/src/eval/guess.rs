@@ -1,0 +1,37 @@
+//! Guesses about text that bash refuses.
+
+use super::evaluator::Evaluator;
+use super::frame::Frame;
+use super::shell::Shell;
+use crate::level::Confidence;
+
+/// Bytes of text that bash refuses in which statements are looked for. The grammar's time grows with the square of some
+/// texts, and the caller waits for the verdict.
+const GUESSED: usize = 2 * 1024;
+
+impl Evaluator<'_> {
+    /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. bash runs none of
+    /// them. Another shell may, and a person who is asked about the text should see them.
+    pub(super) fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
+        let rest = &text[start..];
+        let rest = &rest[..rest.floor_char_boundary(GUESSED)];
+        // The grammar's parser is slow beside our reader.
+        self.budget.spend(1_000 + 16 * rest.len());
+        grammar::statements(rest, |found| {
+            if self.budget.is_spent() {
+                return true;
+            }
+            let statement = &rest[found.clone()];
+            let read = self.read(statement);
+            if read.script.fault.is_some() {
+                return false;
+            }
+            let mut inside = frame.maybe();
+            inside.confidence = inside.confidence.max(Confidence::Partial);
+            inside.listed = false;
+            inside.origin.fixed.get_or_insert(start + found.start..start + found.end);
+            self.parsed(shell, statement, read, inside);
+            true
+        });
+    }
+}

@@ -1,0 +1,11 @@
+//! What a static program asks in place of the C library's user database and resolver, which load modules of the machine
+//! at run time. A module for another version of the C library ends the process.
+//!
+//! The functions have the names of the C library's, so that the standard library and other crates call them, too.
+
+#[cfg(target_feature = "crt-static")]
+mod exports;
+mod hosts;
+mod lookup;
+mod query;
+mod users;

@@ -1,0 +1,39 @@
+//! The user database in `/etc/passwd`.
+
+/// An entry of the user database.
+#[derive(Debug, PartialEq, Eq)]
+pub struct User<'t> {
+    /// The name, the password, the description, the home and the shell.
+    pub texts: [&'t str; 5],
+    /// The number of the user.
+    pub uid: u32,
+    /// The number of the user's group.
+    pub gid: u32,
+}
+
+/// Returns the first user with this number in the text of a database.
+pub fn user(text: &str, uid: u32) -> Option<User<'_>> {
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let mut next = || fields.next();
+        let (name, password) = (next()?, next()?);
+        let (found, gid) = (next()?.parse::<u32>().ok()?, next()?.parse().ok()?);
+        let texts = [name, password, next()?, next()?, next()?];
+        (found == uid).then_some(User { texts, uid, gid })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_number_and_other_lines_are_none() {
+        let text =
+            "# users\n\nroot:x:0:0:root:/root:/bin/bash\n+::::::\nshort:x:7\ndev:x:1000:100:A, B:/home/dev:/bin/sh\n";
+        let texts = ["dev", "x", "A, B", "/home/dev", "/bin/sh"];
+        assert_eq!(user(text, 1000), Some(User { texts, uid: 1000, gid: 100 }));
+        assert_eq!(user(text, 0).map(|user| user.texts[3]), Some("/root"));
+        assert_eq!((user(text, 7), user("", 0)), (None, None));
+    }
+}
