@@ -16,7 +16,7 @@ use remote::client::{Distant, DistantRegistry, DistantRun, Target, Unanswered};
 use remote::{Answer, Ask, OfSession, Order, Place};
 use runner::error::Error;
 use runner::registry::RegistryError;
-use runner::request::{RawOptions, RequestError};
+use runner::request::{RawOptions, RequestError, ledger_directory};
 use runner::run::outcome::Outcome;
 use runner::run::{Judged, judged, runtime};
 
@@ -224,9 +224,11 @@ impl Calls {
             guard: given.safety.guard().map_err(RequestError::from)?,
             ..given
         };
-        let judged = judged(raw)?;
+        let judged = judged(raw, target.id(), ledger_directory(&sys::environment()))?;
         let number = registry.as_ref().map(|registry| registry.number());
-        let order = Order { command, cwd, options, stdin, place, registry: number, background: task_of.is_some() };
+        let mark = judged.outcome.run.clone();
+        let order =
+            Order { mark, command, cwd, options, stdin, place, registry: number, background: task_of.is_some() };
         Ok((order, judged, registry))
     }
 

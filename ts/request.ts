@@ -125,7 +125,8 @@ export function optionsText(
     options.live = given.onOutput !== undefined || observer?.wantsOutput || undefined;
     options.snapshots = given.onSnapshot && true;
     options.prompts = given.onPrompt && true;
-    options.starts = observer?.wantsStart(given) || undefined;
+    // The entry of a command of a target begins when the target tells of its start.
+    options.starts = observer?.wantsStart(given) || (there && options.ledger) || undefined;
   }
   return jsonOf(options);
 }

@@ -2,7 +2,19 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash, PtySession, undo, undoPoints, warmUp } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { alive, finished, mark, place, rejection, sleepers, until } from '../support/index.ts';
+import {
+  addressOf,
+  alive,
+  finished,
+  folder,
+  host,
+  mark,
+  place,
+  rejection,
+  sleepers,
+  stateFolder,
+  until,
+} from '../support/index.ts';
 
 describe('a command on a target', () => {
   test('has a result as here, with the name of the target', async () => {
@@ -233,5 +245,67 @@ describe('tasks on a target', () => {
     const task = await registry.start('true');
     expect(task.target).toBeNull();
     expect((await registry.refresh()).map(({ id }) => id)).toStrictEqual([task.id]);
+  });
+});
+
+describe('the ledger', () => {
+  test('has the entry of a command here, with the target', async () => {
+    const { target, home } = await place();
+    const state = stateFolder();
+    const run = host(
+      `
+      import { connect, readLedger } from 'agent-bash';
+      const target = await connect(${JSON.stringify({ ...addressOf(home), name: 'there' })});
+      const options = { target, ledger: true, actor: { agent: 'a' } };
+      const result = await bash('cd /usr; exit 3', options);
+      await bash('rm -rf /', options).catch(() => {});
+      await bash('true', { ...options, cwd: 'nowhere' }).catch(() => {});
+      const entries = [];
+      for await (const entry of readLedger()) entries.push(entry);
+      console.log(JSON.stringify({ entries, runId: result.runId }));
+      await target.close();
+    `,
+      { env: { XDG_STATE_HOME: state } },
+    );
+    expect(await run.ended()).toStrictEqual({ code: 0, signal: null });
+    const { entries, runId } = JSON.parse(run.stdout());
+    expect(entries).toMatchObject([
+      { state: 'refused', command: 'rm -rf /', target: 'there' },
+      {
+        state: 'exited',
+        exitCode: 3,
+        command: 'cd /usr; exit 3',
+        cwd: home,
+        target: 'there',
+        runId,
+        actor: { agent: 'a' },
+      },
+    ]);
+    expect(await target.list('.local/state/agent-bash/ledger')).toBeNull();
+  });
+
+  test('has a command whose host was killed as lost', async () => {
+    const state = stateFolder();
+    const seconds = mark();
+    const { pid, process: child } = host(
+      `
+      import { connect } from 'agent-bash';
+      const target = await connect(${JSON.stringify(addressOf(folder()))});
+      void bash('sleep ${seconds}', { target, ledger: true });
+    `,
+      { env: { XDG_STATE_HOME: state } },
+    );
+    await until(() => sleepers(seconds).length === 1);
+    child.kill('SIGKILL');
+    await until(() => !alive(pid));
+    const reader = host(
+      `
+      import { readLedger } from 'agent-bash';
+      for await (const { state, command } of readLedger()) console.log(state, command);
+    `,
+      { env: { XDG_STATE_HOME: state } },
+    );
+    await reader.ended();
+    expect(reader.stdout()).toBe(`lost sleep ${seconds}\n`);
   });
 });

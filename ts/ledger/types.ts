@@ -108,6 +108,8 @@ export interface LedgerEntry {
   outputPath: string | null;
   /** The task that the run is, or has become; `null` if it is none. */
   taskId: string | null;
+  /** The target that ran the command, whose paths these are; `null`: this machine. */
+  target: string | null;
 }
 
 /** The entries that `readLedger` returns. Each filter that is given has to fit. */

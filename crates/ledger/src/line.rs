@@ -109,6 +109,7 @@ mod tests {
             verdict: Some("warn".into()),
             rules: vec!["git-clean".into()],
             decided_by: None,
+            target: None,
             confinement: Some("workspace".into()),
             task: Some(TaskOf { id: "t".into(), log: "/t.log".into() }),
             noted: true,

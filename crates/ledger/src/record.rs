@@ -125,6 +125,9 @@ pub struct Start<'a> {
     /// The task that the run is from its start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskOf<'a>>,
+    /// The target that runs the command. `None`: this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Cow<'a, str>>,
     /// Whether the host adds a note after the end.
     #[serde(default, skip_serializing_if = "is_false")]
     pub noted: bool,

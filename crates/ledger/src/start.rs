@@ -74,6 +74,7 @@ mod tests {
             verdict: None,
             rules: Vec::new(),
             decided_by: None,
+            target: None,
             confinement: None,
             task: None,
             noted: false,

@@ -64,6 +64,7 @@ async fn until<T>(link: &mut Link, post: &Post, mut found: impl FnMut(Event) -> 
 
 async fn run(link: &mut Link, post: &Post, command: &str) -> Outcome {
     let order = Order {
+        mark: String::new(),
         command: command.into(),
         cwd: "/".into(),
         options: "{}".into(),

@@ -104,6 +104,7 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
         timeout(PATIENCE, Target::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let order = Order {
+        mark: String::new(),
         command: "echo".into(),
         cwd: "/".into(),
         options: "{}".into(),
@@ -112,7 +113,7 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
         registry: None,
         background: false,
     };
-    let judged = judged(raw).expect("a harmless command");
+    let judged = judged(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
     let ended = match target.run(order, judged) {
         Ok(run) => timeout(PATIENCE, run.finish(Deaf, inbox)).await.expect("in time"),
@@ -183,7 +184,7 @@ fn events_of_runs_that_are_not_there_are_passed_over() {
 fn any_damage_to_a_result_is_refused_or_read_as_another_result() {
     let runtime = Runtime::new().expect("a runtime");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let outcome = judged(raw).expect("a harmless command").outcome;
+    let outcome = judged(raw, "test", None).expect("a harmless command").outcome;
     let event = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
     let mut runner = TestRunner::new(Config { cases: 15, failure_persistence: None, ..Config::default() });
     let damage = (0..event.len(), proptest::num::u8::ANY);

@@ -62,6 +62,7 @@ async fn begin(lease_ms: u64) -> Started {
 fn order(command: &str, options: &str) -> Call {
     let (command, options) = (command.to_owned(), options.to_owned());
     Call::Run(Box::new(Order {
+        mark: String::new(),
         command,
         cwd: "/".into(),
         options,

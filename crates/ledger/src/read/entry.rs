@@ -150,10 +150,11 @@ impl<'a> From<&'a Changes<'a>> for Receipt<'a> {
 
 impl Serialize for Entry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Start { redacted, host: Host { pid, program }, verdict, rules, decided_by, confinement, .. } = self.start;
+        let Start { redacted, host: Host { pid, program }, verdict, rules, decided_by, confinement, target, .. } =
+            self.start;
         let end = self.later.end();
         let ended_at = end.filter(|end| end.state != State::Lost).map(|end| end.at);
-        let mut map = serializer.serialize_map(Some(23))?;
+        let mut map = serializer.serialize_map(Some(24))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
         map.serialize_entry("endedAt", &ended_at)?;
@@ -177,6 +178,7 @@ impl Serialize for Entry<'_> {
         map.serialize_entry("reused", &self.later.note.reused)?;
         map.serialize_entry("outputPath", &self.output())?;
         map.serialize_entry("taskId", &self.task().map(|task| &*task.id))?;
+        map.serialize_entry("target", target)?;
         map.end()
     }
 }

@@ -19,7 +19,7 @@ use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
-use runner::run::{Judged, Listener, LiveView, Prompt, Reply};
+use runner::run::{DistantEntry, Judged, Listener, LiveView, Prompt, Reply};
 use sys::TerminalSize;
 use wire::WireError;
 
@@ -100,8 +100,8 @@ impl DistantRun {
         if let Some(Shown { terminal, .. }) = &self.shown {
             terminal::drain(terminal, &listener, &mut replies).await;
         }
-        let judged = self.judged.outcome;
-        match ended {
+        let Judged { outcome: judged, entry, .. } = self.judged;
+        let distant = match ended {
             Ended::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
                 notes.append(&mut outcome.notes);
@@ -117,16 +117,29 @@ impl DistantRun {
                 let notes = judged.notes.iter().cloned().chain([ABORTED_WHILE_DOWN.to_owned()]).collect();
                 Distant::Outcome(Box::new(Outcome { notes, exit_code: Some(ABORTED), ..judged }), None)
             }
+        };
+        if let (Some(entry), Distant::Outcome(outcome, _)) = (entry, &distant) {
+            entry.close(outcome);
         }
+        distant
     }
 
     /// Passes events to the listener and replies to the program until the run has ended.
     async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
         let Begun { target, run, happened } = &mut self.begun;
+        let entry = self.judged.entry.as_ref();
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
-        let mut way =
-            Way { target, run: *run, listener, terminal, output: Output::default(), unsent: VecDeque::new(), data: 0 };
+        let mut way = Way {
+            target,
+            run: *run,
+            listener,
+            entry,
+            terminal,
+            output: Output::default(),
+            unsent: VecDeque::new(),
+            data: 0,
+        };
         let mut state = target.state.subscribe();
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
@@ -174,6 +187,8 @@ struct Way<'a, L> {
     target: &'a Arc<Target>,
     run: u64,
     listener: &'a L,
+    /// The entry of the command in the ledger.
+    entry: Option<&'a DistantEntry>,
     terminal: Option<&'a Arc<Terminal>>,
     output: Output,
     /// Bytes for the command that no room was left for.
@@ -218,7 +233,12 @@ impl<L: Listener> Way<'_, L> {
                 return self.data <= MOST_UNREAD;
             }
             (Event::Typed, Some(terminal)) => terminal.typed(),
-            (Event::Started(pid, cwd), _) => listener.started(pid, Path::new(&cwd)),
+            (Event::Started(pid, cwd), _) => {
+                if let Some(entry) = self.entry {
+                    entry.open();
+                }
+                listener.started(pid, Path::new(&cwd));
+            }
             (Event::Exited, _) => listener.exited(),
             (Event::InputTaken(open), _) => listener.input_taken(open),
             (Event::View { pid, stdout, stderr, elapsed_ms }, _) => {

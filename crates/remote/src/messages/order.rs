@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// A command, as the host's JavaScript gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
+    /// The name of the run, as the host has given it.
+    pub mark: String,
     /// The command.
     pub command: String,
     /// The absolute directory to start in.

@@ -164,12 +164,12 @@ impl Runs {
 
     /// Returns the options of a command. Its safety was judged by the host.
     fn raw(&self, order: Order) -> Result<RawOptions, Error> {
-        let Order { command, cwd, options, stdin, registry, background, .. } = order;
+        let Order { mark, command, cwd, options, stdin, registry, background, .. } = order;
         let given = RawOptions::from_json(&options)?;
         let registry = registry.map(|number| self.registries.get(number)).transpose()?;
         let (host_env, umask) = (sys::environment(), self.umask);
         let raw = RawOptions { command, cwd, stdin, host_env, umask, registry, background, ..given };
-        Ok(RawOptions { guard: None, ledger: false, ..raw })
+        Ok(RawOptions { mark: Some(mark).filter(|mark| is_mark(mark)), guard: None, ledger: false, ..raw })
     }
 
     /// Gives a command to the core.
@@ -237,6 +237,11 @@ impl Started {
             Err(error) => Event::Failed(error.into()),
         }
     }
+}
+
+/// Returns whether a text can be the name of a run: it is a value in an environment.
+fn is_mark(text: &str) -> bool {
+    (1..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Tells the host the last event of a run, in any case: a fault here must leave no promise there that never settles.

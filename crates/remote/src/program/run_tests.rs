@@ -27,7 +27,7 @@ async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
     let output = Event::Output(Stream::Stdout, "x".repeat(60 << 20));
     while post.send(9, &output).is_ok() {}
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let outcome = judged(raw).expect("a harmless command").outcome;
+    let outcome = judged(raw, "test", None).expect("a harmless command").outcome;
     let outcome = Outcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
     let last = runs.add(1, Running::Question(unbounded_channel().0)).expect("room");
     last.tell(Event::Ended(Box::new(outcome), Some("/usr".into())));

@@ -148,10 +148,19 @@ pub fn begin(
     let raw = RawOptions::from_json(options).expect("options");
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
-    let judged = judged(raw).expect("a command that may run");
+    let judged = judged(raw, "test", None).expect("a command that may run");
     let (command, cwd, options) = (command.into(), cwd.into(), options.into());
     let run = start(
-        Order { command, cwd, options, stdin: None, place: Place::Shell, registry: None, background: false },
+        Order {
+            mark: String::new(),
+            command,
+            cwd,
+            options,
+            stdin: None,
+            place: Place::Shell,
+            registry: None,
+            background: false,
+        },
         judged,
     );
     let listener = ear.clone();
@@ -185,6 +194,7 @@ impl Run {
 
 pub fn order(command: &str) -> Order {
     Order {
+        mark: String::new(),
         command: command.into(),
         cwd: "/".into(),
         options: "{}".into(),
@@ -196,7 +206,8 @@ pub fn order(command: &str) -> Order {
 }
 
 pub fn judgement() -> Judged {
-    judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }).expect("a harmless command")
+    judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }, "test", None)
+        .expect("a harmless command")
 }
 
 pub fn lines(count: usize) -> String {

@@ -119,7 +119,16 @@ impl Listener for Taker {
 
 pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> Order {
     let (command, options) = (command.to_owned(), options.to_owned());
-    Order { command, cwd: "/".into(), options, stdin: None, place: Place::Shell, registry, background }
+    Order {
+        mark: String::new(),
+        command,
+        cwd: "/".into(),
+        options,
+        stdin: None,
+        place: Place::Shell,
+        registry,
+        background,
+    }
 }
 
 /// Runs a command as the addon does.
@@ -128,7 +137,7 @@ pub async fn run(target: &Arc<Target>, order: Order) -> Distant {
     let raw = RawOptions::from_json(&order.options).expect("options");
     let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
     let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
-    let judged = judged(raw).expect("a command that may run");
+    let judged = judged(raw, "test", None).expect("a command that may run");
     match target.run(order, judged) {
         Ok(run) => within("the end", run.finish(Taker(replies), inbox)).await,
         Err(error) => Distant::Failed(error),

@@ -18,6 +18,8 @@ pub struct Entry {
     pub verdict: Verdict,
     /// The rules of all findings, sorted.
     pub rules: Vec<String>,
+    /// The target that runs the command. `None`: this machine.
+    pub target: Option<String>,
 }
 
 impl Entry {

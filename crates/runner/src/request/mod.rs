@@ -198,7 +198,7 @@ impl Request {
             temp: environment.host_temp.as_deref().unwrap_or("/tmp").into(),
             environment,
             shell: raw.shell,
-            mark: plan::next_mark(),
+            mark: raw.mark.unwrap_or_else(plan::next_mark),
             umask: raw.umask & 0o777,
             stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
             merge: raw.merge,

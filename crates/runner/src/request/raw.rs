@@ -26,6 +26,9 @@ pub struct RawOptions {
     /// The directory to start in, absolute.
     #[serde(skip)]
     pub cwd: String,
+    /// The name of the run. `None`: it gets a new one.
+    #[serde(skip)]
+    pub mark: Option<String>,
     /// The host's environment: `NAME=VALUE`, each ended by a NUL.
     #[serde(skip)]
     pub host_env: String,

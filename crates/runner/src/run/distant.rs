@@ -1,12 +1,20 @@
-//! Commands for another machine: judged here, run there.
+//! Commands for another machine: judged here, run there. Their entry in the ledger is on this machine.
 
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::entry;
+use super::entered::end_of;
+use super::entry::{opening, refused, sweep_when_due};
 use super::guard;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Status};
 use crate::error::Error;
+use crate::noting::{append, changes, verdict};
 use crate::request::{RawOptions, Request};
+use crate::supervise::Helpers;
+use ledger::{Line, Note, TaskOf, own_shim};
+use protocol::Opening;
 
 /// A command that may run on another machine.
 #[derive(Debug)]
@@ -17,16 +25,79 @@ pub struct Judged {
     pub grace: Duration,
     /// Whether the caller gave the command up before it began.
     pub aborted: bool,
+    /// The entry of the command in the ledger. `None`: it gets none.
+    pub entry: Option<DistantEntry>,
 }
 
-/// Judges a command by the directory and the environment of the machine that will run it.
+/// Judges a command by the directory and the environment of the machine that will run it, which is named `target`.
+/// `ledger` is the directory of the ledger on this machine.
 ///
 /// # Errors
 /// If the options are impossible, or the safety engine refuses the command.
-pub fn judged(raw: RawOptions) -> Result<Judged, Error> {
+pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<Judged, Error> {
     // What can be confined, recorded and re-used is known there.
     let raw = RawOptions { confine: None, receipt: None, undo: None, evidence: None, reuse: None, ..raw };
     let mut request = Request::check(raw)?;
-    guard::judge(&mut request).map_err(|error| entry::refused(&request, error))?;
-    Ok(Judged { outcome: Outcome::not_started(&request), grace: request.grace, aborted: request.aborted })
+    if let Some(entry) = &mut request.entry {
+        (entry.directory, entry.target) = (ledger, Some(target.to_owned()));
+    }
+    guard::judge(&mut request).map_err(|error| refused(&request, error))?;
+    let entry = request.entry.as_ref().and_then(|entry| {
+        let opening = opening(entry, &request, None).ok()?;
+        let (opening, run) = ((*opening).clone(), request.mark.clone());
+        Some(DistantEntry { opening, run, is_open: AtomicBool::new(false) })
+    });
+    Ok(Judged { outcome: Outcome::not_started(&request), grace: request.grace, aborted: request.aborted, entry })
+}
+
+/// The entry of a command that another machine runs. This process writes it, and counts as its shim.
+#[derive(Debug)]
+pub struct DistantEntry {
+    opening: Opening,
+    run: String,
+    /// Whether its start was written.
+    is_open: AtomicBool,
+}
+
+impl DistantEntry {
+    /// Writes the start. Called when the command has started.
+    pub fn open(&self) {
+        if !self.is_open.swap(true, Ordering::Relaxed) {
+            self.write(self.line());
+        }
+    }
+
+    /// Writes the end. A command that was not started has no entry.
+    pub fn close(&self, outcome: &Outcome) {
+        let is_open = self.is_open.load(Ordering::Relaxed);
+        if outcome.pid == 0 && !is_open && outcome.status != Status::Lost {
+            return;
+        }
+        let line = if is_open { Line::of(&self.run) } else { self.line() };
+        let task = outcome.background.as_ref().map(|(task, store)| TaskOf {
+            id: task.id.clone().into(),
+            log: store.log_path(&task.id).to_string_lossy().into_owned().into(),
+        });
+        let note = Note {
+            changes: outcome.receipt.as_ref().map(changes),
+            output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
+            task,
+            evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
+            reused: outcome.reused.as_ref().map(|reused| Cow::Owned(reused.run_id.clone())),
+            ..Note::default()
+        };
+        self.write(line.with("end", &end_of(outcome)).with("note", &note));
+    }
+
+    fn line(&self) -> Line {
+        Line::of(&self.run).with("shim", &own_shim()).with_json("start", &self.opening.start)
+    }
+
+    fn write(&self, line: Line) {
+        let Ok(helpers) = Helpers::shared() else { return };
+        let directory = &self.opening.directory;
+        sweep_when_due(helpers, directory);
+        // A reader in this process waits for it.
+        drop(append(helpers, directory.clone(), self.opening.at, line.finish()));
+    }
 }

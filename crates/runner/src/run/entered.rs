@@ -89,7 +89,7 @@ impl Launch {
     }
 }
 
-fn end_of(outcome: &Outcome) -> End<'static> {
+pub(super) fn end_of(outcome: &Outcome) -> End<'static> {
     End {
         code: outcome.exit_code,
         signal: outcome.signal.clone().map(Cow::Owned),

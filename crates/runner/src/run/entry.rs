@@ -66,7 +66,7 @@ pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
     let run = next_mark();
     if let Some(directory) = directory {
         let now = now_ms();
-        let entry = Entry { directory: None, decided_by, verdict, rules };
+        let entry = Entry { decided_by, verdict, rules, ..Entry::default() };
         let start = ledger::cut(start(&entry, actor.as_ref(), &Part::of(&command), &cwd, now));
         record(helpers, Opening { directory, at: now, start }, &run);
     }
@@ -132,6 +132,7 @@ fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'
         decided_by: entry.decided_by.as_deref().map(Cow::Borrowed),
         confinement: None,
         task: None,
+        target: entry.target.as_deref().map(Cow::Borrowed),
         noted: false,
     }
 }

@@ -73,6 +73,7 @@ fn start(at: u64, command: &str) -> Start<'_> {
         verdict: None,
         rules: Vec::new(),
         decided_by: None,
+        target: None,
         confinement: None,
         task: None,
         noted: false,
@@ -103,6 +104,7 @@ fn an_entry_has_every_field_of_the_contract() {
         verdict: Some("warn".into()),
         rules: vec!["git-clean".into()],
         decided_by: Some("page".into()),
+        target: Some("ssh:build1".into()),
         confinement: Some("workspace".into()),
         ..start(NOON, "git clean -fd")
     };
