@@ -16,6 +16,8 @@ use wire::{Frame, Frames, Kind, MAX_PAYLOAD, Message, WireError};
 
 /// Bytes of one read.
 const READ: usize = 64 * 1024;
+/// Longest greeting, bytes: it has the login environment, and systems bound what a program is started with.
+const MAX_GREETING: usize = 8 * 1024 * 1024;
 
 /// A connection that carries frames.
 #[derive(Debug)]
@@ -68,14 +70,22 @@ impl Link {
         Ok(Self { input, output, frames: Frames::default() })
     }
 
-    /// Sends a greeting.
+    /// Sends a greeting, in as many frames as it needs.
     ///
     /// # Errors
-    /// If the connection ended.
+    /// If the connection ended, or the greeting is too long.
     pub async fn greet(&mut self, greeting: &impl Serialize) -> io::Result<()> {
         let mut bytes = Vec::new();
-        let payload = encode(greeting).map_err(io::Error::other)?;
-        Frame::unnumbered(Kind::Greeting, payload).encode(&mut bytes);
+        let mut rest = encode(greeting).map_err(io::Error::other)?;
+        if rest.len() > MAX_GREETING {
+            return Err(io::Error::other(format!("a greeting of {} bytes; the environment is too large", rest.len())));
+        }
+        while rest.len() > MAX_PAYLOAD {
+            let after = rest.split_off(MAX_PAYLOAD);
+            Frame::unnumbered(Kind::Part, rest).encode(&mut bytes);
+            rest = after;
+        }
+        Frame::unnumbered(Kind::Greeting, rest).encode(&mut bytes);
         write_all(&self.output, &bytes).await
     }
 
@@ -84,14 +94,16 @@ impl Link {
     /// # Errors
     /// The end of the link.
     pub async fn greeting<T: DeserializeOwned>(&mut self) -> Result<T, Cut> {
-        let mut buffer = vec![0; READ];
+        let (mut buffer, mut said) = (vec![0; READ], Vec::new());
         loop {
-            if let Some(frame) = self.frames.next_frame()? {
-                return match frame.kind {
-                    Kind::Greeting => Ok(decode(&frame.payload)?),
-                    Kind::Goodbye => Err(Cut::Goodbye),
-                    _ => Err(LinkError::Unexpected("a message before the greeting").into()),
-                };
+            while let Some(frame) = self.frames.next_frame()? {
+                said.extend(frame.payload);
+                match frame.kind {
+                    Kind::Greeting => return Ok(decode(&said)?),
+                    Kind::Part if said.len() <= MAX_GREETING => {}
+                    Kind::Goodbye => return Err(Cut::Goodbye),
+                    _ => return Err(LinkError::Unexpected("a message before the greeting").into()),
+                }
             }
             let count = read(&self.input, &mut buffer).await.map_err(Cut::Lost)?;
             self.frames.push(&buffer[..count]);

@@ -38,7 +38,13 @@ async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
 }
 
 async fn start() -> Started {
+    start_with(&[]).await
+}
+
+/// Starts a program with more variables.
+async fn start_with(variables: &[(String, String)]) -> Started {
     let mut child = Command::new(PROGRAM)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -135,6 +141,21 @@ async fn a_command_runs_and_its_outcome_arrives() {
     drop(link);
     child.kill().expect("our child");
     child.wait().expect("our child");
+}
+
+#[tokio::test]
+async fn a_large_environment_arrives_and_commands_have_it() {
+    let variables: Vec<_> = (0..6).map(|number| (format!("LARGE_{number}"), "x".repeat(100_000))).collect();
+    let Started { mut child, mut link, facts } = start_with(&variables).await;
+    for (name, value) in &variables {
+        assert!(facts.environment.contains(&format!("{name}={value}\0")));
+    }
+    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    let post = Post::default();
+    post.send(1, &order("echo ${#LARGE_0} ${#LARGE_5}", "{}")).expect("room");
+    assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "100000 100000\n");
+    drop(link);
+    assert!(ends(&mut child).await);
 }
 
 #[tokio::test]

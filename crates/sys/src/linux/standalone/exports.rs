@@ -148,3 +148,20 @@ unsafe extern "C" fn freeaddrinfo(mut list: *mut addrinfo) {
         list = entry.info.ai_next;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::ToSocketAddrs;
+
+    #[test]
+    fn a_static_program_finds_users_and_names_by_itself() {
+        let own = nix::unistd::getuid();
+        let user = nix::unistd::User::from_uid(own).expect("read").expect("an entry");
+        assert_eq!((user.uid, user.dir.to_str()), (own, crate::home().as_deref()));
+        let other = nix::unistd::User::from_uid(nix::unistd::Uid::from_raw(4_000_000_000));
+        assert_eq!(other.expect("read"), None);
+        let found: Vec<_> = ("localhost", 7).to_socket_addrs().expect("known").collect();
+        assert!(!found.is_empty() && found.iter().all(|place| place.ip().is_loopback() && place.port() == 7));
+        assert!(("no such name", 7).to_socket_addrs().is_err());
+    }
+}
