@@ -7,6 +7,10 @@ fn main() -> ExitCode {
         None => remote::program::main(),
         Some(remote::program::SUPERVISOR) => or_failure(supervisor::main().map(|()| ExitCode::SUCCESS)),
         Some(supervisor::CARRY) => or_failure(supervisor::carry(std::env::args_os().skip(2))),
+        Some(remote::program::SUM) => {
+            let sum = std::env::args().nth(2).unwrap_or_default();
+            or_failure(remote::program::is_own_sum(&sum).map(|is_own| ExitCode::from(u8::from(!is_own))))
+        }
         Some("--version") => {
             println!("{}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS

@@ -143,6 +143,17 @@ async fn a_command_runs_and_its_outcome_arrives() {
     child.wait().expect("our child");
 }
 
+#[test]
+#[ignore = "stress: a program that is not optimized takes seconds for its hash"]
+fn the_program_knows_its_own_hash() {
+    let said = Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum").stdout;
+    let sum = String::from_utf8_lossy(&said[..64]).into_owned();
+    for (sum, code) in [(sum, 0), ("0".repeat(64), 1)] {
+        let status = Command::new(PROGRAM).args(["sum", &sum]).status().expect("the program starts");
+        assert_eq!(status.code(), Some(code));
+    }
+}
+
 #[tokio::test]
 async fn a_large_environment_arrives_and_commands_have_it() {
     let variables: Vec<_> = (0..6).map(|number| (format!("LARGE_{number}"), "x".repeat(100_000))).collect();

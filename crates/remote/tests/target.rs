@@ -19,6 +19,43 @@ use support::{
     signal_carriers, until, within,
 };
 
+/// Links to the programs that a connection needs, but those that hash.
+const TOOLS: [&str; 14] =
+    ["bash", "cat", "chmod", "env", "head", "id", "ls", "mkdir", "mv", "rm", "setsid", "sh", "uname", "wc"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "stress: a program that is not optimized takes seconds for its hash"]
+async fn without_a_tool_there_a_damaged_program_is_sent_again() {
+    let home = tempfile::tempdir().expect("a directory");
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).expect("our directory");
+    for name in TOOLS {
+        let found =
+            ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name)).into_iter().find(|path| path.exists());
+        std::os::unix::fs::symlink(found.expect(name), bin.join(name)).expect("a link");
+    }
+    let mut settings = settings(home.path(), PATIENCE);
+    let Address::Command { command, .. } = &mut settings.address else { panic!("a command") };
+    command[2] = format!("PATH={}", bin.display());
+    let mut sent = Vec::new();
+    for damages in [false, true, true] {
+        let target = Target::connect(settings.clone()).await.expect("a target");
+        let (facts, was_sent) = target.facts();
+        sent.push(was_sent);
+        let path = facts.path.clone();
+        target.close();
+        if damages {
+            let mut bytes = std::fs::read(&path).expect("the program");
+            *bytes.last_mut().expect("bytes") ^= 1;
+            let damaged = home.path().join("damaged");
+            std::fs::write(&damaged, bytes).expect("room");
+            std::fs::set_permissions(&damaged, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("ours");
+            std::fs::rename(damaged, path).expect("our file");
+        }
+    }
+    assert_eq!(sent, [true, false, true]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_program_is_sent_once_and_commands_run_by_it() {
     let home = tempfile::tempdir().expect("a directory");

@@ -53,7 +53,9 @@ async fn versions_that_were_not_used_for_a_month_go_and_other_files_stay() {
     let directory = directory(home.path());
     let own = program().sha256;
     let [old, young] = ["a".repeat(64), "b".repeat(64)];
-    for (name, days) in [(own.as_str(), 40), (&old, 31), (&young, 29), ("notes", 400), (&"A".repeat(64), 400)] {
+    let part = format!(".{}", "c".repeat(32));
+    let others = [("notes", 400), (&"A".repeat(64), 400), (&part, 1)];
+    for (name, days) in [(own.as_str(), 40), (&old, 31), (&young, 29)].into_iter().chain(others) {
         File::options().append(true).create(true).open(directory.join(name)).expect("a file");
         age(&directory.join(name), days);
     }

@@ -26,11 +26,11 @@ pub struct Wanted {
     pub mark: String,
 }
 
-/// Checks the hash of a file by any tool that does. Without one, a file in a directory that only this user can write to
-/// is taken as it is: the program tells its own hash.
+/// Checks the hash of a file by any tool that does. Without one, a whole program tells its own.
 const HASHED: &str = concat!(
     r#"s() { for t in "sha256sum" "busybox sha256sum" "openssl dgst -sha256 -r" "shasum -a 256"; do "#,
-    r#"k=`$t "$1" 2>/dev/null` && { case $k in $h*) return 0;; esac; return 1; }; done; [ -s "$1" ]; }; "#,
+    r#"k=`$t "$1" 2>/dev/null` && { case $k in $h*) return 0;; esac; return 1; }; done; "#,
+    r#"[ `wc -c <"$1"` = $n ] && "$1" sum $h </dev/null >/dev/null 2>&1; }; "#,
 );
 
 /// Checks that a directory is ours alone.
@@ -50,7 +50,7 @@ const SEARCH: &str = concat!(
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; "#,
     r#"if o "$p" && [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi;; esac; done; "#,
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then a send $w; "#,
-    r#"head -c $n 2>/dev/null >"$p/.$m" && s "$p/.$m" && chmod 700 "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
+    r#"head -c $n 2>/dev/null >"$p/.$m" && chmod 700 "$p/.$m" && s "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
     r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi;; esac; done; a none $q"#,
 );
 

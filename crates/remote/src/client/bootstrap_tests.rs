@@ -25,12 +25,17 @@ fn wanted(installed: Option<String>) -> Wanted {
 
 /// Runs the text in a home, with these bytes as the program. Returns its answers and what follows.
 fn run(wanted: &Wanted, home: &Path, program: &str) -> (Vec<Answer>, String) {
+    run_with(wanted, home, program, "/usr/bin:/bin")
+}
+
+/// Runs the text with these programs.
+fn run_with(wanted: &Wanted, home: &Path, program: &str, path: &str) -> (Vec<Answer>, String) {
     // The places that all users share would be shared by the tests, too.
     let text = wanted.text().replace(" /var/tmp /tmp", "");
     let mut shell = Command::new("/bin/sh")
         .args(["-c", &text])
         .env_clear()
-        .env("PATH", "/usr/bin:/bin")
+        .env("PATH", path)
         .env("HOME", home)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -89,6 +94,33 @@ fn a_damaged_program_is_never_started_and_leaves_nothing() {
     assert!(matches!(answers.last(), Some(Answer::None(places)) if places.contains("/.cache")));
     let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
     assert_eq!(fs::read_dir(ours).expect("our directory").count(), 0);
+}
+
+/// Makes a directory with all programs that the text uses but those that hash.
+fn without_hashes(home: &Path) -> String {
+    let bin = home.join("bin");
+    fs::create_dir(&bin).expect("our directory");
+    for name in ["chmod", "head", "id", "ls", "mkdir", "mv", "rm", "uname", "wc", "sh", "cat"] {
+        std::os::unix::fs::symlink(format!("/bin/{name}"), bin.join(name)).expect("a link");
+    }
+    bin.to_str().expect("text").to_owned()
+}
+
+#[test]
+fn without_a_tool_a_whole_program_tells_its_own_hash() {
+    let length = PROGRAM.len() as u64;
+    let own = |code| format!("#!/bin/sh\nif [ \"$1\" = sum ]; then exit {code}; fi\n{}", PROGRAM.split_at(10).1);
+    for (sent, taken) in [(own(0), true), (own(1), false), (own(0)[..length as usize].to_owned(), false)] {
+        let home = tempfile::tempdir().expect("a directory");
+        let bytes = own(0).len() as u64;
+        let programs = wanted(None).programs.into_iter().map(|(machine, hash, _)| (machine, hash, bytes)).collect();
+        let path = without_hashes(home.path());
+        let (answers, rest) = run_with(&Wanted { programs, ..wanted(None) }, home.path(), &sent, &path);
+        let (runs, started) = (matches!(answers.last(), Some(Answer::Run(_, true))), rest.starts_with("started by /"));
+        assert_eq!((runs, started), (taken, taken), "{sent}: {answers:?}");
+        let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
+        assert_eq!(fs::read_dir(ours).expect("our directory").count(), usize::from(taken));
+    }
 }
 
 #[test]

@@ -16,6 +16,9 @@ use crate::messages::DIRECTORY;
 /// Time after its last use for which another version stays.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Time after which a part of a program counts as left behind. No attempt to connect takes as long.
+const UNFINISHED: Duration = Duration::from_secs(60 * 60);
+
 /// The file of this program in our directory.
 pub struct Installed(PathBuf);
 
@@ -33,13 +36,16 @@ impl Installed {
         (named && is_private(directory) && is_version(&path)).then_some(Self(path))
     }
 
-    /// Notes the use of this file, and removes other versions that were not used for long.
+    /// Notes the use of this file, and removes other versions that were not used for long, and parts of programs.
     pub fn refresh(&self) {
-        let Some(oldest) = SystemTime::now().checked_sub(KEPT) else { return };
         // A place that is read-only now keeps what it has.
         let _kept = File::open(&self.0).and_then(|file| file.set_modified(SystemTime::now()));
-        for path in entries(self.0.parent().unwrap_or(&self.0)).filter(|path| *path != self.0 && is_version(path)) {
-            if fs::symlink_metadata(&path).and_then(|data| data.modified()).is_ok_and(|used| used < oldest) {
+        for path in entries(self.0.parent().unwrap_or(&self.0)).filter(|path| *path != self.0) {
+            let stays = if is_version(&path) { KEPT } else { UNFINISHED };
+            let used = fs::symlink_metadata(&path).and_then(|data| data.modified());
+            if (is_version(&path) || is_part(&path))
+                && used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > stays))
+            {
                 let _kept = fs::remove_file(&path);
             }
         }
@@ -92,8 +98,17 @@ fn is_private(path: &Path) -> bool {
 
 /// Returns whether a file is named as a version of this program is, by a SHA-256.
 fn is_version(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| is_hex(name, 64))
+}
+
+/// Returns whether a file is named as a program is while it is received, by the mark of its connection.
+fn is_part(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix('.'));
+    name.is_some_and(|name| is_hex(name, 32))
+}
+
+fn is_hex(name: &str, length: usize) -> bool {
+    name.len() == length && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {

@@ -23,6 +23,7 @@ mod replace;
 mod run;
 mod serve;
 mod sessions;
+mod sum;
 mod terminal;
 mod undoing;
 
@@ -40,8 +41,12 @@ use installed::{Installed, remove_unused};
 use pass::{NotPassed, pass};
 use serve::serve;
 
+pub use sum::is_own_sum;
+
 /// The argument with which the program is its own supervisor.
 pub const SUPERVISOR: &str = "supervisor";
+/// The argument with which the program tells whether its file has the hash that follows.
+pub const SUM: &str = "sum";
 /// Time a host has for its greeting.
 const GREETING: Duration = Duration::from_secs(60);
 
