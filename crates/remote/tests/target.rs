@@ -8,8 +8,9 @@ use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target,
 use remote::{Answer, Ask, OfSession, Order, Place};
 use runner::error::Error;
 use runner::pty::{Terminal, TerminalError};
-use runner::run::Reply;
+use runner::request::RawOptions;
 use runner::run::outcome::Status;
+use runner::run::{Listener, LiveView, Prompt, Reply, judged};
 use sys::TerminalSize;
 
 #[allow(dead_code, reason = "each file of tests uses its part")]
@@ -308,4 +309,69 @@ async fn calls_that_wait_for_a_link_are_bounded_and_one_too_many_or_too_large_is
     std::fs::remove_file(home.path().join("down")).expect("our file");
     assert_eq!(short.outcome().await.stdout.len(), 5_000);
     target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_settles_while_the_link_is_frozen_and_reaches_the_command_later() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(Settings { alive: 10 * PATIENCE, ..settings(home.path(), PATIENCE) });
+    let target = within("the connection", target).await.expect("a target");
+    let aborted = run(&target, "sleep 1000", r#"{"starts":true,"graceMs":100}"#);
+    aborted.until("the start", |_, pid| pid > 0).await;
+    let shell = *aborted.ear.pid.lock().expect("no panic");
+    signal_carriers(home.path(), Signal::SIGSTOP);
+    aborted.ear.replies.send(Reply::Abort).expect("it runs");
+    let outcome = aborted.outcome().await;
+    assert_eq!((outcome.status, outcome.exit_code), (Status::Aborted, Some(130)));
+    assert!(outcome.notes.iter().any(|note| note.contains("until the connection is back")), "{:?}", outcome.notes);
+    assert!(target.state() == State::Connected && !is_gone(shell));
+    signal_carriers(home.path(), Signal::SIGCONT);
+    until("the end of the shell", || is_gone(shell)).await;
+    target.close();
+}
+
+/// A listener that never takes output.
+struct Deaf(tokio::sync::mpsc::UnboundedSender<()>);
+
+impl Listener for Deaf {
+    fn output(&self, _stream: capture::Stream, _text: String) {
+        let _ = self.0.send(());
+    }
+    fn live_view(&self, _view: LiveView) {}
+    fn prompt(&self, _prompt: Prompt) {}
+    fn allocate(&self, _stream: capture::Stream) {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    // What ends the wait: the limit of the command, an abort after its end, the end of the target.
+    for (command, options, aborts, closes) in [
+        ("echo; sleep 1000", r#"{"live":true,"timeoutMs":500,"graceMs":100}"#, false, false),
+        ("echo", r#"{"live":true,"graceMs":100}"#, true, false),
+        ("echo", r#"{"live":true,"graceMs":15000}"#, false, true),
+    ] {
+        let order = Order { options: options.into(), ..order(command) };
+        let raw =
+            RawOptions { command: command.into(), cwd: "/".into(), ..RawOptions::from_json(options).expect("json") };
+        let (replies, inbox) = tokio::sync::mpsc::unbounded_channel();
+        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let run = target.run(order, judged(raw).expect("harmless")).expect("an open target");
+        let ended = tokio::spawn(run.finish(Deaf(told), inbox));
+        within("output", heard.recv()).await.expect("it runs");
+        // By then the first one has ended, too.
+        assert_eq!(run_in(&target, Place::Shell, "/", "sleep 0.1", "{}").outcome().await.exit_code, Some(0));
+        if aborts {
+            replies.send(Reply::Abort).expect("it waits");
+        }
+        if closes {
+            target.close();
+        }
+        let Distant::Outcome(outcome, _) = within("the end", ended).await.expect("no panic") else {
+            panic!("{command}")
+        };
+        let note = "the onOutput listener did not take all output in time".to_owned();
+        assert!(closes && outcome.status == Status::Lost || outcome.notes.contains(&note), "{:?}", outcome.notes);
+    }
 }

@@ -19,18 +19,18 @@ use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
-use runner::run::{DistantEntry, Judged, Listener, LiveView, Prompt, Reply};
+use runner::run::{DistantEntry, HARD_BOUND, Judged, Listener, LiveView, Prompt, Reply};
 use sys::TerminalSize;
 use wire::WireError;
 
 /// The note of a run that a cut has interrupted.
 const CUT: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
-/// The note of a run that was aborted while the link was down.
-const ABORTED_WHILE_DOWN: &str = "the target cannot be reached: the command may run there until the connection is back, or the target gives up waiting";
+/// The note of a run that was aborted, and of whose end the target has not told in time.
+const NOT_TOLD: &str = "the target does not answer: the command may run there until the connection is back, or the target gives up waiting";
+/// The note of a run whose listener was not waited for any longer.
+const NOT_TAKEN: &str = "the onOutput listener did not take all output in time";
 /// Exit code after an abort.
 const ABORTED: i32 = 130;
-/// Time beyond its grace that an abort may take while the link is down.
-const ABORT_BOUND: Duration = Duration::from_secs(1);
 /// Time until bytes for a command are sent again for which there was no room.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -113,8 +113,8 @@ impl DistantRun {
             Ended::Unreachable(error) => Distant::Unreachable(error),
             Ended::Lost(why) => Distant::Outcome(Box::new(lost(judged, why)), None),
             Ended::NeverBegan => Distant::Outcome(Box::new(judged), None),
-            Ended::AbortedWhileDown => {
-                let notes = judged.notes.iter().cloned().chain([ABORTED_WHILE_DOWN.to_owned()]).collect();
+            Ended::EndNotTold => {
+                let notes = judged.notes.iter().cloned().chain([NOT_TOLD.to_owned()]).collect();
                 Distant::Outcome(Box::new(Outcome { notes, exit_code: Some(ABORTED), ..judged }), None)
             }
         };
@@ -141,6 +141,7 @@ impl DistantRun {
             data: 0,
         };
         let mut state = target.state.subscribe();
+        let grace = self.judged.grace;
         let mut was_cut = false;
         let mut abort_by: Option<Instant> = None;
         loop {
@@ -150,7 +151,8 @@ impl DistantRun {
                 biased;
                 next = happened.recv() => match next {
                     Some(Happened::Event(Event::Ended(mut outcome, cwd))) => {
-                        outcome.notes.extend(way.drain(replies).await.map(str::to_owned));
+                        let by = abort_by.or_else(|| outcome.ended_by.map(|_| Instant::now() + grace + HARD_BOUND));
+                        outcome.notes.extend(way.drain(replies, by, grace).await.map(str::to_owned));
                         return Ended::Outcome(outcome, cwd, was_cut);
                     }
                     Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
@@ -166,7 +168,7 @@ impl DistantRun {
                         if target.outbox.take_back(*run) {
                             return Ended::NeverBegan;
                         }
-                        abort_by.get_or_insert_with(|| Instant::now() + self.judged.grace + ABORT_BOUND);
+                        abort_by.get_or_insert_with(|| Instant::now() + grace + HARD_BOUND);
                     }
                     way.on_reply(reply);
                 }
@@ -174,8 +176,8 @@ impl DistantRun {
                 Some(what) = terminal::next(&mut for_program) => way.send(terminal::call_of(what)),
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
-                () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() && down => {
-                    return Ended::AbortedWhileDown;
+                () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() => {
+                    return Ended::EndNotTold;
                 }
             }
         }
@@ -286,14 +288,28 @@ impl<L: Listener> Way<'_, L> {
         self.send(call);
     }
 
-    /// Waits after the end of the command until the listener has taken all output. Returns a note if it has not.
-    async fn drain(&mut self, replies: &mut UnboundedReceiver<Reply>) -> Option<&'static str> {
+    /// Waits after the end of the command until the listener has taken all output. It has until `by` if the command was
+    /// terminated, as on this machine. Returns a note if it has not.
+    async fn drain(
+        &mut self,
+        replies: &mut UnboundedReceiver<Reply>,
+        mut by: Option<Instant>,
+        grace: Duration,
+    ) -> Option<&'static str> {
+        let mut state = self.target.state.subscribe();
         while !self.output.is_taken() {
-            match replies.recv().await {
+            let reply = tokio::select! {
+                biased;
+                reply = replies.recv() => reply,
+                _closed = state.wait_for(|state| *state == State::Closed) => None,
+                () = sleep_until(by.unwrap_or_else(Instant::now)), if by.is_some() => None,
+            };
+            match reply {
                 Some(Reply::OutputTaken(None)) => drop(self.output.taken(self.listener)),
                 Some(Reply::OutputTaken(Some(_))) => return Some("the onOutput listener failed and was taken away"),
-                Some(Reply::Abort) | None => return Some("the onOutput listener did not take all output in time"),
+                Some(Reply::Abort) => by = Some(Instant::now() + grace + HARD_BOUND),
                 Some(_) => {}
+                None => return Some(NOT_TAKEN),
             }
         }
         None
@@ -307,7 +323,7 @@ enum Ended {
     Unreachable(TargetError),
     Lost(&'static str),
     NeverBegan,
-    AbortedWhileDown,
+    EndNotTold,
 }
 
 /// Returns the outcome of a command whose end is not known.
