@@ -357,7 +357,7 @@ async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
             RawOptions { command: command.into(), cwd: "/".into(), ..RawOptions::from_json(options).expect("json") };
         let (replies, inbox) = tokio::sync::mpsc::unbounded_channel();
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let run = target.run(order, judged(raw).expect("harmless")).expect("an open target");
+        let run = target.run(order, judged(raw, "test", None).expect("harmless")).expect("an open target");
         let ended = tokio::spawn(run.finish(Deaf(told), inbox));
         within("output", heard.recv()).await.expect("it runs");
         // By then the first one has ended, too.
