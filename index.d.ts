@@ -1432,6 +1432,21 @@ interface FileStat {
   /** The time of the last change of its content, Unix time in ms. */
   modifiedAt: number;
 }
+/** A change of the state of a target. */
+interface TargetEvent {
+  /** The name of the target. */
+  target: string;
+  /** Unix time in ms. */
+  at: number;
+  /** Why the link is cut, or the target lost; `''` for `'reconnected'`. */
+  reason: string;
+  /** How long there was no link, in ms; `null`: there was one. */
+  downMs: number | null;
+  /** The `runId`s of the commands that are lost. */
+  lost: string[];
+}
+/** Receives the events of a target. */
+type TargetListener = (event: TargetEvent) => void;
 /** Whether commands can run: a target that is lost connects anew with the next call. */
 type TargetState = 'connected' | 'disconnected' | 'lost' | 'closed';
 /** A port of a target that is a port of this machine. */
@@ -1524,6 +1539,15 @@ interface Target extends AsyncDisposable {
     localPort?: number | undefined;
   }): Promise<ForwardedPort>;
   /**
+   * `'disconnected'`: the link is cut, and calls wait. `'reconnected'`: it is there again, and nothing was lost.
+   * `'lost'`: what ran there is gone; the next call connects anew. `'closed'`: by `close()`. A listener that throws
+   * causes a warning of the process. Listeners do not keep Node alive. Throws `ERR_BASH_INVALID_ARG` for another event,
+   * and for a listener that is no function.
+   */
+  on(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
+  /** Removes a listener. Does nothing if it was never added. */
+  off(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
+  /**
    * Ends what runs there, as the end of this process does: commands, sessions, terminals, and tasks without a `dir`.
    * Commands that have not ended are `'aborted'`, or `'lost'`. Resolves within 8 s. May be called again.
    */
@@ -1543,6 +1567,8 @@ interface Observed {
   kind: ObservedKind;
   /** Process id of the shell; 0 in a `return` without a run. */
   pid: number;
+  /** The name of the target that runs it, whose pids and paths these are; `null`: this machine. */
+  target: string | null;
 }
 /**
  * `agent-bash:call`: a call that may start a run was made. It is published within the call, so a subscriber runs in the
@@ -1559,6 +1585,8 @@ interface ObservedCall {
   args: string[];
   /** The parties that ask for the run; `null` if the call does not name them. */
   actor: Actor | null;
+  /** The name of the target that is to run it; `null`: this machine. */
+  target: string | null;
   /**
    * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
    * call names one of them.
@@ -1650,6 +1678,8 @@ interface ObservedBlock {
   command: string;
   /** The directory in which it would have run, absolute. */
   cwd: string;
+  /** The name of the target that would have run it; `null`: this machine. */
+  target: string | null;
   /** The message of the error. */
   message: string;
   /** The findings of the error. */
@@ -1696,6 +1726,11 @@ interface ObservedRule {
   saved: number;
   /** Tokens of those that were recalled. */
   recalled: number;
+}
+/** `agent-bash:target`: the state of a target has changed. */
+interface ObservedTarget extends TargetEvent {
+  /** What has happened. `'connected'`: by `connect`, or anew after the target was lost. */
+  state: 'connected' | 'disconnected' | 'reconnected' | 'lost' | 'closed';
 }
 //#endregion
 //#region ts/registry/listeners.d.ts
@@ -3173,4 +3208,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetInfo, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

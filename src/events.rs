@@ -19,8 +19,8 @@ use runner::run::outcome::{Outcome, Reused};
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
-/// `checks`, `ledger`, `answered`, `connected`, `read` or `told`. A registry sends `taskExited` and `taskOutput`. All
-/// others come from a command that is still running.
+/// `checks`, `ledger`, `answered`, `connected`, `read` or `told`. A registry sends `taskExited` and `taskOutput`, a
+/// target `targetChanged`. All others come from a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -162,6 +162,19 @@ pub enum NativeEvent {
         undo: Option<UndoCoverage>,
         /// What the task's command proved, as JSON; `null` if that was not wanted.
         evidence: Option<String>,
+    },
+    /// The state of a target has changed.
+    TargetChanged {
+        /// What has happened.
+        #[napi(ts_type = "'connected' | 'disconnected' | 'reconnected' | 'lost' | 'closed'")]
+        turn: String,
+        /// The reason, in words. Empty with a new link.
+        reason: String,
+        /// How long there was no link, ms. `None`: there was one.
+        #[napi(js_name = "downMs")]
+        down_ms: Option<f64>,
+        /// The names of the runs whose end will not be known.
+        lost: Vec<String>,
     },
     /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
     TaskOutput {

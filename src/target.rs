@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use napi_derive::napi;
 use serde::Serialize;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
-    Address, Program, Reason, Settings, State, Target, TargetError, Unanswered, is_writable, own_directory,
+    Address, Change, Program, Reason, Settings, State, Target, TargetError, Turn, Unanswered, is_writable,
+    own_directory,
 };
 use runner::error::Error;
 use runner::run::runtime;
@@ -122,7 +124,7 @@ impl Bridge {
         Arc::clone(&self.calls).call(id, runtime, None, Some(give_up), async move {
             tokio::select! {
                 target = Target::connect(settings) => match target {
-                    Ok(target) => NativeEvent::Connected { target_kind: kind(&target), id: target.id().to_owned(), target: calls.add_target(target) },
+                    Ok(target) => calls.connected(target),
                     Err(error) => error.into(),
                 },
                 Ok(()) = given_up => Error::Aborted.into(),
@@ -238,6 +240,41 @@ impl NativeTarget {
 
     pub(super) fn target(&self) -> Result<Arc<Target>, Error> {
         self.calls.target(self.number)
+    }
+}
+
+impl Calls {
+    /// Adds a target, whose changes are told from now on.
+    fn connected(&self, target: Arc<Target>) -> NativeEvent {
+        let (changes, mut changed) = unbounded_channel();
+        target.tell_changes(changes);
+        let (target_kind, id) = (kind(&target), target.id().to_owned());
+        let number = self.add_target(target);
+        let emitter = self.emitter(number);
+        tokio::spawn(async move {
+            while let Some(change) = changed.recv().await {
+                emitter.emit(change.into());
+            }
+        });
+        NativeEvent::Connected { target: number, id, target_kind }
+    }
+}
+
+impl From<Change> for NativeEvent {
+    fn from(Change { turn, reason, down, lost }: Change) -> Self {
+        let turn = match turn {
+            Turn::Connected => "connected",
+            Turn::Disconnected => "disconnected",
+            Turn::Reconnected => "reconnected",
+            Turn::Lost => "lost",
+            Turn::Closed => "closed",
+        };
+        Self::TargetChanged {
+            turn: turn.to_owned(),
+            reason,
+            down_ms: down.map(|down| down.as_secs_f64() * 1_000.0),
+            lost,
+        }
     }
 }
 

@@ -86,6 +86,7 @@ export type {
   ObservedReuse,
   ObservedRule,
   ObservedStart,
+  ObservedTarget,
   ObservedUndo,
 } from './observe/channels.ts';
 export type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
@@ -132,7 +133,9 @@ export type {
   SshAddress,
   Target,
   TargetAddress,
+  TargetEvent,
   TargetInfo,
+  TargetListener,
   TargetState,
 } from './target/types.ts';
 export type { BashLimits, BashOptions, ForegroundOptions, ReuseOptions } from './types.ts';

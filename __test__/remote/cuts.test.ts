@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BashSession, bash } from 'agent-bash';
+import { BashSession, bash, type TargetEvent } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { mark, place, rejection, sleepers, state, until } from '../support/index.ts';
+import { finished, mark, place, rejection, sleepers, state, until } from '../support/index.ts';
 
 describe('a cut', () => {
   test('loses nothing of a command that runs on', async () => {
@@ -89,5 +90,82 @@ describe('a cut', () => {
     cut();
     expect(await session.run('echo $X')).toMatchObject({ stdout: '1\n', cwd: '/usr' });
     expect(home).toBe(target.info.home);
+  });
+});
+
+describe('the events of a target', () => {
+  test('tell of each change, and the channel, too', async () => {
+    const published: unknown[] = [];
+    const onMessage = (event: unknown) => void published.push(event);
+    subscribe('agent-bash:target', onMessage);
+    finished(() => void unsubscribe('agent-bash:target', onMessage));
+    const { target, cut, down } = await place({ detachMs: 300 });
+    const heard: [string, TargetEvent][] = [];
+    for (const name of ['disconnected', 'reconnected', 'lost', 'closed'] as const) {
+      target.on(name, (event) => void heard.push([name, event]));
+    }
+    const never = () => expect.fail('it was removed');
+    target.on('disconnected', never).off('disconnected', never);
+    cut();
+    await until(() => heard.length === 2);
+    const seconds = mark();
+    const ran = bash(`sleep ${seconds}`, { target });
+    await until(() => sleepers(seconds).length === 1);
+    down(true);
+    cut();
+    const { runId } = await ran;
+    await until(() => heard.length === 4);
+    down(false);
+    await bash('true', { target });
+    await target.close();
+    await until(() => heard.length === 5);
+    const event = { target: 'there', at: expect.any(Number), reason: expect.any(String), downMs: null, lost: [] };
+    const after = { ...event, downMs: expect.any(Number) };
+    expect(heard).toStrictEqual([
+      ['disconnected', { ...event, downMs: expect.any(Number) }],
+      ['reconnected', { ...after, reason: '' }],
+      ['disconnected', { ...event, downMs: expect.any(Number) }],
+      ['lost', { ...after, lost: [runId] }],
+      ['closed', event],
+    ]);
+    expect(published).toMatchObject([
+      { state: 'connected', target: 'there' },
+      { state: 'disconnected' },
+      { state: 'reconnected' },
+      { state: 'disconnected' },
+      { state: 'lost', lost: [runId] },
+      { state: 'connected' },
+      { state: 'closed' },
+    ]);
+  });
+
+  test('have listeners whose failure is a warning', async () => {
+    const { target } = await place();
+    // @ts-expect-error there is no such event
+    expect(() => target.on('connect', () => {})).toThrow('event: "connect" is not one of');
+    // @ts-expect-error a text is no listener
+    expect(() => target.on('lost', 'x')).toThrow('listener: "x" is not a function');
+    const warned = new Promise<Error & { code?: string }>((resolve) => process.once('warning', resolve));
+    target.on('closed', () => {
+      throw new Error('mine');
+    });
+    await target.close();
+    expect(await warned).toMatchObject({ code: 'AGENT_BASH_LISTENER', message: 'a listener of a target failed: mine' });
+  });
+
+  test('and the channels of runs have its name', async () => {
+    const published: Record<string, unknown>[] = [];
+    const onMessage = (event: unknown) => void published.push(event as Record<string, unknown>);
+    for (const name of ['call', 'start', 'exit', 'return']) subscribe(`agent-bash:${name}`, onMessage);
+    finished(() => {
+      for (const name of ['call', 'start', 'exit', 'return']) unsubscribe(`agent-bash:${name}`, onMessage);
+    });
+    const { target } = await place();
+    await bash('true', { target });
+    await bash('true');
+    expect(published.map(({ target: name }) => name)).toStrictEqual([
+      ...Array(4).fill('there'),
+      ...Array(4).fill(null),
+    ]);
   });
 });

@@ -24,8 +24,10 @@ type AnswerKind =
   | 'told';
 /** The events that a registry sends unasked. */
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
+/** The event that a target sends unasked. */
+export type TargetChange = EventOf<'targetChanged'>;
 /** The events of a command before the last one. */
-export type RunEvent = Exclude<NativeEvent, EventOf<AnswerKind | 'error'> | TaskEvent>;
+export type RunEvent = Exclude<NativeEvent, EventOf<AnswerKind | 'error'> | TaskEvent | TargetChange>;
 
 /** A call of the core, which answers with events. */
 export interface Call<Kind extends AnswerKind, T> {
@@ -45,11 +47,13 @@ export interface Call<Kind extends AnswerKind, T> {
 }
 
 /** Calls that have not settled. */
-const pending = new Map<number, (event: Exclude<NativeEvent, TaskEvent>) => void>();
+const pending = new Map<number, (event: Exclude<NativeEvent, TaskEvent | TargetChange>) => void>();
 /** Calls that keep the process alive. */
 const held = new Set<number>();
 /** Listeners of registries, which do not keep the process alive. */
 const watchers = new Map<number, (event: TaskEvent) => void>();
+/** Listeners of targets, which do not keep the process alive. */
+const targets = new Map<number, (event: TargetChange) => void>();
 let bridge: Bridge | undefined;
 
 /** The way of this thread to the core. */
@@ -139,7 +143,14 @@ export function watchRegistry(id: number, listener: ((event: TaskEvent) => void)
   else watchers.delete(id);
 }
 
+/** Sets the listener of a target; `null` removes it. */
+export function watchTarget(id: number, listener: ((event: TargetChange) => void) | null): void {
+  if (listener) targets.set(id, listener);
+  else targets.delete(id);
+}
+
 function dispatch(id: number, event: NativeEvent): void {
   if (event.kind === 'taskExited' || event.kind === 'taskOutput') watchers.get(id)?.(event);
+  else if (event.kind === 'targetChanged') targets.get(id)?.(event);
   else pending.get(id)?.(event);
 }

@@ -5,6 +5,7 @@ import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
 import type { BashResult } from '../result.ts';
 import type { Finding } from '../safety/analysis.ts';
+import type { TargetEvent } from '../target/types.ts';
 
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
 export type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
@@ -17,6 +18,8 @@ export interface Observed {
   kind: ObservedKind;
   /** Process id of the shell; 0 in a `return` without a run. */
   pid: number;
+  /** The name of the target that runs it, whose pids and paths these are; `null`: this machine. */
+  target: string | null;
 }
 
 /**
@@ -34,6 +37,8 @@ export interface ObservedCall {
   args: string[];
   /** The parties that ask for the run; `null` if the call does not name them. */
   actor: Actor | null;
+  /** The name of the target that is to run it; `null`: this machine. */
+  target: string | null;
   /**
    * Empty. A subscriber may add variables for the command, and `null` removes one. None is added if the `env` of the
    * call names one of them.
@@ -131,6 +136,8 @@ export interface ObservedBlock {
   command: string;
   /** The directory in which it would have run, absolute. */
   cwd: string;
+  /** The name of the target that would have run it; `null`: this machine. */
+  target: string | null;
   /** The message of the error. */
   message: string;
   /** The findings of the error. */
@@ -182,6 +189,12 @@ export interface ObservedRule {
   recalled: number;
 }
 
+/** `agent-bash:target`: the state of a target has changed. */
+export interface ObservedTarget extends TargetEvent {
+  /** What has happened. `'connected'`: by `connect`, or anew after the target was lost. */
+  state: 'connected' | 'disconnected' | 'reconnected' | 'lost' | 'closed';
+}
+
 const call = channel('agent-bash:call');
 const start = channel('agent-bash:start');
 const output = channel('agent-bash:output');
@@ -192,9 +205,10 @@ const returned = channel('agent-bash:return');
 const reuse = channel('agent-bash:reuse');
 const undo = channel('agent-bash:undo');
 const ruleRetired = channel('agent-bash:rule-retired');
+const target = channel('agent-bash:target');
 
 /** The channels. Publishers check for subscribers first. */
-export const channels = { call, start, output, kill, exit, block, returned, reuse, undo, ruleRetired };
+export const channels = { call, start, output, kill, exit, block, returned, reuse, undo, ruleRetired, target };
 
 /** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {

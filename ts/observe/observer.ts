@@ -25,6 +25,7 @@ export class Observer {
   readonly #command: string;
   readonly #args: readonly string[];
   readonly #cwd: () => string;
+  readonly #target: string | null;
   readonly #id: string;
   #pid = 0;
   /** The variables that subscribers add for the command. */
@@ -34,11 +35,12 @@ export class Observer {
   /** Events from before the pid was known. */
   #early: (() => void)[] = [];
 
-  private constructor(kind: ObservedKind, command: string, args: readonly string[], cwd: () => string) {
+  private constructor(kind: ObservedKind, command: string, { args = [], target }: BashOptions, cwd: () => string) {
     this.#kind = kind;
     this.#command = command;
     this.#args = args;
     this.#cwd = cwd;
+    this.#target = target?.id ?? null;
     this.#id = `${threadId}:${++runs}`;
   }
 
@@ -49,10 +51,11 @@ export class Observer {
   static of(kind: ObservedKind, command: string, options: BashOptions, cwd: () => string): Observer | undefined {
     if (!isObserved()) return undefined;
     const { args = [], actor } = options;
-    const observer = new Observer(kind, command, args, cwd);
+    const observer = new Observer(kind, command, options, cwd);
     if (channels.call.hasSubscribers) {
       const call = { id: observer.#id, kind, command, args: [...args], actor: actor ? { ...actor } : null };
-      channels.call.publish({ ...call, env: observer.#added } satisfies ObservedCall);
+      const target = observer.#target;
+      channels.call.publish({ ...call, target, env: observer.#added } satisfies ObservedCall);
     }
     return observer;
   }
@@ -144,13 +147,13 @@ export class Observer {
 
   #returned(pid: number, status: ObservedReturn['status'], taskId: string | null, code: string | null = null): void {
     if (!channels.returned.hasSubscribers) return;
-    channels.returned.publish({ id: this.#id, kind: this.#kind, pid, status, taskId, code } satisfies ObservedReturn);
+    channels.returned.publish({ ...this.#observed(), pid, status, taskId, code } satisfies ObservedReturn);
   }
 
   /** Publishes an error if it is a refusal of the safety engine. */
   #refused({ code, message, findings = [] }: BashError): void {
     if (code !== 'ERR_BASH_BLOCKED' || !channels.block.hasSubscribers) return;
-    const run = { id: this.#id, kind: this.#kind, command: this.#command, cwd: this.#cwd() };
+    const run = { id: this.#id, kind: this.#kind, command: this.#command, cwd: this.#cwd(), target: this.#target };
     channels.block.publish({ ...run, message, findings: structuredClone(findings) } satisfies ObservedBlock);
   }
 
@@ -178,7 +181,7 @@ export class Observer {
   }
 
   #observed(): Observed {
-    return { id: this.#id, kind: this.#kind, pid: this.#pid };
+    return { id: this.#id, kind: this.#kind, pid: this.#pid, target: this.#target };
   }
 
   #publish(event: () => void): void {

@@ -95,6 +95,6 @@ export class TaskObserver {
   }
 }
 
-function observed({ id, pid }: BackgroundTask): Observed {
-  return { id, kind: 'task', pid };
+function observed({ id, pid, target }: BackgroundTask): Observed {
+  return { id, kind: 'task', pid, target };
 }

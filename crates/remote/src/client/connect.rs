@@ -56,7 +56,11 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the call is too large.
     pub(super) fn begin(self: &Arc<Self>, call: Call) -> Result<Begun, Error> {
-        self.begin_by(|run| self.outbox.send(run, &call))
+        let mark = match &call {
+            Call::Run(order) => Some(order.mark.clone()),
+            _ => None,
+        };
+        self.begin_by(mark, |run| self.outbox.send(run, &call))
     }
 
     /// Begins a run that goes on in each later program there, which is asked the same first.
@@ -64,14 +68,18 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the question is too large.
     pub(super) fn begin_standing(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
-        self.begin_by(|run| self.outbox.stand(run, ask))
+        self.begin_by(None, |run| self.outbox.stand(run, ask))
     }
 
-    fn begin_by(self: &Arc<Self>, send: impl FnOnce(u64) -> Result<(), WireError>) -> Result<Begun, Error> {
+    fn begin_by(
+        self: &Arc<Self>,
+        mark: Option<String>,
+        send: impl FnOnce(u64) -> Result<(), WireError>,
+    ) -> Result<Begun, Error> {
         if self.state() == State::Closed {
             return Err(self.closed());
         }
-        let (run, happened) = self.add_run();
+        let (run, happened) = self.add_run(mark);
         let begun = Begun { target: Arc::clone(self), run, happened };
         send(run).map_err(|error| self.refused(error))?;
         self.wanted.notify_one();

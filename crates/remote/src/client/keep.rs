@@ -30,8 +30,8 @@ enum Served {
     Over,
     /// What runs there is lost.
     Lost(&'static str),
-    /// The link is cut.
-    Cut,
+    /// The link is cut, with the reason.
+    Cut(String),
 }
 
 /// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
@@ -49,13 +49,13 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
         let why = match serve(target, &mut transport, &kept).await {
             Served::Over => return Some(transport),
             Served::Lost(why) => why,
-            Served::Cut => {
-                set(target, State::Disconnected);
+            Served::Cut(why) => {
+                set(target, State::Disconnected, &why);
                 transport.drop_link();
                 match again(target, &kept).await {
                     Some(Ok(new)) => {
                         transport = new;
-                        set(target, State::Connected);
+                        set(target, State::Connected, "");
                         continue;
                     }
                     Some(Err(why)) => why,
@@ -63,7 +63,7 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
                 }
             }
         };
-        set(target, State::Lost);
+        set(target, State::Lost, why);
         if let Some(target) = target.upgrade() {
             target.lose_runs(why);
         }
@@ -120,7 +120,7 @@ async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
         match begun {
             Ok((instance, transport)) => {
                 target.renew(instance);
-                target.set(State::Connected);
+                target.set(State::Connected, "");
                 return Some(transport);
             }
             Err(error) => target.refuse_runs(&error),
@@ -141,7 +141,7 @@ async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) ->
         biased;
         () = kept.over() => Served::Over,
         cut = carried => match cut {
-            Cut::Lost(_) => Served::Cut,
+            Cut::Lost(error) => Served::Cut(format!("the link is cut: {error}")),
             // No program of ours says goodbye to its host.
             Cut::Goodbye | Cut::Broken(_) => Served::Lost(BROKEN),
         },
@@ -218,8 +218,8 @@ async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> R
     Ok(transport)
 }
 
-fn set(target: &Weak<Target>, state: State) {
+fn set(target: &Weak<Target>, state: State, why: &str) {
     if let Some(target) = target.upgrade() {
-        target.set(state);
+        target.set(state, why);
     }
 }

@@ -12,6 +12,7 @@
 //! | `outbox` | the calls for the program, in their order, also while no link is there |
 //! | `begin` | makes a program ours that was reached |
 //! | `target` | a target with its state: connected, disconnected, lost, closed |
+//! | `changes` | what is told when that state changes |
 //! | `keep` | keeps a link to the target, until the lease ends |
 //! | `connect` | the first connection, and the one after a loss |
 //! | `run` | one command there |
@@ -26,6 +27,7 @@ mod address;
 mod ask;
 mod begin;
 mod bootstrap;
+mod changes;
 mod connect;
 mod error;
 mod files;
@@ -47,6 +49,7 @@ mod uninstall;
 pub use address::{Address, Container, Quoting, TargetKind};
 pub use ask::Unanswered;
 pub use bootstrap::is_writable;
+pub use changes::{Change, Turn};
 pub use error::{InvalidAddress, Reason, TargetError};
 pub use forward::Forward;
 pub use registry::{Answering, DistantRegistry, own_directory};

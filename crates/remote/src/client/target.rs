@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::address::TargetKind;
 use super::begin::Instance;
+use super::changes::{Change, Changes, Turn};
 use super::error::TargetError;
 use super::happenings::{Happened, Happenings, Teller};
 use super::outbox::Outbox;
@@ -37,13 +39,21 @@ pub(super) const BROKEN: &str = "the program there broke the protocol";
 /// Most connections to ports there at once.
 const MAX_CONNECTIONS: usize = 256;
 
+/// A run that has not ended.
+struct Run {
+    teller: Teller,
+    /// The name of its command. `None`: it is none.
+    mark: Option<String>,
+}
+
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
 pub struct Target {
     pub(super) settings: Settings,
     pub(super) instance: Mutex<Instance>,
     pub(super) state: watch::Sender<State>,
     pub(super) outbox: Outbox,
-    runs: Mutex<HashMap<u64, Teller>>,
+    runs: Mutex<HashMap<u64, Run>>,
+    changes: Changes,
     last_run: AtomicU64,
     /// Notified when a run begins: a target that is lost connects anew.
     pub(super) wanted: Arc<Notify>,
@@ -63,6 +73,7 @@ impl Target {
             state: watch::Sender::new(State::Connected),
             outbox,
             runs: Mutex::default(),
+            changes: Changes::default(),
             last_run: AtomicU64::new(0),
             wanted: Arc::default(),
             over,
@@ -111,26 +122,36 @@ impl Target {
 
     /// Ends what runs there. Further commands are refused.
     pub fn close(&self) {
-        self.state.send_replace(State::Closed);
+        let was_closed = self.state.send_replace(State::Closed) == State::Closed;
         self.outbox.shut();
-        for (_, teller) in self.runs().drain() {
+        let mut lost = Vec::new();
+        for (_, Run { teller, mark }) in self.runs().drain() {
             teller.tell(Happened::Lost(CLOSED));
+            lost.extend(mark);
         }
+        if !was_closed {
+            self.changes.tell(Turn::Closed, CLOSED, lost);
+        }
+    }
+
+    /// Sends each further change of the state to this channel.
+    pub fn tell_changes(&self, changes: UnboundedSender<Change>) {
+        self.changes.set(changes);
     }
 
     pub(super) fn instance(&self) -> MutexGuard<'_, Instance> {
         lock(&self.instance)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<u64, Teller>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<u64, Run>> {
         lock(&self.runs)
     }
 
-    /// Registers a run. Returns its number, and what happens to it.
-    pub(super) fn add_run(&self) -> (u64, Happenings) {
+    /// Registers a run, a command by its name. Returns its number, and what happens to it.
+    pub(super) fn add_run(&self, mark: Option<String>) -> (u64, Happenings) {
         let run = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
         let (teller, happenings) = Happenings::new();
-        self.runs().insert(run, teller);
+        self.runs().insert(run, Run { teller, mark });
         (run, happenings)
     }
 
@@ -143,7 +164,7 @@ impl Target {
     /// # Errors
     /// If too much waits for the run already.
     pub(super) fn happened(&self, run: u64, event: Event, bytes: usize) -> Result<(), LinkError> {
-        self.runs().get(&run).map_or(Ok(()), |teller| teller.tell_event(event, bytes))
+        self.runs().get(&run).map_or(Ok(()), |run| run.teller.tell_event(event, bytes))
     }
 
     /// Goes on with a new program.
@@ -155,27 +176,30 @@ impl Target {
     /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
-        self.runs().retain(|run, teller| {
-            let is_unbegun = unbegun.contains(run);
+        let mut lost = Vec::new();
+        self.runs().retain(|number, run| {
+            let is_unbegun = unbegun.contains(number);
             if !is_unbegun {
-                teller.tell(Happened::Lost(why));
+                run.teller.tell(Happened::Lost(why));
+                lost.extend(run.mark.take());
             }
-            is_unbegun || standing.contains(run)
+            is_unbegun || standing.contains(number)
         });
+        self.changes.tell(Turn::Lost, why, lost);
     }
 
     /// Tells the runs that have not begun that they never will.
     pub(super) fn refuse_runs(&self, error: &TargetError) {
         for run in self.outbox.unbegun() {
             self.outbox.take_back(run);
-            if let Some(teller) = self.runs().get(&run) {
-                teller.tell(Happened::Unreachable(error.clone()));
+            if let Some(run) = self.runs().get(&run) {
+                run.teller.tell(Happened::Unreachable(error.clone()));
             }
         }
     }
 
-    /// Sets the state, unless the target was closed.
-    pub(super) fn set(&self, new: State) {
+    /// Sets the state, unless the target was closed. `why` says why a link is cut.
+    pub(super) fn set(&self, new: State, why: &str) {
         if self.state() == State::Closed {
             return;
         }
@@ -184,13 +208,19 @@ impl Target {
         } else {
             self.outbox.shut();
         }
-        self.state.send_if_modified(|state| {
+        let differs = self.state.send_if_modified(|state| {
             let differs = *state != State::Closed && *state != new;
             if differs {
                 *state = new;
             }
             differs
         });
+        match new {
+            State::Connected if differs => self.changes.tell(Turn::Connected, "", Vec::new()),
+            State::Disconnected if differs => self.changes.tell(Turn::Disconnected, why, Vec::new()),
+            // Told with the runs that are lost.
+            State::Connected | State::Disconnected | State::Lost | State::Closed => {}
+        }
     }
 }
 
