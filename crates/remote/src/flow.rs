@@ -9,6 +9,11 @@ pub const MOST_UNREAD: u64 = 4 * CREDIT;
 /// Most bytes of one message of a transfer. It fits in one frame.
 pub const CHUNK: usize = 128 * 1024;
 
+/// Most runs at once. A host lets more wait.
+pub const MAX_RUNS: usize = 1024;
+/// Most runs of a host that go on for as long as it has a registry.
+pub const MAX_STANDING: usize = 1024;
+
 /// Returns what an event with this much text costs of the credit.
 pub fn cost(bytes: usize) -> u64 {
     bytes as u64 + EVENT

@@ -73,6 +73,13 @@ impl Post {
         Ok(())
     }
 
+    /// Sends a message for which room was kept.
+    pub(crate) fn post_kept(&self, run: u64, Packed { bytes, .. }: &Packed) {
+        // An error: it was too long before.
+        let _kept = self.mailbox().post_vital(run, bytes);
+        self.wake.notify_one();
+    }
+
     /// Returns how many bytes wait to be acknowledged.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.mailbox().waiting_bytes()

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target, Unanswered};
-use remote::{Answer, Ask, OfSession, Order, Place};
+use remote::client::{Address, Distant, DistantRegistry, Quoting, Reason, Settings, State, Target, Unanswered};
+use remote::{Answer, Ask, OfSession, Opening, Order, Place};
 use runner::error::Error;
 use runner::pty::{Terminal, TerminalError};
 use runner::request::RawOptions;
@@ -374,4 +374,32 @@ async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
         let note = "the onOutput listener did not take all output in time".to_owned();
         assert!(closes && outcome.status == Status::Lost || outcome.notes.contains(&note), "{:?}", outcome.notes);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_runs_than_a_program_takes_at_once_wait_for_the_end_of_others() {
+    let home = tempfile::tempdir().expect("a directory");
+    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    within("a session", target.ask(Ask::Session(7, OfSession::Begin("/".into())))).await.expect("a session");
+    let first = run_in(&target, Place::Session(7), "", "until [ -e ~/go ]; do sleep 0.01; done", "{}");
+    // Each of these is a run that waits for its turn, without a process.
+    let resets: Vec<_> = (0..1_100).map(|_| tokio::spawn(target.ask(Ask::Session(7, OfSession::Reset)))).collect();
+    // A registry takes no place of theirs.
+    let retention = Duration::from_secs(60);
+    let opening = Opening { dir: None, max_tasks: 8, max_log_bytes: 1 << 30, retention, output: false };
+    let registry = DistantRegistry::open(&target, opening, &tokio::runtime::Handle::current()).expect("a registry");
+    within("the registry", registry.opened()).await.expect("a directory");
+    let never = run(&target, "touch ~/made", "{}");
+    never.ear.replies.send(Reply::Abort).expect("it waits");
+    let outcome = never.outcome().await;
+    assert_eq!((outcome.status, outcome.pid, target.state()), (Status::Aborted, 0, State::Connected));
+    let last = run_in(&target, Place::Session(7), "", "echo last", "{}");
+    std::fs::write(home.path().join("go"), "").expect("room");
+    assert_eq!(first.outcome().await.exit_code, Some(0));
+    for reset in resets {
+        assert_eq!(within("a reset", reset).await.expect("no panic").expect("an answer"), Answer::Done);
+    }
+    assert_eq!(last.outcome().await.stdout, "last\n");
+    assert!(!home.path().join("made").exists());
+    target.close();
 }

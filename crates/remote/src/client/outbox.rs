@@ -1,13 +1,15 @@
-//! Calls for the program there, in the order in which they were made, whether a link is there or not.
+//! Calls for the program there, in the order in which they were made, whether a link is there or not. No more runs
+//! begin than the program takes at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::messages::{Ask, Call};
 use crate::post::{Packed, Post};
 use wire::WireError;
 
-/// Calls that wait for a link. What a link has begun to carry is kept by its mailbox.
+/// Calls that wait for a link, or for the end of other runs. What a link has begun to carry is kept by its mailbox.
 #[derive(Debug, Default)]
 pub struct Outbox(Mutex<Waiting>);
 
@@ -19,11 +21,15 @@ struct Waiting {
     is_open: bool,
     held: VecDeque<Held>,
     held_bytes: usize,
+    /// The runs whose first call is held.
+    unbegun: HashSet<u64>,
+    /// The runs that have begun there and not ended, but for those that stand.
+    running: HashSet<u64>,
     /// The first questions of the runs that go on in each later program.
     standing: BTreeMap<u64, Ask>,
 }
 
-/// A call that waits for a link.
+/// A call that waits.
 #[derive(Debug)]
 struct Held {
     run: u64,
@@ -35,22 +41,58 @@ struct Held {
 impl Waiting {
     fn send(&mut self, run: u64, call: &Call) -> Result<(), WireError> {
         let packed = Packed::of(call)?;
-        if self.is_open {
-            return self.post.post(run, &packed);
-        }
-        // When a link is there, all of it goes into the mailbox.
+        // All of it goes into the mailbox in the end.
         let waiting = self.post.waiting_bytes() + self.held_bytes;
         if waiting + packed.cost() > packed.most_waiting() {
             return Err(WireError::Waiting);
         }
+        let is_first = call.is_first();
+        if self.is_open && !self.waits(run, is_first) {
+            self.post.post_kept(run, &packed);
+            return Ok(());
+        }
+        if is_first {
+            self.unbegun.insert(run);
+        }
         self.held_bytes += packed.cost();
-        self.held.push_back(Held { run, is_first: call.is_first(), packed });
+        self.held.push_back(Held { run, is_first, packed });
         Ok(())
+    }
+
+    /// Returns whether a call has to wait for the end of other runs. If not, its run has begun.
+    fn waits(&mut self, run: u64, is_first: bool) -> bool {
+        if !is_first || self.standing.contains_key(&run) {
+            return self.unbegun.contains(&run);
+        }
+        let waits = self.running.len() >= MAX_RUNS || !self.unbegun.is_empty();
+        if !waits {
+            self.running.insert(run);
+        }
+        waits
+    }
+
+    /// Sends what need not wait any longer.
+    fn send_held(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.held_bytes = 0;
+        self.unbegun.clear();
+        for call in held {
+            if self.waits(call.run, call.is_first) {
+                if call.is_first {
+                    self.unbegun.insert(call.run);
+                }
+                self.held_bytes += call.packed.cost();
+                self.held.push_back(call);
+            } else {
+                self.post.post_kept(call.run, &call.packed);
+            }
+        }
     }
 
     fn retain(&mut self, stays: impl Fn(&Held) -> bool) {
         self.held.retain(stays);
         self.held_bytes = self.held.iter().map(|held| held.packed.cost()).sum();
+        self.unbegun = self.held.iter().filter(|held| held.is_first).map(|held| held.run).collect();
     }
 }
 
@@ -73,9 +115,15 @@ impl Outbox {
     /// As [`Self::send`].
     pub fn stand(&self, run: u64, ask: Ask) -> Result<(), WireError> {
         let mut waiting = self.waiting();
-        waiting.send(run, &Call::Ask(ask.clone()))?;
-        waiting.standing.insert(run, ask);
-        Ok(())
+        if waiting.standing.len() >= MAX_STANDING {
+            return Err(WireError::Waiting);
+        }
+        waiting.standing.insert(run, ask.clone());
+        let sent = waiting.send(run, &Call::Ask(ask));
+        if sent.is_err() {
+            waiting.standing.remove(&run);
+        }
+        sent
     }
 
     /// Sets what later programs are asked first, if the run still stands.
@@ -105,12 +153,25 @@ impl Outbox {
     /// Sends what waits, and what comes from now on.
     pub fn open(&self, post: &Arc<Post>) {
         let mut waiting = self.waiting();
-        waiting.held_bytes = 0;
-        for Held { run, packed, .. } in waiting.held.drain(..) {
-            // It has room, as was seen when it was made.
-            let _sent = post.post(run, &packed);
-        }
         (waiting.post, waiting.is_open) = (Arc::clone(post), true);
+        waiting.send_held();
+    }
+
+    /// A run has ended there. Another one begins, if one waits.
+    pub fn ended(&self, run: u64) {
+        let mut waiting = self.waiting();
+        if waiting.running.remove(&run) && waiting.is_open && !waiting.unbegun.is_empty() {
+            waiting.send_held();
+        }
+    }
+
+    /// The program is lost, with its runs and its mailbox.
+    pub fn lose(&self) {
+        let mut waiting = self.waiting();
+        waiting.running.clear();
+        if !waiting.is_open {
+            waiting.post = Arc::default();
+        }
     }
 
     /// Holds calls back from now on.
@@ -121,8 +182,10 @@ impl Outbox {
     /// Takes the calls of a run back. Returns whether its first one was among them, so that it has never begun.
     pub fn take_back(&self, run: u64) -> bool {
         let mut waiting = self.waiting();
-        let begins = waiting.held.iter().any(|held| held.run == run && held.is_first);
-        waiting.retain(|held| held.run != run);
+        let begins = waiting.unbegun.contains(&run);
+        if !waiting.held.is_empty() {
+            waiting.retain(|held| held.run != run);
+        }
         begins
     }
 

@@ -164,6 +164,9 @@ impl Target {
     /// # Errors
     /// If too much waits for the run already.
     pub(super) fn happened(&self, run: u64, event: Event, bytes: usize) -> Result<(), LinkError> {
+        if event.is_last() {
+            self.outbox.ended(run);
+        }
         self.runs().get(&run).map_or(Ok(()), |run| run.teller.tell_event(event, bytes))
     }
 
@@ -175,6 +178,7 @@ impl Target {
 
     /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
+        self.outbox.lose();
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
         let mut lost = Vec::new();
         self.runs().retain(|number, run| {

@@ -15,6 +15,7 @@ use super::registries::{Asked, Registries};
 use super::sessions::{Answering, Sessions};
 use super::terminal::{self, Ends};
 use super::undoing::{points, undo};
+use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::link::LinkError;
 use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode};
 use crate::post::Post;
@@ -27,8 +28,6 @@ use runner::session::SessionRun;
 use runner::snapshot::Wanted;
 use wire::{Message, WireError};
 
-/// Most runs at once. A host lets more wait.
-pub const MAX_RUNS: usize = 1024;
 /// Most survivors that are told of a command whose result could not be sent.
 const MOST_SURVIVORS: usize = 16;
 
@@ -148,7 +147,7 @@ impl Runs {
     /// Adds a run. Returns what tells its last event.
     fn add(self: &Arc<Self>, run: u64, way: Running) -> Result<Last, LinkError> {
         let mut running = self.running();
-        if running.len() >= MAX_RUNS {
+        if running.len() >= MAX_RUNS + MAX_STANDING {
             return Err(LinkError::Unexpected("more runs than a host starts"));
         }
         if running.insert(run, way).is_some() {

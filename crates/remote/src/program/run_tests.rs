@@ -36,3 +36,11 @@ async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
     assert_eq!((last.run, outcome.exit_code, cwd.as_deref()), (1, Some(3), Some("/usr")));
     assert!(outcome.stdout.is_empty() && outcome.notes[0].contains("could not be sent"), "{:?}", outcome.notes);
 }
+
+#[test]
+fn a_host_that_starts_more_runs_than_one_of_ours_is_found_out() {
+    let runs = Runs::new(Arc::default(), 0o22);
+    let added = (0..).map(|run| runs.add(run, Running::Question(unbounded_channel().0)));
+    let added: Vec<Last> = added.map_while(Result::ok).collect();
+    assert_eq!(added.len(), MAX_RUNS + MAX_STANDING);
+}
