@@ -1,6 +1,7 @@
 //! Drives targets as the addon does, over a transport of this machine.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -402,4 +403,36 @@ async fn more_runs_than_a_program_takes_at_once_wait_for_the_end_of_others() {
     assert_eq!(last.outcome().await.stdout, "last\n");
     assert!(!home.path().join("made").exists());
     target.close();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_at_the_moment_of_close_settle_also_while_a_link_is_resumed() {
+    let home = tempfile::tempdir().expect("a directory");
+    for cuts in [false, true, false, true] {
+        let lease = Duration::from_secs(2);
+        let target = Target::connect(settings(home.path(), lease)).await.expect("a target");
+        let pid = target.facts().0.pid;
+        if cuts {
+            let mut states = target.watch();
+            assert!(cut(home.path()));
+            within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+        }
+        let caller = Arc::clone(&target);
+        let (began, begun) = tokio::sync::oneshot::channel();
+        let calling = tokio::task::spawn_blocking(move || {
+            let mut asked = vec![tokio::spawn(caller.ask(Ask::Session(7, OfSession::Close)))];
+            let _ = began.send(());
+            while caller.state() != State::Closed {
+                asked.push(tokio::spawn(caller.ask(Ask::Session(7, OfSession::Close))));
+            }
+            asked
+        });
+        begun.await.expect("calls");
+        target.close();
+        for answer in within("the calls", calling).await.expect("no panic") {
+            let _settled = within("an answer", answer).await.expect("no panic");
+        }
+        within("the end of the transport", target.ended(PATIENCE * 2)).await;
+        until("the end of the program", || is_gone(pid)).await;
+    }
 }

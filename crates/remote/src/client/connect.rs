@@ -76,6 +76,7 @@ impl Target {
         mark: Option<String>,
         send: impl FnOnce(u64) -> Result<(), WireError>,
     ) -> Result<Begun, Error> {
+        let _beginning = self.beginning();
         if self.state() == State::Closed {
             return Err(self.closed());
         }

@@ -1,5 +1,6 @@
 //! Keeps a link to a target, and connects again after a cut until the lease there has ended.
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use crate::post::Post;
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// Time the earlier program has to take a link over.
 const TAKEN_OVER: Duration = Duration::from_secs(10);
+/// Time it has once the target was closed.
+const LAST_WAIT: Duration = Duration::from_secs(2);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
@@ -48,7 +51,11 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
     while let Some(kept) = Kept::of(target) {
         let why = match serve(target, &mut transport, &kept).await {
             Served::Over => return Some(transport),
-            Served::Lost(why) => why,
+            Served::Lost(why) => {
+                // Its carrier says goodbye.
+                drop(transport);
+                why
+            }
             Served::Cut(why) => {
                 set(target, State::Disconnected, &why);
                 transport.drop_link();
@@ -163,7 +170,18 @@ async fn again(target: &Weak<Target>, kept: &Kept) -> Option<Result<Transport, &
             () = kept.over() => return None,
         };
         if let Ok(Ok(reached)) = reached {
-            match resume(reached, post, facts).await {
+            let mut resuming = pin!(resume(reached, post, facts));
+            let resumed = tokio::select! {
+                resumed = &mut resuming => resumed,
+                () = kept.over() => {
+                    // The earlier program hears the goodbye once it has the link.
+                    if let Ok(Resumed::Here(transport)) = timeout(LAST_WAIT, resuming).await {
+                        transport.goodbye().await;
+                    }
+                    return None;
+                }
+            };
+            match resumed {
                 Resumed::Here(transport) => return Some(Ok(transport)),
                 Resumed::Gone(reached) => return Some(anew(target, settings, *reached).await),
                 Resumed::Elsewhere => {}

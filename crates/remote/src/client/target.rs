@@ -54,6 +54,8 @@ pub struct Target {
     pub(super) outbox: Outbox,
     runs: Mutex<HashMap<u64, Run>>,
     changes: Changes,
+    /// Held while a run begins: until then it is neither among the runs nor among the calls, or it is in both.
+    beginning: Mutex<()>,
     last_run: AtomicU64,
     /// Notified when a run begins: a target that is lost connects anew.
     pub(super) wanted: Arc<Notify>,
@@ -74,6 +76,7 @@ impl Target {
             outbox,
             runs: Mutex::default(),
             changes: Changes::default(),
+            beginning: Mutex::default(),
             last_run: AtomicU64::new(0),
             wanted: Arc::default(),
             over,
@@ -122,6 +125,7 @@ impl Target {
 
     /// Ends what runs there. Further commands are refused.
     pub fn close(&self) {
+        let _none_begins = self.beginning();
         let was_closed = self.state.send_replace(State::Closed) == State::Closed;
         self.outbox.shut();
         let mut lost = Vec::new();
@@ -141,6 +145,10 @@ impl Target {
 
     pub(super) fn instance(&self) -> MutexGuard<'_, Instance> {
         lock(&self.instance)
+    }
+
+    pub(super) fn beginning(&self) -> MutexGuard<'_, ()> {
+        lock(&self.beginning)
     }
 
     fn runs(&self) -> MutexGuard<'_, HashMap<u64, Run>> {
@@ -178,6 +186,7 @@ impl Target {
 
     /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
+        let _none_begins = self.beginning();
         self.outbox.lose();
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
         let mut lost = Vec::new();
