@@ -226,6 +226,7 @@ describe('tasks on a target', () => {
     const temporary = new BackgroundRegistry({ target });
     const kept = new BackgroundRegistry({ target, dir: 'tasks' });
     await Promise.all([temporary.start(`sleep ${short}`), kept.start(`sleep ${long}`)]);
+    await until(() => sleepers(short).length === 1 && sleepers(long).length === 1);
     await target.close();
     await until(() => sleepers(short).length === 0);
     const [pid] = sleepers(long);

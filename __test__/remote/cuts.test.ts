@@ -99,7 +99,7 @@ describe('the events of a target', () => {
     const onMessage = (event: unknown) => void published.push(event);
     subscribe('agent-bash:target', onMessage);
     finished(() => void unsubscribe('agent-bash:target', onMessage));
-    const { target, cut, down } = await place({ detachMs: 300 });
+    const { target, cut } = await place();
     const heard: [string, TargetEvent][] = [];
     for (const name of ['disconnected', 'reconnected', 'lost', 'closed'] as const) {
       target.on(name, (event) => void heard.push([name, event]));
@@ -111,21 +111,19 @@ describe('the events of a target', () => {
     const seconds = mark();
     const ran = bash(`sleep ${seconds}`, { target });
     await until(() => sleepers(seconds).length === 1);
-    down(true);
-    cut();
+    process.kill(target.info.pid, 'SIGKILL');
     const { runId } = await ran;
     await until(() => heard.length === 4);
-    down(false);
     await bash('true', { target });
     await target.close();
     await until(() => heard.length === 5);
     const event = { target: 'there', at: expect.any(Number), reason: expect.any(String), downMs: null, lost: [] };
-    const after = { ...event, downMs: expect.any(Number) };
+    const down = { ...event, downMs: expect.any(Number) };
     expect(heard).toStrictEqual([
-      ['disconnected', { ...event, downMs: expect.any(Number) }],
-      ['reconnected', { ...after, reason: '' }],
-      ['disconnected', { ...event, downMs: expect.any(Number) }],
-      ['lost', { ...after, lost: [runId] }],
+      ['disconnected', down],
+      ['reconnected', { ...down, reason: '' }],
+      ['disconnected', down],
+      ['lost', { ...down, lost: [runId] }],
       ['closed', event],
     ]);
     expect(published).toMatchObject([

@@ -15,6 +15,7 @@ use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
@@ -24,6 +25,8 @@ use wire::{Frame, Frames, Kind};
 
 /// The first argument of a carrier. The others are the transport with its arguments.
 pub const CARRY: &str = "carry";
+/// The opening of what is said if there is no transport.
+const CANNOT_START: &str = "cannot be started: ";
 /// Time the other machine has to end after a goodbye.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// Time the transport has between SIGTERM and SIGKILL.
@@ -51,7 +54,8 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("{}: {error}", program.display());
+            let why = error.raw_os_error().map_or(error.to_string(), |code| Errno::from_raw(code).desc().to_owned());
+            eprintln!("{CANNOT_START}{}: {why}", program.display());
             return Ok(ExitCode::from(NOT_STARTED));
         }
     };

@@ -4,7 +4,9 @@ use super::address::TargetKind;
 use super::error::Reason;
 
 /// Words of a transport, in lower case, and what they mean. The first row that fits counts.
-const WORDS: [(&str, Reason); 24] = [
+const WORDS: [(&str, Reason); 25] = [
+    // Said by our own carrier.
+    ("cannot be started: ", Reason::Unreachable),
     ("host key verification failed", Reason::HostKey),
     ("remote host identification has changed", Reason::HostKey),
     ("no matching host key", Reason::HostKey),
@@ -68,6 +70,7 @@ mod tests {
                 Reason::Unreachable,
             ),
             (TargetKind::Kubernetes, "error: You must be logged in to the server", Some(1), Reason::Auth),
+            (TargetKind::Command, "cannot be started: tsh: No such file or directory", Some(127), Reason::Unreachable),
             (TargetKind::Command, "OCI runtime exec failed", Some(126), Reason::Shell),
         ] {
             assert_eq!(reason(kind, said, exit_code), expected, "{said}");
