@@ -34,6 +34,11 @@ impl Untaken {
         self.0 += bytes as u64;
     }
 
+    /// Counts an event of this length.
+    pub fn sent_event(&mut self, bytes: usize) {
+        self.0 += cost(bytes);
+    }
+
     /// Counts bytes that the other side has taken.
     pub fn taken(&mut self, bytes: u64) {
         self.0 = self.0.saturating_sub(bytes);

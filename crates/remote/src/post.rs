@@ -59,6 +59,7 @@ impl Post {
     /// Sends a message of a run, now or over a later link.
     ///
     /// # Errors
+<<<<<<< HEAD
     /// If the message is too long, or too much is waiting already. Room is left for short messages that must arrive.
     pub fn send(&self, run: u64, message: &impl OfRun) -> Result<(), WireError> {
         self.post(run, &Packed::of(message)?)
@@ -69,6 +70,19 @@ impl Post {
         let mut mailbox = self.mailbox();
         if *is_vital { mailbox.post_vital(run, bytes) } else { mailbox.post(run, bytes) }?;
         drop(mailbox);
+=======
+    /// If the message is too long, or too much is waiting already.
+    pub fn send(&self, run: u64, message: &impl Serialize) -> Result<(), WireError> {
+        self.send_encoded(run, &encode(message).map_err(|_| WireError::Message)?)
+    }
+
+    /// Sends a message that is encoded already.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub(crate) fn send_encoded(&self, run: u64, message: &[u8]) -> Result<(), WireError> {
+        self.mailbox().post(run, message)?;
+>>>>>>> 99c84274 (Give a registry's events credit, and bound what is kept of its tasks)
         self.wake.notify_one();
         Ok(())
     }

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use protocol::task::Task;
 use remote::{
-    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Order, Part, Place, Post, Resume,
-    ToProgram, carry, decode,
+    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Opening, Order, Part, Place, Post,
+    RegistryAnswer, RegistryAsk, Resume, ToProgram, carry, decode, encode,
 };
 use runner::run::outcome::{Outcome, Status};
 use tokio::time::timeout;
@@ -331,6 +332,56 @@ async fn a_message_that_no_host_sends_ends_the_program() {
     post.send(1, &order("echo again", "{}")).expect("room");
     let cut = within("the end", carry(&mut link, &post, PATIENCE, |_| Ok(()))).await;
     assert!(matches!(cut, Cut::Lost(_)), "{cut:?}");
+    assert!(ends(&mut child).await);
+}
+
+#[tokio::test]
+async fn events_of_a_registry_wait_for_a_host_that_takes_none() {
+    const TASKS: u64 = 40;
+    let Started { mut child, mut link, .. } = begin(0).await;
+    let post = Post::default();
+    let opening =
+        Opening { dir: None, max_tasks: 64, max_log_bytes: 1, retention: Duration::from_secs(60), output: false };
+    let ask = |ask| Call::Ask(Ask::Registry(1, ask));
+    post.send(1, &ask(RegistryAsk::Open(opening))).expect("room");
+    let long = "x".repeat(100_000);
+    for run in 2..2 + TASKS {
+        let Call::Run(order) = order(&format!(": {long}"), "{}") else { panic!("an order") };
+        post.send(run, &Call::Run(Box::new(Order { registry: Some(1), background: true, ..*order }))).expect("room");
+    }
+    // Each list is asked for until no task runs.
+    let (mut lists, mut told, mut paid) = (100, 0, 0);
+    post.send(lists, &ask(RegistryAsk::List)).expect("room");
+    let over = |tasks: &[Task]| tasks.len() as u64 == TASKS && !tasks.iter().any(Task::is_running);
+    let cost_of = |event: &Event| encode(event).expect("text").len() as u64 + 64;
+    until(&mut link, &post, true, |_, event| match event {
+        Event::Registry(_) => {
+            told += 1;
+            paid += cost_of(&event);
+            None
+        }
+        Event::Answered(Answer::Registry(RegistryAnswer::Listed(tasks, ..))) if over(&tasks) => Some(()),
+        Event::Answered(_) => {
+            lists += 1;
+            post.send(lists, &ask(RegistryAsk::List)).expect("room");
+            None
+        }
+        Event::Failed(failure) => panic!("{failure:?}"),
+        _ => None,
+    })
+    .await;
+    assert!((2..20).contains(&told), "{told}");
+    post.send(1, &Call::OutputTaken(paid)).expect("room");
+    until(&mut link, &post, true, |_, event| {
+        if matches!(event, Event::Registry(_)) {
+            told += 1;
+            post.send(1, &Call::OutputTaken(cost_of(&event))).expect("room");
+        }
+        // The first event is that it is open.
+        (told == TASKS + 1).then_some(())
+    })
+    .await;
+    drop(link);
     assert!(ends(&mut child).await);
 }
 

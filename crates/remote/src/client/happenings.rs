@@ -32,6 +32,8 @@ pub(super) struct Teller {
 pub(super) struct Happenings {
     receiver: UnboundedReceiver<(Happened, u64)>,
     unread: Arc<AtomicU64>,
+    /// The cost of what was read and not paid for.
+    unpaid: u64,
     /// Whether the run has ended there.
     over: bool,
 }
@@ -61,7 +63,12 @@ impl Happenings {
     pub fn new() -> (Teller, Self) {
         let (sender, receiver) = unbounded_channel();
         let unread = Arc::new(AtomicU64::new(0));
-        (Teller { sender, unread: Arc::clone(&unread) }, Self { receiver, unread, over: false })
+        (Teller { sender, unread: Arc::clone(&unread) }, Self { receiver, unread, unpaid: 0, over: false })
+    }
+
+    /// Returns the cost of all events that were read since the last call.
+    pub fn pay(&mut self) -> u64 {
+        std::mem::take(&mut self.unpaid)
     }
 
     /// Returns whether the run has ended there.
@@ -78,6 +85,7 @@ impl Happenings {
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
         let (next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
         self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
+        self.unpaid += cost.unwrap_or(0);
         self.over |= match &next {
             Some(Happened::Event(event)) => event.is_last(),
             Some(Happened::Lost(_) | Happened::Unreachable(_)) | None => true,

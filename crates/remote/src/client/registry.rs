@@ -1,10 +1,11 @@
 //! A registry of tasks on a target.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
@@ -14,7 +15,7 @@ use super::happenings::Happened;
 use super::run::error_of;
 use super::target::{BROKEN, State, Target};
 use crate::messages::{
-    Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until,
+    Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until, encode,
 };
 use protocol::state_directory;
 use protocol::task::{Store, Task, TaskState, now_ms};
@@ -23,6 +24,8 @@ use runner::registry::{Check, RegistryError, Watcher};
 
 /// The most tasks that are remembered of one registry.
 const MOST_TASKS: usize = 65_536;
+/// The most bytes of them, encoded.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// The number of the last registry of this process.
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -50,8 +53,10 @@ pub struct DistantRegistry {
 #[derive(Default)]
 struct Known {
     tasks: HashMap<String, Task>,
-    /// Tasks that ended with a program that is gone.
-    gone: Vec<Task>,
+    /// Tasks that ended with a program that is gone, the oldest first.
+    gone: VecDeque<Task>,
+    /// The bytes of all of them, encoded.
+    bytes: usize,
     /// Tasks that ran when their program was lost, and outlive it.
     unwatched: HashSet<String>,
     notes: Vec<String>,
@@ -63,12 +68,27 @@ struct Known {
 impl Known {
     /// Adds a task, or what has become of it. An end is never taken back.
     fn add(&mut self, task: Task) {
-        let may_add = match self.tasks.get(&task.id) {
-            Some(known) => known.is_running(),
-            None => self.tasks.len() < MOST_TASKS,
-        };
-        if may_add {
+        if self.tasks.get(&task.id).is_some_and(|known| !known.is_running()) {
+            return;
+        }
+        self.remove(&task.id);
+        let bytes = bytes_of(&task);
+        let is_full =
+            |known: &Self| known.tasks.len() + known.gone.len() >= MOST_TASKS || known.bytes + bytes > MOST_BYTES;
+        while is_full(self)
+            && let Some(oldest) = self.gone.pop_front()
+        {
+            self.bytes -= bytes_of(&oldest);
+        }
+        if !is_full(self) {
+            self.bytes += bytes;
             self.tasks.insert(task.id.clone(), task);
+        }
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(task) = self.tasks.remove(id) {
+            self.bytes -= bytes_of(&task);
         }
     }
 }
@@ -147,7 +167,7 @@ impl DistantRegistry {
                 let mut known = this.known();
                 let there: HashSet<&String> = tasks.iter().map(|task| &task.id).collect();
                 // A task that was seen meanwhile may be younger than the answer.
-                known.tasks.retain(|id, _| there.contains(id) || !before.contains(id));
+                before.iter().filter(|id| !there.contains(id)).for_each(|id| known.remove(id));
                 tasks.into_iter().for_each(|task| known.add(task));
                 known.notes = notes;
             }
@@ -277,7 +297,11 @@ impl DistantRegistry {
                 () = self.forgotten.notified() => None,
             };
             match happened {
-                Some(Happened::Event(Event::Registry(event))) => self.happened(*event),
+                Some(Happened::Event(Event::Registry(event))) => {
+                    self.happened(*event);
+                    // A mailbox that is full is that of a link that is down.
+                    let _full = self.target.outbox.send(self.run, Call::OutputTaken(begun.happened.pay()));
+                }
                 Some(Happened::Event(Event::Failed(failure))) => {
                     self.opened.send_replace(Some(Err(failure)));
                     return;
@@ -346,12 +370,14 @@ impl DistantRegistry {
         {
             let mut known = self.known();
             for mut task in std::mem::take(&mut known.tasks).into_values() {
+                known.bytes -= bytes_of(&task);
                 if task.is_running() {
                     (task.state, task.ended_at) = (TaskState::Lost, Some(now_ms()));
                     task.notes.push(why.to_owned());
                     lost.push(task.clone());
                 }
-                known.gone.push(task);
+                known.bytes += bytes_of(&task);
+                known.gone.push_back(task);
             }
         }
         self.tell_exits(lost);
@@ -374,6 +400,13 @@ pub fn own_directory(facts: &Facts) -> Option<PathBuf> {
     })
 }
 
+/// Returns the bytes of a task, encoded: how much it takes.
+fn bytes_of(task: &Task) -> usize {
+    #[derive(Serialize)]
+    struct Encoded<'t>(#[serde(with = "runner::as_json")] &'t Task);
+    encode(&Encoded(task)).map_or(0, |bytes| bytes.len())
+}
+
 fn open_ask(number: u64, opening: &Opening) -> Ask {
     Ask::Registry(number, RegistryAsk::Open(opening.clone()))
 }
@@ -385,3 +418,7 @@ fn closed() -> Error {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

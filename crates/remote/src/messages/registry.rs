@@ -14,7 +14,8 @@ use runner::registry::Check;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RegistryAsk {
     /// Open it. The run of this question is the registry's own: it carries [`RegistryEvent`]s, and is answered when the
-    /// registry is closed. [`super::Call::TaskOutputTaken`] goes to this run.
+    /// registry is closed. [`super::Call::TaskOutputTaken`] goes to this run, and [`super::Call::OutputTaken`] answers
+    /// each event.
     Open(Opening),
     /// Set whether the output of tasks is sent. Their ends are in any case.
     Watch {

@@ -21,7 +21,7 @@ pub enum Call {
     Ask(Ask),
     /// Terminate the command, or give the question up.
     Abort,
-    /// The listener has taken output, or text of a terminal, that cost this much of the credit.
+    /// The host has taken output, text of a terminal, or events of a registry, that cost this much of the credit.
     OutputTaken(u64),
     /// The listener failed on the last event, with this error.
     ListenerFailed(String),

@@ -1,13 +1,14 @@
 //! The registries of the host.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 use super::sessions::Answering;
-use crate::messages::{Answer, Call, Event, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
+use crate::flow::Untaken;
+use crate::messages::{Answer, Call, Event, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until, encode};
 use crate::post::Post;
 use evidence::Evidence;
 use protocol::task::Task;
@@ -76,11 +77,11 @@ impl Registries {
             Err(error) => return answer(Err(error.into())),
         };
         let (closing, mut closed) = oneshot::channel();
-        let teller = Arc::new(Teller { post, run });
+        let teller = Arc::new(Teller { post, run, queue: Mutex::default() });
         // Tasks that have ended by now are told as such, and by no event.
         let tasks = registry.list().unwrap_or_default();
         teller.tell(RegistryEvent::Opened(tasks, registry.store().clone()));
-        let opened = Opened { registry: Arc::clone(&registry), teller, closing };
+        let opened = Opened { registry: Arc::clone(&registry), teller: Arc::clone(&teller), closing };
         opened.watch(output);
         if let Some(earlier) = self.all().insert(number, opened) {
             earlier.registry.shut();
@@ -88,8 +89,10 @@ impl Registries {
         Box::pin(async move {
             loop {
                 tokio::select! {
-                    Some(call) = further.recv() => if let Call::TaskOutputTaken(task) = call {
-                        registry.took(&task);
+                    Some(call) = further.recv() => match call {
+                        Call::TaskOutputTaken(task) => registry.took(&task),
+                        Call::OutputTaken(cost) => teller.taken(cost),
+                        _ => {}
                     },
                     _ = &mut closed => return Ok(Answer::Registry(RegistryAnswer::Done)),
                 }
@@ -165,17 +168,50 @@ async fn wait(
     }
 }
 
-/// Sends the events of a registry to its host.
+/// Sends the events of a registry to its host, as the host takes them.
 struct Teller {
     post: Arc<Post>,
     /// The run of the registry.
     run: u64,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    untaken: Untaken,
+    /// Events that wait for credit: the ends of tasks, and one output of each task at most.
+    waiting: VecDeque<RegistryEvent>,
 }
 
 impl Teller {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell(&self, event: RegistryEvent) {
-        // More waits for a link than a host ever leaves there. A task is not asked for more output then.
-        let _full = self.post.send(self.run, &Event::Registry(Box::new(event)));
+        let mut queue = self.queue();
+        queue.waiting.push_back(event);
+        self.send(&mut queue);
+    }
+
+    /// Counts events that the host has taken, and sends what waits.
+    fn taken(&self, cost: u64) {
+        let mut queue = self.queue();
+        queue.untaken.taken(cost);
+        self.send(&mut queue);
+    }
+
+    fn send(&self, Queue { untaken, waiting }: &mut Queue) {
+        while untaken.has_room()
+            && let Some(event) = waiting.pop_front()
+        {
+            // A path that is no text cannot be told.
+            let Ok(message) = encode(&Event::Registry(Box::new(event))) else { continue };
+            // More waits for a link than a host ever leaves there. A task is not asked for more output then.
+            if self.post.send_encoded(self.run, &message).is_ok() {
+                untaken.sent_event(message.len());
+            }
+        }
     }
 }
 
