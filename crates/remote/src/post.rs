@@ -33,6 +33,11 @@ impl Packed {
 }
 
 impl Packed {
+    /// Returns its length.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Returns what it adds to the bytes that wait.
     pub fn cost(&self) -> usize {
         self.bytes.len() + HEADER * self.bytes.len().div_ceil(MAX_PAYLOAD).max(1)
@@ -59,7 +64,6 @@ impl Post {
     /// Sends a message of a run, now or over a later link.
     ///
     /// # Errors
-<<<<<<< HEAD
     /// If the message is too long, or too much is waiting already. Room is left for short messages that must arrive.
     pub fn send(&self, run: u64, message: &impl OfRun) -> Result<(), WireError> {
         self.post(run, &Packed::of(message)?)
@@ -70,19 +74,6 @@ impl Post {
         let mut mailbox = self.mailbox();
         if *is_vital { mailbox.post_vital(run, bytes) } else { mailbox.post(run, bytes) }?;
         drop(mailbox);
-=======
-    /// If the message is too long, or too much is waiting already.
-    pub fn send(&self, run: u64, message: &impl Serialize) -> Result<(), WireError> {
-        self.send_encoded(run, &encode(message).map_err(|_| WireError::Message)?)
-    }
-
-    /// Sends a message that is encoded already.
-    ///
-    /// # Errors
-    /// As [`Self::send`].
-    pub(crate) fn send_encoded(&self, run: u64, message: &[u8]) -> Result<(), WireError> {
-        self.mailbox().post(run, message)?;
->>>>>>> 99c84274 (Give a registry's events credit, and bound what is kept of its tasks)
         self.wake.notify_one();
         Ok(())
     }

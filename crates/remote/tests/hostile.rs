@@ -170,14 +170,15 @@ fn events_of_runs_that_are_not_there_are_passed_over() {
     let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
     let failed = encode(&Event::Failed(remote::Failure {
         code: "ERR_BASH_NEW".into(),
-        message: "no".into(),
+        message: "no\u{1b}[2J".into(),
         errno: None,
         missing: Vec::new(),
     }));
     let said = [message(9, 1, output), message(1, 2, failed.expect("text"))].concat();
     // A code that this version does not know is no code of ours.
     let ended = runtime.block_on(run_against(&said, false));
-    assert!(matches!(ended, Distant::Failed(error) if error.code() == "ERR_BASH_SPAWN"));
+    let Distant::Failed(error) = ended else { panic!("an error") };
+    assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_SPAWN", "no[2J"));
 }
 
 #[test]

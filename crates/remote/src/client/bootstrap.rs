@@ -14,6 +14,7 @@
 //! | `unsupported SYSTEM MACHINE` | there is no program for this system |
 
 use crate::messages::DIRECTORY;
+use capture::keep_controls;
 
 /// What starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +167,9 @@ impl Answers {
             // A terminal in between may have added a carriage return.
             if let Some(said) = line.trim_end_matches('\r').strip_prefix(self.mark.as_str()) {
                 self.skipped = 0;
-                return Answer::of(said.trim_start()).map_or(Found::Noise, Found::Answer);
+                let mut said = said.trim_start().to_owned();
+                keep_controls(&mut said, &[]);
+                return Answer::of(&said).map_or(Found::Noise, Found::Answer);
             }
             self.skipped += end + 1;
         }

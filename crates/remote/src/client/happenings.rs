@@ -9,7 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::error::TargetError;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::link::LinkError;
-use crate::messages::Event;
+use crate::messages::{Event, clean};
+use capture::Sanitize;
 
 /// What happens to a run there.
 pub(super) enum Happened {
@@ -34,6 +35,8 @@ pub(super) struct Happenings {
     unread: Arc<AtomicU64>,
     /// The cost of what was read and not paid for.
     unpaid: u64,
+    /// How its output was cleaned.
+    sanitize: Option<Sanitize>,
     /// Whether the run has ended there.
     over: bool,
 }
@@ -63,12 +66,20 @@ impl Happenings {
     pub fn new() -> (Teller, Self) {
         let (sender, receiver) = unbounded_channel();
         let unread = Arc::new(AtomicU64::new(0));
-        (Teller { sender, unread: Arc::clone(&unread) }, Self { receiver, unread, unpaid: 0, over: false })
+        (
+            Teller { sender, unread: Arc::clone(&unread) },
+            Self { receiver, unread, unpaid: 0, sanitize: None, over: false },
+        )
     }
 
     /// Returns the cost of all events that were read since the last call.
     pub fn pay(&mut self) -> u64 {
         std::mem::take(&mut self.unpaid)
+    }
+
+    /// Cleans the output of the run again, as it was cleaned there.
+    pub fn clean_output(&mut self, sanitize: Option<Sanitize>) {
+        self.sanitize = sanitize;
     }
 
     /// Returns whether the run has ended there.
@@ -83,7 +94,10 @@ impl Happenings {
 
     /// Returns what happens next.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
-        let (next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
+        let (mut next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
+        if let Some(Happened::Event(event)) = &mut next {
+            clean(event, self.sanitize);
+        }
         self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
         self.unpaid += cost.unwrap_or(0);
         self.over |= match &next {

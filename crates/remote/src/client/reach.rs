@@ -12,7 +12,7 @@ use super::reason::reason;
 use super::settings::{Program, Settings};
 use super::transport::Transport;
 use crate::link::Cut;
-use crate::messages::{Facts, FromProgram};
+use crate::messages::{Facts, FromProgram, clean_facts};
 
 /// A program that has just started there.
 pub struct Reached {
@@ -71,7 +71,10 @@ pub async fn reach(settings: &Settings) -> Result<Reached, TargetError> {
 async fn start(settings: &Settings, wanted: &Wanted, transport: &mut Transport) -> Result<(Facts, bool), Failure> {
     let sent = run(settings, wanted, transport).await?;
     match transport.link.greeting::<FromProgram>().await {
-        Ok(FromProgram::Ready(facts)) => Ok((*facts, sent)),
+        Ok(FromProgram::Ready(mut facts)) => {
+            clean_facts(&mut facts);
+            Ok((*facts, sent))
+        }
         Ok(_) => Err(Failure::Known(Reason::Protocol, "the program has not greeted first".to_owned())),
         Err(Cut::Broken(error)) => Err(Failure::Known(Reason::Protocol, error.to_string())),
         Err(Cut::Goodbye | Cut::Lost(_)) => Err(Failure::Ended),

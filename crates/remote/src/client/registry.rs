@@ -300,7 +300,7 @@ impl DistantRegistry {
                 Some(Happened::Event(Event::Registry(event))) => {
                     self.happened(*event);
                     // A mailbox that is full is that of a link that is down.
-                    let _full = self.target.outbox.send(self.run, Call::OutputTaken(begun.happened.pay()));
+                    let _full = self.target.outbox.send(self.run, &Call::OutputTaken(begun.happened.pay()));
                 }
                 Some(Happened::Event(Event::Failed(failure))) => {
                     self.opened.send_replace(Some(Err(failure)));

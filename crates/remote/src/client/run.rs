@@ -65,7 +65,9 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the command is too large.
     pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
-        Ok(DistantRun { begun: self.begin(Call::Run(Box::new(order)))?, judged, shown: None })
+        let mut begun = self.begin(Call::Run(Box::new(order)))?;
+        begun.happened.clean_output(judged.sanitize);
+        Ok(DistantRun { begun, judged, shown: None })
     }
 
     /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.

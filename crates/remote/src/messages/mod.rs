@@ -4,6 +4,7 @@
 //! [`FromProgram::Resumed`], numbered frames carry [`Call`]s to the program and [`Event`]s to the host.
 
 mod ask;
+mod clean;
 mod failure;
 mod file;
 mod greeting;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Answer, Ask, OfSession};
+pub use clean::{clean, clean_facts};
 pub use failure::{Failure, system_code};
 pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};

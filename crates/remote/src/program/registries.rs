@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use super::sessions::Answering;
 use crate::flow::Untaken;
-use crate::messages::{Answer, Call, Event, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until, encode};
-use crate::post::Post;
+use crate::messages::{Answer, Call, Event, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
+use crate::post::{Packed, Post};
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
@@ -206,9 +206,9 @@ impl Teller {
             && let Some(event) = waiting.pop_front()
         {
             // A path that is no text cannot be told.
-            let Ok(message) = encode(&Event::Registry(Box::new(event))) else { continue };
+            let Ok(message) = Packed::of(&Event::Registry(Box::new(event))) else { continue };
             // More waits for a link than a host ever leaves there. A task is not asked for more output then.
-            if self.post.send_encoded(self.run, &message).is_ok() {
+            if self.post.post(self.run, &message).is_ok() {
                 untaken.sent_event(message.len());
             }
         }

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::noting::{append, changes, verdict};
 use crate::request::{RawOptions, Request};
 use crate::supervise::Helpers;
+use capture::Sanitize;
 use ledger::{Line, Note, TaskOf, own_shim};
 use protocol::Opening;
 
@@ -23,6 +24,8 @@ pub struct Judged {
     pub outcome: Outcome,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
+    /// How its output is cleaned.
+    pub sanitize: Option<Sanitize>,
     /// Whether the caller gave the command up before it began.
     pub aborted: bool,
     /// The entry of the command in the ledger. `None`: it gets none.
@@ -47,7 +50,9 @@ pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<
         let (opening, run) = ((*opening).clone(), request.mark.clone());
         Some(DistantEntry { opening, run, is_open: AtomicBool::new(false) })
     });
-    Ok(Judged { outcome: Outcome::not_started(&request), grace: request.grace, aborted: request.aborted, entry })
+    let outcome = Outcome::not_started(&request);
+    let Request { grace, sanitize, aborted, .. } = request;
+    Ok(Judged { outcome, grace, sanitize, aborted, entry })
 }
 
 /// The entry of a command that another machine runs. This process writes it, and counts as its shim.

@@ -1,0 +1,107 @@
+//! Cleans text of a program again. A program of ours has done so; a compromised one may put escape sequences for the
+//! terminal of a person into what it tells.
+
+use super::ask::Answer;
+use super::failure::Failure;
+use super::greeting::Facts;
+use super::registry::{RegistryAnswer, RegistryEvent};
+use super::run::Event;
+use capture::{Sanitize, keep_controls};
+use protocol::task::Task;
+use runner::run::outcome::Outcome;
+
+/// The control characters of plain text.
+const PLAIN: [char; 2] = ['\t', '\n'];
+/// Those of output from which escape sequences were removed: progress lines may be kept.
+const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
+
+/// Removes control characters from what an event tells about its run. Output is cleaned if `sanitize` removes escape
+/// sequences from it. The text of a terminal and paths stay as they are.
+pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
+    let output = |text: &mut String| {
+        if sanitize.is_some_and(|rules| rules.ansi) {
+            keep_controls(text, &OUTPUT);
+        }
+    };
+    match event {
+        Event::Output(_, text) => output(text),
+        Event::View { stdout, stderr, .. } => [stdout, stderr].into_iter().for_each(output),
+        Event::Prompt { command, text, .. } => [command, text].into_iter().for_each(plain),
+        Event::Ended(outcome, _) => {
+            let Outcome { stdout, stderr, notes, background, view, .. } = &mut **outcome;
+            [stdout, stderr].into_iter().for_each(output);
+            notes.iter_mut().for_each(plain);
+            background.iter_mut().for_each(|(task, _)| clean_task(task));
+            if let Some(draft) = view {
+                output(&mut draft.view.text);
+                draft.whole.iter_mut().flatten().for_each(output);
+            }
+        }
+        Event::Registry(event) => match &mut **event {
+            RegistryEvent::Opened(tasks, _) => tasks.iter_mut().for_each(clean_task),
+            RegistryEvent::Output(task, _) | RegistryEvent::Exited(task, ..) => clean_task(task),
+        },
+        Event::Answered(Answer::Registry(answer)) => match answer {
+            RegistryAnswer::Listed(tasks, notes, _) => {
+                tasks.iter_mut().for_each(clean_task);
+                notes.iter_mut().for_each(plain);
+            }
+            RegistryAnswer::Checked(check, _) => clean_task(&mut check.task),
+            RegistryAnswer::Done => {}
+        },
+        Event::Failed(Failure { message, errno, missing, .. }) => {
+            plain(message);
+            errno.iter_mut().for_each(plain);
+            missing.iter_mut().flat_map(|part| [&mut part.why, &mut part.remedy]).for_each(plain);
+        }
+        Event::Answered(_) | Event::Data(_) | Event::Typed | Event::Started(..) | Event::Exited => {}
+        Event::InputTaken(_) | Event::Part(_) => {}
+    }
+}
+
+/// Removes control characters from the names in a greeting.
+pub fn clean_facts(facts: &mut Facts) {
+    let Facts { machine, host_name, kernel, arch, user, version, .. } = facts;
+    [machine, host_name, kernel, arch, user, version].into_iter().for_each(|name| keep_controls(name, &[]));
+}
+
+fn clean_task(task: &mut Task) {
+    keep_controls(&mut task.id, &[]);
+    plain(&mut task.command);
+    task.notes.iter_mut().for_each(plain);
+}
+
+fn plain(text: &mut String) {
+    keep_controls(text, &PLAIN);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capture::Stream;
+
+    const RED: &str = "\u{1b}[31mred\r\n";
+
+    fn cleaned(mut event: Event, sanitize: Option<Sanitize>) -> String {
+        clean(&mut event, sanitize);
+        match event {
+            Event::Output(_, text) | Event::Data(text) | Event::Prompt { text, .. } => text,
+            Event::Failed(failure) => failure.message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn output_is_cleaned_as_it_was_there_and_what_is_told_about_a_run_always() {
+        let kept = Some(Sanitize { ansi: false, ..Sanitize::default() });
+        let (code, message) = ("ERR_BASH_SPAWN".to_owned(), RED.to_owned());
+        for (sanitize, output) in [(None, RED), (kept, RED), (Some(Sanitize::default()), "[31mred\r\n")] {
+            let text = RED.to_owned();
+            assert_eq!(cleaned(Event::Output(Stream::Stdout, text.clone()), sanitize), output);
+            assert_eq!(cleaned(Event::Data(text.clone()), sanitize), RED);
+            assert_eq!(cleaned(Event::Prompt { pid: 1, command: String::new(), text }, sanitize), "[31mred\n");
+            let failure = Failure { code: code.clone(), message: message.clone(), errno: None, missing: Vec::new() };
+            assert_eq!(cleaned(Event::Failed(failure), sanitize), "[31mred\n");
+        }
+    }
+}
