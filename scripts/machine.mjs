@@ -21,6 +21,7 @@ const PACKAGES = {
   'libcap2-bin': () => onPath('setcap') || existsSync('/usr/sbin/setcap'),
   make: () => onPath('make'),
   'openssh-client': () => onPath('ssh'),
+  'openssh-server': () => existsSync('/usr/sbin/sshd'),
   postgresql: () => onPath('initdb') || hasPostgres(),
   procps: () => onPath('ps') && onPath('top'),
   python3: () => existsSync('/usr/bin/python3'),
