@@ -43,18 +43,21 @@ function parseProfile(text: string): Profile {
 
 const isProfile = (text: string | undefined): text is Profile => text === 'workspace' || text === 'read-only';
 
-/** Returns the option `confine` of the commands. A flag that narrows or widens a confinement asks for one. */
-export function confineOf({ confine, write, hide, allowHost }: ConfineFlags): BashOptions['confine'] {
+/**
+ * Returns the option `confine` of the commands. A flag that narrows or widens a confinement asks for one. Relative
+ * paths begin at `folder`.
+ */
+export function confineOf(
+  { confine, write, hide, allowHost }: ConfineFlags,
+  folder = process.cwd(),
+): BashOptions['confine'] {
   if (confine === undefined && !write && !hide && !allowHost) return undefined;
+  // A shell leaves `~` as it is behind an equals sign.
+  const absolute = (path: string) => (path.startsWith('~') ? path : resolve(folder, path));
   return {
     profile: confine ?? 'workspace',
     ...(write && { write: write.map(absolute) }),
     ...(hide && { hide: hide.map(absolute) }),
     ...(allowHost && { network: { allow: allowHost } }),
   };
-}
-
-/** A shell leaves `~` as it is behind an equals sign. */
-function absolute(path: string): string {
-  return path.startsWith('~') ? path : resolve(path);
 }

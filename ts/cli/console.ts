@@ -17,9 +17,17 @@ export const EXIT = {
    * from the command's own codes.
    */
   notRun: 125,
+  /** `run`: it is not known how the command ended, since its target was lost. */
+  lost: 255,
   /** The reader of the output is gone. The code that a shell reports for SIGPIPE. */
   brokenPipe: 141,
 } as const;
+
+/** Why the program refuses something, for programs. */
+interface Why {
+  findings?: Finding[] | undefined;
+  reason?: string | undefined;
+}
 
 /** A failure with a sentence for people and a code for programs. */
 export class Failure extends Error {
@@ -28,20 +36,23 @@ export class Failure extends Error {
   readonly exitCode: number;
   /** The reasons why a command was refused. */
   readonly findings: Finding[] | undefined;
+  /** Why a target cannot be used. */
+  readonly reason: string | undefined;
 
-  constructor(code: string, message: string, exitCode: number = EXIT.failed, findings?: Finding[]) {
+  constructor(code: string, message: string, exitCode: number = EXIT.failed, why: Why = {}) {
     super(message);
     this.code = code;
     this.exitCode = exitCode;
-    this.findings = findings;
+    this.findings = why.findings;
+    this.reason = why.reason;
   }
 
   /** Wraps any error as a failure, with this exit code if one is given. */
   static of(error: unknown, exitCode?: number): Failure {
-    const { code, findings } = Object(error) as Partial<BashError>;
+    const { code, findings, reason } = Object(error) as Partial<BashError>;
     const own = error instanceof Failure ? error.exitCode : undefined;
     const message = error instanceof Error ? error.message : String(error);
-    return new Failure(typeof code === 'string' ? code : 'ERR_UNKNOWN', message, exitCode ?? own, findings);
+    return new Failure(typeof code === 'string' ? code : 'ERR_UNKNOWN', message, exitCode ?? own, { findings, reason });
   }
 }
 
@@ -85,8 +96,8 @@ export function wantsJson(): boolean {
 }
 
 /** Reports a failure: to people on standard error, to programs as a line of the output. */
-export async function complain({ code, message, findings }: Failure): Promise<void> {
-  if (wantsJson()) return printJson({ error: message, code, findings });
+export async function complain({ code, message, findings, reason }: Failure): Promise<void> {
+  if (wantsJson()) return printJson({ error: message, code, findings, reason });
   await remark(message);
   for (const { suggestion } of findings ?? []) {
     if (suggestion !== '') await remark(`instead: ${suggestion}`);

@@ -10,7 +10,9 @@ export class Growth {
   #grown = false;
   #resolve = () => {};
 
-  constructor(path: string) {
+  /** Watches a file; without a path, somebody else calls `wake`. */
+  constructor(path: string | null) {
+    if (path === null) return;
     try {
       this.#watcher = watch(path, () => this.wake());
       this.#watcher.on('error', () => this.#look());

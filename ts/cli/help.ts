@@ -6,6 +6,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash ps', 'all tasks, running ones first'],
     ['agent-bash ps -r --json', 'running tasks, for programs'],
     ['agent-bash ps --dir ~/.my-agent/tasks', 'the tasks of a registry with a directory of its own'],
+    ['agent-bash ps --on docker:web', 'the tasks in a container'],
   ],
   logs: [
     ['agent-bash logs', 'all that the newest task has written'],
@@ -30,6 +31,8 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ["agent-bash run --undo -- 'git clean -fdx'", 'with a line of what it changed, and a way back'],
     ["agent-bash run --strict 'npm test | tail -5'", 'with the exit code of the tests, which the pipe hides'],
     ["agent-bash run --reduce salient 'npm test'", 'with the lines that a model needs, and the whole in a file'],
+    ["agent-bash run --on dev@build1 --cwd project 'npm test'", 'on another machine, through ssh'],
+    ["agent-bash run --on pod:web/app-0 --linger 1h 'npm test'", 'in a pod, for an hour also without a link'],
   ],
   log: [
     ['agent-bash log | head', 'the last commands of all agents of this user'],
@@ -61,8 +64,10 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash mcp --timeout 2m --session', 'with more time, and a shell that remembers'],
     ['agent-bash mcp --rule git-clean=deny --on-ask deny', 'for agents that nobody watches'],
     ['agent-bash mcp --on-ask page', 'for clients that cannot ask: you answer on the page (agent-bash ui --control)'],
+    ['agent-bash mcp --on build1 --cwd project', 'with commands that run on another machine'],
     ['agent-bash mcp --confine --allow-host registry.npmjs.org', 'with commands that reach only what they need'],
   ],
+  uninstall: [['agent-bash uninstall --on dev@build1', 'the program and its directories; tasks stay']],
   completion: [
     ['source <(agent-bash completion bash)', 'in ~/.bashrc; with zsh in ~/.zshrc'],
     ['agent-bash completion fish > ~/.config/fish/completions/agent-bash.fish', 'for fish'],

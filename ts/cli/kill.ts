@@ -1,5 +1,6 @@
 import { complain, EXIT, Failure, print, printJson, remark } from './console.ts';
 import { denials } from './denials.ts';
+import { wordsOf } from './destination.ts';
 import { recordLines } from './record.ts';
 import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
 
@@ -24,7 +25,7 @@ export async function kill(names: string[], options: CommonOptions): Promise<voi
         const had = before.state === 'running' ? '' : ' (it had ended before)';
         await print(`${check.task.pid}  ${paintedState(check.task)}${had}`);
         const { runId, receipt, undo } = check;
-        const record = runId === null ? [] : recordLines({ runId, receipt, undo }, check.task.cwd);
+        const record = runId === null ? [] : recordLines({ runId, receipt, undo }, check.task.cwd, wordsOf(options));
         for (const line of record) await remark(line);
         for (const line of check.confinement ? denials(check.confinement) : []) await remark(line);
       }

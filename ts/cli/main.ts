@@ -5,6 +5,7 @@ import { check } from './check.ts';
 import { completion } from './completion.ts';
 import { addConfineFlags, withProfiles } from './confine.ts';
 import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './console.ts';
+import { addTargetFlags } from './destination.ts';
 import { type DoctorFlags, parseTarget } from './doctor/fix/flags.ts';
 import { doctor } from './doctor.ts';
 import { teach } from './help.ts';
@@ -18,6 +19,7 @@ import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
 import type { UiOptions } from './ui.ts';
 import { undo } from './undo.ts';
+import { uninstall } from './uninstall.ts';
 import { gather, parseDuration, parseLines, parseMoment, parseOnAsk, parsePort, parseRule } from './values.ts';
 
 const AFTER_HELP = `
@@ -51,6 +53,10 @@ function program(): Command {
   addCheck(made);
   addMcp(made, version);
   addDoctor(made, version);
+  addTargetFlags(made.command('uninstall'))
+    .description('remove from a target what agent-bash has put there: its program and its directories')
+    .option('--json', 'print JSON, for programs')
+    .action(uninstall);
   made
     .command('completion')
     .description('print a script that completes commands, options and tasks in a shell')
@@ -63,8 +69,7 @@ function program(): Command {
 /** Adds the commands that work on a registry. */
 function addTaskCommands(made: Command): void {
   const command = (name: string, description: string) =>
-    made
-      .command(name)
+    addTargetFlags(made.command(name))
       .description(description)
       .option('--dir <dir>', 'the directory of the registry')
       .option('--json', 'print JSON, for programs');
@@ -118,14 +123,14 @@ function addUi(made: Command): void {
 }
 
 function addUndo(made: Command): void {
-  made
-    .command('undo')
+  addTargetFlags(made.command('undo'))
     .description('take back what a run changed in files, and nothing else')
     .argument('[run]', 'the id of the run (default: the newest of this directory that is not undone yet)')
     .option('--dry-run', 'only say what it would do')
     .option('--path <path>', 'only this file, or this directory and all below it', gather)
     .option('--list', 'list the runs of this directory that can be undone, the newest first')
     .option('--all', 'with --list, the runs of every directory')
+    .option('--cwd <dir>', 'another directory than the current one (on a target: than that where commands start)')
     .option('--store <dir>', 'the directory of the undo store')
     .option('--json', 'print JSON, for programs')
     .addHelpText(
@@ -159,7 +164,8 @@ function addCheck(made: Command): void {
 }
 
 function addMcp(made: Command, version: string): void {
-  addReduceFlags(addMcpEvidenceFlag(addRecordFlags(addConfineFlags(made.command('mcp')))), 'lossless')
+  const command = addTargetFlags(made.command('mcp'));
+  addReduceFlags(addMcpEvidenceFlag(addRecordFlags(addConfineFlags(command))), 'lossless')
     .description('serve the bash tool to an MCP client on standard input and output')
     .option('--cwd <dir>', 'where commands start when the client names no root (default: the current directory)')
     .option(

@@ -1,16 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { analyze, BackgroundRegistry, BashSession, type SafetyOptions } from 'agent-bash';
+import { analyze, BackgroundRegistry, BashSession, bash, type SafetyOptions, type Target } from 'agent-bash';
 import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
+import { innerOf } from '../core/inner.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
+import { type TargetFlags, targetOf } from './destination.ts';
 import { type EvidenceFlags, type RecordFlags, recordOf } from './record.ts';
 import { type ReduceFlags, reduceOf } from './reduce.ts';
 
-export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags {
+export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags, TargetFlags {
   cwd?: string;
   timeout?: number;
   idleTimeout?: number;
@@ -25,31 +28,48 @@ export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, Re
  * carries only the protocol.
  */
 export async function mcp(options: McpOptions, version: string): Promise<void> {
-  await checkOptions(options);
-  const instructions = options.session ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS;
-  const server = new McpServer({ name: 'agent-bash', version }, { instructions });
-  registerBashTools(server, toolOptions(options));
-  const end = ended(server);
-  await server.connect(new StdioServerTransport());
-  if (process.stdin.isTTY) await remark('this is a server: an MCP client is to write to its standard input');
-  process.exitCode = await end;
+  checkRules(options);
+  const target = await targetOf(options);
+  try {
+    await checkFolder(options, target);
+    const instructions = options.session ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS;
+    const server = new McpServer({ name: 'agent-bash', version }, { instructions });
+    registerBashTools(server, toolOptions(options, target));
+    const end = ended(server);
+    await server.connect(new StdioServerTransport());
+    if (process.stdin.isTTY) await remark('this is a server: an MCP client is to write to its standard input');
+    process.exitCode = await end;
+  } finally {
+    await target?.close();
+  }
 }
 
 /** An option that would break every command is reported at once, where a person sees it. */
-async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
-  if (cwd !== undefined && !(await stat(cwd).catch(() => null))?.isDirectory()) {
-    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${cwd}`);
-  }
+function checkRules({ rule }: McpOptions): void {
   analyze(':', { rules: rule as SafetyOptions['rules'] });
 }
 
-function toolOptions(options: McpOptions): McpToolsOptions {
-  const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk, evidence } = options;
-  const confine = confineOf(options);
+/** Does so for the directory. */
+async function checkFolder({ cwd }: McpOptions, target: Target | undefined): Promise<void> {
+  if (cwd === undefined) return;
+  const isThere = target
+    ? ['directory', 'link'].includes((await target.stat(cwd))?.kind ?? '')
+    : (await stat(cwd).catch(() => null))?.isDirectory();
+  if (isThere) return;
+  throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${cwd}${target ? ` on ${target.id}` : ''}`);
+}
+
+function toolOptions(options: McpOptions, target: Target | undefined): McpToolsOptions {
+  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, rule, onAsk, evidence } = options;
+  const confine = confineOf(options, target?.info.cwd);
   const page = onAsk === 'page';
   const safety = { rules: rule as SafetyOptions['rules'], onAsk: page ? undefined : onAsk };
+  // The tool looks for a relative path on this machine.
+  const cwd = target ? resolve(target.info.cwd, options.cwd ?? '') : options.cwd;
+  const registry = registryOf(options, target);
   return {
     page,
+    target,
     cwd,
     timeoutMs,
     idleTimeoutMs,
@@ -58,10 +78,16 @@ function toolOptions(options: McpOptions): McpToolsOptions {
     ...recordOf(options),
     evidence,
     reduce: reduceOf(options),
-    ...(session && { session: new BashSession({ cwd, confine }) }),
+    ...(options.session && { session: new BashSession({ target, cwd, confine }) }),
     // A registry holds background tasks. A command still ends at its limit.
-    ...(dir !== undefined && { registry: new BackgroundRegistry({ dir }), onTimeout: 'kill' as const }),
+    ...(registry && { registry, onTimeout: 'kill' as const }),
   };
+}
+
+/** Returns the registry of the tools; `undefined`: the user's default. */
+function registryOf({ dir }: McpOptions, target: Target | undefined): BackgroundRegistry | undefined {
+  if (dir !== undefined) return new BackgroundRegistry({ target, dir });
+  return target && defaultRegistry(target);
 }
 
 /**

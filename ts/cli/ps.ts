@@ -8,21 +8,24 @@ const HEAD = ['PID', 'STATE', 'STARTED', 'TIME', 'ID', 'DIRECTORY', 'COMMAND'];
 
 /** `agent-bash ps`: lists the tasks as a table or a JSON array. */
 export async function ps(options: CommonOptions & { running?: boolean }): Promise<void> {
-  const tasks = await withRegistry(options, async (registry) => registry.list());
-  const shown = tasks.filter(({ state }) => !options.running || state === 'running').sort(runningFirst);
-  if (options.json) return printJson(shown);
-  if (shown.length === 0) return remark('there are no background tasks');
-  for (const line of table(shown, Date.now())) await print(line);
+  await withRegistry(options, async (registry, target) => {
+    const shown = registry
+      .list()
+      .filter(({ state }) => !options.running || state === 'running')
+      .sort(runningFirst);
+    if (options.json) return printJson(shown);
+    if (shown.length === 0) return remark(`there are no background tasks${target ? ` on ${target.id}` : ''}`);
+    for (const line of table(shown, Date.now(), target?.info.home ?? process.env.HOME)) await print(line);
+  });
 }
 
 /** Returns a directory with `~` for the user's own. */
-function shortened(directory: string): string {
-  const home = process.env.HOME;
+function shortened(directory: string, home: string | undefined): string {
   if (!home || home === '/') return directory;
   return directory === home || directory.startsWith(`${home}/`) ? `~${directory.slice(home.length)}` : directory;
 }
 
-function table(tasks: BackgroundTask[], now: number): string[] {
+function table(tasks: BackgroundTask[], now: number, home: string | undefined): string[] {
   const rows = [
     HEAD,
     ...tasks.map((task) => [
@@ -31,7 +34,7 @@ function table(tasks: BackgroundTask[], now: number): string[] {
       `${age(now - task.startedAt)} ago`,
       age((task.endedAt ?? now) - task.startedAt),
       task.id,
-      printable(shortened(task.cwd)),
+      printable(shortened(task.cwd, home)),
       printable(task.command),
     ]),
   ];

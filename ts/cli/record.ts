@@ -118,8 +118,12 @@ export function recordOf({ receipt, undo }: RecordFlags): Pick<BashOptions, 'rec
 /** Characters of the line about changes. */
 const LINE_LENGTH = 200;
 
-/** Returns the changes of a command and how to undo them, one line each. */
-export function recordLines({ runId, receipt, undo }: Pick<BashResult, 'runId' | 'receipt' | 'undo'>, cwd: string) {
+/** Returns the changes of a command and how to undo them, one line each. `words` name its target for the undo. */
+export function recordLines(
+  { runId, receipt, undo }: Pick<BashResult, 'runId' | 'receipt' | 'undo'>,
+  cwd: string,
+  words: string,
+) {
   if (!receipt) return [];
   const line = receiptLine({ ...receipt, state: 'known' }, [cwd], LINE_LENGTH);
   const { state, why, attribution } = receipt;
@@ -128,11 +132,11 @@ export function recordLines({ runId, receipt, undo }: Pick<BashResult, 'runId' |
     `${changed}: ${line === '' ? 'nothing' : line}`,
     ...(state === 'known' ? [] : [`the receipt is ${state}: ${why}`]),
     // A run that changed nothing leaves nothing to undo.
-    ...(undo === null || (line === '' && state === 'known') ? [] : [undoLine(runId, undo)]),
+    ...(undo === null || (line === '' && state === 'known') ? [] : [undoLine(`${runId}${words}`, undo)]),
   ];
 }
 
-function undoLine(runId: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
+function undoLine(run: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
   const but = notCovered.length === 0 ? '' : ` (not covered: ${notCovered.join('; ')})`;
-  return `${covers === 'all' ? 'undo' : 'undo in part'}: agent-bash undo ${runId}${but}`;
+  return `${covers === 'all' ? 'undo' : 'undo in part'}: agent-bash undo ${run}${but}`;
 }

@@ -1,12 +1,13 @@
-import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { type BackgroundRegistry, type BashOptions, type BashResult, bash, type Target } from 'agent-bash';
 import { evidenceLines } from '../core/evidence-lines.ts';
 import { innerOf } from '../core/inner.ts';
 import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
+import { onTarget, spaced, wordsOf } from './destination.ts';
+import { interruptible } from './interruption.ts';
 import { evidenceOf, type RecordFlags, recordLines, recordOf, type StrictFlags, strictCode } from './record.ts';
 import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
@@ -37,7 +38,8 @@ export async function run(command: string, options: RunOptions): Promise<void> {
     const stdin = options.stdin ? await readInput() : undefined;
     await (options.background ? start(command, options, stdin) : foreground(command, options, reduce, stdin));
   } catch (error) {
-    throw Failure.of(error, EXIT.notRun);
+    const isUsage = error instanceof Failure && error.exitCode === EXIT.usage;
+    throw Failure.of(error, isUsage ? EXIT.usage : EXIT.notRun);
   }
   if (!options.stdin && innerOf(bash).hasUnreadInput()) {
     await remark('standard input was not passed to the command: add --stdin');
@@ -56,15 +58,18 @@ async function readInput(): Promise<Uint8Array> {
 
 async function start(command: string, options: RunOptions, stdin: BashOptions['stdin']): Promise<void> {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const reach = { confine: confineOf(options), ...recordOf(options) };
-  const rest = { timeoutMs, idleTimeoutMs, ...reach, stdin, ledger: ledger() };
-  const task = await withRegistry(options, (registry) => registry.start(command, { ...rest, cwd }), { make: true });
-  if (options.json) return printJson(task);
-  const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
-  await print(`started ${task.pid}`);
-  await print(`output: ${task.logPath}`);
-  await print(`follow: agent-bash logs -f ${task.pid}${dir}`);
-  await print(`stop:   agent-bash kill ${task.pid}${dir}`);
+  const begin = async (registry: BackgroundRegistry, target: Target | undefined) => {
+    const reach = { confine: confineOf(options, target?.info.cwd), ...recordOf(options) };
+    const rest = { timeoutMs, idleTimeoutMs, ...reach, stdin, ledger: ledger() };
+    const task = await registry.start(command, { ...rest, cwd });
+    if (options.json) return printJson(task);
+    const words = `${options.dir === undefined ? '' : spaced(['--dir', options.dir])}${wordsOf(options)}`;
+    await print(`started ${task.pid}`);
+    await print(`output: ${task.logPath}`);
+    await print(`follow: agent-bash logs -f ${task.pid}${words}`);
+    await print(`stop:   agent-bash kill ${task.pid}${words}`);
+  };
+  await withRegistry(options, begin, { make: true });
 }
 
 async function foreground(
@@ -75,27 +80,35 @@ async function foreground(
 ): Promise<void> {
   const { timeout, idleTimeout, cwd, json, strict = false } = options;
   const reduces = reduce !== 'off';
-  const { signal, interruption } = interruptible();
-  const result = await bash(command, {
-    cwd,
-    timeoutMs: timeout ?? innerOf(bash).facts().request.maxLimitMs,
-    idleTimeoutMs: idleTimeout,
-    confine: confineOf(options),
-    ...recordOf(options),
-    evidence: evidenceOf(options),
-    stdin,
-    ledger: ledger(),
-    signal,
-    ...(reduces && { reduce, ...keeping() }),
-    ...(!json && (reduces ? AT_ITS_END : LIVE)),
+  const interruption = interruptible();
+  await onTarget(options, interruption, async (target) => {
+    const folder = target?.info.cwd ?? process.cwd();
+    const result = await bash(command, {
+      target,
+      cwd,
+      timeoutMs: timeout ?? innerOf(bash).facts().request.maxLimitMs,
+      idleTimeoutMs: idleTimeout,
+      confine: confineOf(options, folder),
+      ...recordOf(options),
+      evidence: evidenceOf(options),
+      stdin,
+      ledger: ledger(),
+      signal: interruption.signal,
+      ...(reduces && { reduce, ...keeping() }),
+      ...(!json && (reduces ? AT_ITS_END : LIVE)),
+    });
+    if (json) await printJson(result);
+    else {
+      if (reduces) await printReduced(result);
+      await explain(result, resolve(folder, cwd ?? ''), options);
+    }
+    process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : codeOf(result, strict);
   });
-  if (json) await printJson(result);
-  else {
-    if (reduces) await printReduced(result);
-    await explain(result, resolve(cwd ?? '.'), strict);
-  }
-  const exitCode = (strict ? strictCode(result) : result.exitCode) ?? EXIT.failed;
-  process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : (interruption() ?? exitCode);
+}
+
+function codeOf(result: BashResult, strict: boolean): number {
+  if (result.status === 'lost') return EXIT.lost;
+  return (strict ? strictCode(result) : result.exitCode) ?? EXIT.failed;
 }
 
 /** All output is printed as it comes, so nothing is kept, and unfinished lines are shown. */
@@ -117,33 +130,14 @@ async function printReduced({ view, stdout, stderr }: BashResult): Promise<void>
 }
 
 /** Reports the facts that the output does not show. */
-async function explain(result: BashResult, cwd: string, strict: boolean): Promise<void> {
+async function explain(result: BashResult, cwd: string, options: RunOptions): Promise<void> {
   const { status, signal, timeoutMs, survivors, evidence, confinement, notes } = result;
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
   for (const line of evidence ? evidenceLines(evidence) : []) await remark(line);
-  if (strict && evidence?.verdict === 'unproven') await remark(`unproven: ${evidence.why}`);
+  if (options.strict && evidence?.verdict === 'unproven') await remark(`unproven: ${evidence.why}`);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
-  for (const line of recordLines(result, cwd)) await remark(line);
+  for (const line of recordLines(result, cwd, wordsOf(options))) await remark(line);
   for (const line of confinement ? denials(confinement) : []) await remark(line);
   for (const note of notes) await remark(note);
-}
-
-/** The first Ctrl-C ends the command and all it started. A second one exits without waiting for that. */
-function interruptible(): { signal: AbortSignal; interruption: () => number | undefined } {
-  let code: number | undefined;
-  const ending = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      if (code !== undefined) process.exit(code);
-      code = 128 + constants.signals[name];
-      ending.abort();
-    });
-  }
-  readerGone.signal.addEventListener('abort', () => ending.abort());
-  return { signal: ending.signal, interruption: () => code };
-}
-
-function shellWord(word: string): string {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,32 +1,47 @@
 import { stat } from 'node:fs/promises';
-import { BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
+import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry, type Target } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { runningFirst } from '../tool/parts.ts';
 import { type Colour, Failure, paint, remark } from './console.ts';
+import { brieflyOn, type TargetFlags } from './destination.ts';
 
 /** Options of all commands. */
-export interface CommonOptions {
+export interface CommonOptions extends TargetFlags {
   dir?: string;
   json?: boolean;
 }
 
-/** Opens the registry of `--dir`, which must exist, or the user's default. Closes it when `use` is done. */
-export async function withRegistry<T>(
-  { dir }: CommonOptions,
-  use: (registry: BackgroundRegistry) => Promise<T>,
+/**
+ * Opens the registry of `--dir`, which must exist, or the user's default, here or on the target of `--on`. Closes it
+ * when `use` is done.
+ */
+export function withRegistry(
+  options: CommonOptions,
+  use: (registry: BackgroundRegistry, target: Target | undefined) => Promise<void>,
   { make = false } = {},
-): Promise<T> {
-  // A mistyped directory must not be created.
-  if (dir !== undefined && !make && !(await stat(dir).catch(() => null))?.isDirectory()) {
-    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${dir}`);
-  }
-  const registry = dir === undefined ? defaultRegistry() : new BackgroundRegistry({ dir });
-  try {
-    const told = await use(registry);
-    for (const note of registry.notes) await remark(note);
-    return told;
-  } finally {
-    await registry.close();
-  }
+): Promise<void> {
+  const { dir } = options;
+  return brieflyOn(options, async (target) => {
+    // A mistyped directory must not be created.
+    if (dir !== undefined && !make && !(await isDirectory(dir, target))) {
+      throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${dir}${target ? ` on ${target.id}` : ''}`);
+    }
+    const registry = dir === undefined ? defaultRegistry(target) : new BackgroundRegistry({ target, dir });
+    try {
+      // `list` returns what the target has told last.
+      if (target) await registry.refresh();
+      await use(registry, target);
+      for (const note of registry.notes) await remark(note);
+    } finally {
+      await registry.close();
+    }
+  });
+}
+
+async function isDirectory(dir: string, target: Target | undefined): Promise<boolean> {
+  if (!target) return (await stat(dir).catch(() => null))?.isDirectory() ?? false;
+  // A link may lead to one.
+  return ['directory', 'link'].includes((await target.stat(dir))?.kind ?? '');
 }
 
 /**

@@ -1,39 +1,50 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Undone, type UndoPoint, type UndoRunOptions, undoPoints, undo as undoRun } from 'agent-bash';
+import { bash, type Undone, type UndoPoint, type UndoRunOptions, undoPoints, undo as undoRun } from 'agent-bash';
 import { EXIT, Failure, paint, print, printable, printJson, remark } from './console.ts';
+import { brieflyOn, type TargetFlags, wordsOf } from './destination.ts';
 import { age } from './values.ts';
 
 /** Options of `agent-bash undo`. */
-export interface UndoFlags {
+export interface UndoFlags extends TargetFlags {
   dryRun?: boolean;
   path?: string[];
   list?: boolean;
   all?: boolean;
   store?: string;
+  cwd?: string;
   json?: boolean;
 }
 
+/** The store, and where it is. */
+type Place = Pick<UndoRunOptions, 'target' | 'dir'>;
+
 /** `agent-bash undo [RUN]`: takes back the changes of a run, or lists the runs that can be undone. */
 export async function undo(run: string | undefined, options: UndoFlags): Promise<void> {
-  const store = options.store === undefined ? {} : { dir: options.store };
-  if (options.list) return list(run, options, store);
-  const { dryRun = false, path } = options;
+  const { list: lists, dryRun, path } = options;
+  if (lists && (run !== undefined || path || dryRun)) {
+    throw new Failure('ERR_BASH_INVALID_ARG', '--list takes no run, --path or --dry-run', EXIT.usage);
+  }
   // An empty word, for example from an unset variable, would stand for this whole directory.
   if (path?.includes('')) throw new Failure('ERR_BASH_INVALID_ARG', '--path takes no empty path', EXIT.usage);
-  const what: UndoRunOptions = { ...store, ...(path && { paths: path.map((each) => resolve(each)) }) };
-  const undone = await undoRun(run ?? (await newestHere(what)), { ...what, dryRun });
+  await brieflyOn(options, (target) => {
+    const place = { ...(target && { target }), ...(options.store !== undefined && { dir: options.store }) };
+    return lists ? list(options, place) : takeBack(run, options, place);
+  });
+}
+
+async function takeBack(run: string | undefined, options: UndoFlags, place: Place): Promise<void> {
+  const { dryRun = false, path } = options;
+  const what: UndoRunOptions = { ...place, ...(path && { paths: path }) };
+  const undone = await undoRun(run ?? (await newestHere(what, await here(options, place), place)), { ...what, dryRun });
   // A conflict leaves something as the run left it, which scripts must notice.
   if (undone.conflicts.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(undone);
   for (const line of report(undone, options)) await print(line);
 }
 
-async function list(run: string | undefined, options: UndoFlags, store: { dir?: string }): Promise<void> {
-  if (run !== undefined || options.path || options.dryRun) {
-    throw new Failure('ERR_BASH_INVALID_ARG', '--list takes no run, --path or --dry-run', EXIT.usage);
-  }
-  const points = await undoPoints({ ...store, ...(!options.all && { cwd: here() }) });
+async function list(options: UndoFlags, place: Place): Promise<void> {
+  const points = await undoPoints({ ...place, ...(!options.all && { cwd: await here(options, place) }) });
   if (options.json) return printJson(points);
   if (points.length === 0) {
     return remark(
@@ -43,9 +54,13 @@ async function list(run: string | undefined, options: UndoFlags, store: { dir?: 
   for (const line of table(points, Date.now())) await print(line);
 }
 
-/** Runs have real paths. */
-function here(): string {
-  return realpathSync(process.cwd());
+/**
+ * Returns the directory whose runs are meant: that of `--cwd`, or else the current one, and on a target that in which
+ * commands start. Runs have real paths.
+ */
+async function here({ cwd = '.' }: UndoFlags, { target }: Place): Promise<string> {
+  if (!target) return realpathSync(resolve(cwd));
+  return (await bash('pwd -P', { target, cwd, ledger: false })).stdout.replace(/\n$/, '');
 }
 
 /** The command of a run that is an undo. */
@@ -55,8 +70,8 @@ const UNDO = /^undo (\S+)$/;
  * Returns the newest run of this directory that changed something, was not undone and is no undo. Called again and
  * again it goes back from run to run.
  */
-async function newestHere(what: UndoRunOptions): Promise<string> {
-  const points = await undoPoints({ ...(what.dir !== undefined && { dir: what.dir }), cwd: here() });
+async function newestHere(what: UndoRunOptions, cwd: string, place: Place): Promise<string> {
+  const points = await undoPoints({ ...place, cwd });
   const ids = new Set(points.map(({ runId }) => runId));
   const undone = new Set<string>();
   for (const { runId, command, evicted } of points) {
@@ -101,7 +116,8 @@ function table(points: UndoPoint[], now: number): string[] {
   });
 }
 
-function report({ restored, removed, conflicts, notCovered, undoId }: Undone, { dryRun, path }: UndoFlags): string[] {
+function report({ restored, removed, conflicts, notCovered, undoId }: Undone, options: UndoFlags): string[] {
+  const { dryRun, path } = options;
   const lines = [
     ...restored.map((path) => `${paint('green', dryRun ? 'would restore' : 'restored')}  ${printable(path)}`),
     ...removed.map((path) => `${paint('yellow', dryRun ? 'would remove' : 'removed')}  ${printable(path)}`),
@@ -115,6 +131,6 @@ function report({ restored, removed, conflicts, notCovered, undoId }: Undone, { 
   return [
     ...lines,
     ...(nothing ? [`nothing to undo: all is as before the run${path ? ' at these paths' : ''}`] : []),
-    ...(undoId === '' ? [] : [`to undo this: agent-bash undo ${undoId}`]),
+    ...(undoId === '' ? [] : [`to undo this: agent-bash undo ${undoId}${wordsOf(options)}`]),
   ];
 }

@@ -12,6 +12,11 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('It must be a time such as 90, 90s, 500ms, 5m or 2h, at most 24h.');
 }
 
+/** Parses the time for which work goes on without a link, in ms. With 0 it ends with the link. */
+export function parseLinger(text: string): number {
+  return /^0(?:ms|s|m|h)?$/.test(text.trim()) ? 0 : parseDuration(text);
+}
+
 const AGO: Record<string, number> = { ...UNITS, d: 86_400_000 };
 
 /** Parses a moment: a time ago such as `2h` or `3d`, or a date such as `2026-01-31` or `2026-01-31T14:00`. In ms. */

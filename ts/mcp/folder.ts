@@ -2,7 +2,7 @@ import type { BashToolOptions } from 'agent-bash/ai';
 import { startFolder } from './roots.ts';
 import type { ToolCall } from './server.ts';
 
-/** Returns whether commands start in a session's directory or in a sandbox, whatever the client's roots are. */
+/** Returns whether commands start in a session's directory, a sandbox or a target, whatever the client's roots are. */
 export function hasOwnFolder({ session, sandbox, target }: Partial<BashToolOptions>): boolean {
   return session !== undefined || target !== undefined || (sandbox !== undefined && sandbox !== null);
 }
