@@ -1,13 +1,17 @@
+import type { BashError, Target } from 'agent-bash';
 import { EXIT, paint, print, printable, printJson } from './console.ts';
-import { terminals, tree, waiting, warmStarts } from './doctor/behaviour.ts';
-import { type Check, probe } from './doctor/check.ts';
-import { confinement } from './doctor/confinement.ts';
+import { brieflyOn } from './destination.ts';
+import { terminals, tree, waiting, warmStarts, warmStartsOn } from './doctor/behaviour.ts';
+import { type Check, failed, probe } from './doctor/check.ts';
+import { confinement, confinementOn } from './doctor/confinement.ts';
+import { connection } from './doctor/connection.ts';
 import { addon, node, shell, supervisor } from './doctor/core.ts';
+import { lineOn } from './doctor/files.ts';
 import { checkFlags, type DoctorFlags } from './doctor/fix/flags.ts';
 import { fix } from './doctor/fix/index.ts';
-import { state, temporary } from './doctor/folders.ts';
-import { kernel } from './doctor/kernel.ts';
-import { limits } from './doctor/limits.ts';
+import { state, stateOn, temporary, temporaryOn } from './doctor/folders.ts';
+import { kernel, proc } from './doctor/kernel.ts';
+import { limits, limitsOn } from './doctor/limits.ts';
 
 const MARKS = { ok: ['✓', 'green'], missing: ['–', 'yellow'], failed: ['✗', 'red'] } as const;
 
@@ -18,16 +22,69 @@ const MARKS = { ok: ['✓', 'green'], missing: ['–', 'yellow'], failed: ['✗'
 export async function doctor(flags: DoctorFlags, version: string): Promise<void> {
   checkFlags(flags);
   if (flags.fix || flags.unfix) return fix(flags, version);
-  const { json } = flags;
-  const checks = await examine();
+  if (flags.on) return doctorOn(flags, version);
+  await brieflyOn(flags, async () =>
+    report(flags, { version, platform: `${process.platform} ${process.arch}`, checks: await examine() }),
+  );
+}
+
+/** What was found on a machine. */
+interface Report {
+  version: string;
+  /** `null`: it is not known. */
+  platform: string | null;
+  target?: string;
+  checks: Check[];
+}
+
+async function report({ json }: DoctorFlags, { version, platform, target, checks }: Report): Promise<void> {
   const ok = checks.every(({ state }) => state !== 'failed');
-  const platform = `${process.platform} ${process.arch}`;
-  if (json) await printJson({ ok, version, platform, checks });
+  if (json) await printJson({ ok, version, platform, ...(target !== undefined && { target }), checks });
   else {
-    await print(`agent-bash ${version} on ${platform}: ${ok ? 'commands run' : 'no command runs'}`);
+    const place = [target, platform].filter(Boolean).join(', ');
+    await print(`agent-bash ${version} on ${place}: ${ok ? 'commands run' : 'no command runs'}`);
     for (const line of table(checks)) await print(line);
   }
   process.exitCode = ok ? EXIT.done : EXIT.failed;
+}
+
+/** Checks a target. One that cannot be reached, or is lost meanwhile, is a finding. */
+async function doctorOn(flags: DoctorFlags, version: string): Promise<void> {
+  try {
+    await brieflyOn(flags, async (target) => {
+      if (!target) return;
+      const { platform, arch } = target.info;
+      const checks = await examineOn(target);
+      await report(flags, { version, platform: `${platform} ${arch}`, target: target.id, checks });
+    });
+  } catch (error) {
+    const { code, message, target } = error as BashError;
+    if (code !== 'ERR_BASH_TARGET' || target === undefined) throw error;
+    const checks = [failed('connection', message, 'no command runs')];
+    await report(flags, { version, platform: null, target, checks });
+  }
+}
+
+/** Checks a target by commands there. What concerns this process or its addon has no meaning there. */
+async function examineOn(target: Target): Promise<Check[]> {
+  const core = [connection(target), await shell(target)];
+  if (core.some(({ state }) => state === 'failed')) return core;
+  const cost = 'it may not work';
+  const probes = [
+    probe('tree', () => tree(target), cost),
+    probe('warm-starts', () => warmStartsOn(target), cost),
+    probe('waiting', () => waiting(target), cost),
+    probe('terminals', () => terminals(target), cost),
+  ];
+  return [
+    ...core,
+    ...(await Promise.all(probes)),
+    ...(await confinementOn(target)),
+    ...(await limitsOn(target)),
+    await proc(target.info.pid, lineOn(target)),
+    await probe('state-folder', () => stateOn(target), 'tasks may have no place'),
+    await probe('temporary-folder', () => temporaryOn(target), 'long output may have no file'),
+  ];
 }
 
 async function examine(): Promise<Check[]> {

@@ -75,6 +75,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   doctor: [
     ['agent-bash doctor', 'what there is, and what each missing feature costs'],
     ['agent-bash doctor --json', 'the same, for programs and for reports of faults'],
+    ['agent-bash doctor --on dev@build1', 'what another machine offers, and the connection to it'],
     ['agent-bash doctor --fix', 'a plan of what full confinement needs here, with a question'],
     ['agent-bash doctor --fix --for docker', 'a seccomp profile for containers, and the options that use it'],
     ['agent-bash doctor --unfix --yes', 'without what --fix has made'],

@@ -190,8 +190,7 @@ function addMcp(made: Command, version: string): void {
 }
 
 function addDoctor(made: Command, version: string): void {
-  made
-    .command('doctor')
+  addTargetFlags(made.command('doctor'))
     .description('check what this machine offers, and what each missing feature costs')
     .option('--fix', 'plan what full confinement needs here, and apply it on consent')
     .option('--unfix', 'remove what --fix has made')

@@ -3,9 +3,9 @@ import { access, constants } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type BashResult, bash, type ConfinePart } from 'agent-bash';
+import { type BashOptions, type BashResult, bash, type ConfinePart, type Target } from 'agent-bash';
 import { type Check, fine, missing } from './check.ts';
-import { wayOf } from './ways.ts';
+import { wayOf, wayThere } from './ways.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
 
@@ -63,26 +63,64 @@ export async function confinement(): Promise<Check[]> {
     return [...(confinement ? [wayOf(confinement)] : []), ...parts, last];
   } catch (error) {
     const { message } = error as Error;
-    return [
-      missing('confine-way', message, 'commands cannot be confined'),
-      ...NAMES.map((part) => missing(`confine-${part}`, message, PARTS[part].lost)),
-      missing('confine-hosts', message, WITHOUT_HOSTS),
-    ];
+    return without(message);
   } finally {
     process.off('SIGURG', onSignal);
     server.close();
   }
 }
 
+/** Returns the checks of a machine on which no confined command runs. */
+function without(message: string): Check[] {
+  return [
+    missing('confine-way', message, 'commands cannot be confined'),
+    ...NAMES.map((part) => missing(`confine-${part}`, message, PARTS[part].lost)),
+    missing('confine-hosts', message, WITHOUT_HOSTS),
+  ];
+}
+
+/**
+ * Checks the parts of a confinement on a target. The network is not tried: nothing of ours listens on its loopback. The
+ * process that a signal may reach is a command of its own.
+ */
+export async function confinementOn(target: Target): Promise<Check[]> {
+  const over = new AbortController();
+  let victim: Promise<BashResult> | undefined;
+  const started = new Promise<string>((resolve, reject) => {
+    const onOutput: BashOptions['onOutput'] = ({ text }) => resolve(text.trim());
+    const waits = 'trap "exit 9" URG; echo $$; read -r line <> <(:)';
+    victim = bash(waits, { target, signal: over.signal, onOutput });
+    victim.catch(reject);
+  });
+  try {
+    const file = `${target.info.home}/agent-bash-doctor-${randomUUID()}`;
+    const { stdout, confinement } = await bash(ATTEMPTS, {
+      target,
+      args: [file, '', await started],
+      confine: { profile: 'read-only', require: [] },
+    });
+    const last = await hosts(target);
+    over.abort();
+    const reached = (await victim)?.exitCode === 9;
+    const succeeded = [...stdout.split('\n'), ...(reached ? ['processes'] : [])];
+    const parts = NAMES.map((part) => judged(part, confinement, succeeded.includes(part)));
+    return [...(confinement ? [wayThere(confinement)] : []), ...parts, last];
+  } catch (error) {
+    return without((error as Error).message);
+  } finally {
+    over.abort();
+  }
+}
+
 const WITHOUT_HOSTS = 'a confinement with network.allow or expose is refused';
 
 /** Checks that a world can have a gate to hosts, which needs devices that a kernel may lack (veth). */
-export async function hosts(): Promise<Check> {
+export async function hosts(target?: Target): Promise<Check> {
   const name = 'confine-hosts';
   try {
     // An address of documentation, which nothing connects to.
     const network = { allow: ['192.0.2.1'] };
-    const { confinement } = await bash('true', { confine: { profile: 'read-only', network, require: [] } });
+    const { confinement } = await bash('true', { target, confine: { profile: 'read-only', network, require: [] } });
     const without = confinement?.missing.find(({ part }) => part === 'network');
     if (without) return missing(name, without.why, `${WITHOUT_HOSTS}; ${without.remedy}`);
     return fine(name, 'hosts can be allowed, and ports exposed');

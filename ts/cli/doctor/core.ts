@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { bash, safetyRules } from 'agent-bash';
+import { bash, safetyRules, type Target } from 'agent-bash';
 import { type Inner, innerOf } from '../../core/inner.ts';
 import { type Check, failed, fine, missing } from './check.ts';
 
@@ -59,9 +59,10 @@ export function supervisor(): Check {
 }
 
 /** Checks that a command runs, and reports its bash. */
-export async function shell(): Promise<Check> {
+export async function shell(target?: Target): Promise<Check> {
   try {
-    const { stdout, exitCode, status } = await bash(`printf '%s\\n' "$BASH_VERSION" "$BASH"; exit ${CODE}`);
+    const command = `printf '%s\\n' "$BASH_VERSION" "$BASH"; exit ${CODE}`;
+    const { stdout, exitCode, status } = await bash(command, { target });
     const [version = '', path = ''] = stdout.split('\n');
     if (exitCode !== CODE)
       return failed('bash', `a command ended with ${exitCode} (${status}), not ${CODE}`, NOTHING_RUNS);

@@ -3,6 +3,8 @@ import { accessSync, closeSync, openSync, unlinkSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { bash, type Target } from 'agent-bash';
+import { innerOf } from '../../core/inner.ts';
 import { type Check, either, fine, missing } from './check.ts';
 
 const MIB = 1024 ** 2;
@@ -11,13 +13,25 @@ const LITTLE_MIB = 256;
 /** Checks the default registry's directory, which is created on first use. */
 export async function state(): Promise<Check> {
   const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'agent-bash');
-  const cost = 'mode "background" fails without a registry of its own, and so do ps, logs and kill without --dir';
   try {
     await access(await existing(folder), constants.W_OK);
     return fine('state-folder', folder);
   } catch (error) {
-    return missing('state-folder', (error as Error).message, cost);
+    return missing('state-folder', (error as Error).message, WITHOUT_STATE);
   }
+}
+
+const WITHOUT_STATE =
+  'mode "background" fails without a registry of its own, and so do ps, logs and kill without --dir';
+
+/** Checks the same on a target. */
+export async function stateOn(target: Target): Promise<Check> {
+  const folder = innerOf(bash).registryDirectory(target);
+  const nearest = 'dir=$1; until [ -e "$dir" ]; do dir=${dir%/*}; done; [ -w "${dir:-/}" ]';
+  const { exitCode } = await bash(nearest, { target, args: [folder] });
+  return exitCode === 0
+    ? fine('state-folder', folder)
+    : missing('state-folder', `${folder} cannot be made`, WITHOUT_STATE);
 }
 
 /** Returns the nearest existing parent directory. */
@@ -38,10 +52,30 @@ export async function temporary(): Promise<Check> {
   try {
     runs = takesPrograms(folder);
   } catch (error) {
-    return missing('temporary-folder', (error as Error).message, 'output that does not fit into a result has no file');
+    return missing('temporary-folder', (error as Error).message, WITHOUT_TEMPORARY);
   }
   const { bavail, bsize } = await statfs(folder);
-  const free = Math.floor((bavail * bsize) / MIB);
+  return judged(folder, Math.floor((bavail * bsize) / MIB), runs);
+}
+
+/** Prints the temporary directory, the free space in KiB, and whether it allows execution. */
+const TRIED = `dir=\${TMPDIR:-/tmp} && file=$(mktemp "$dir/agent-bash-doctor-XXXXXX") || exit
+trap 'rm -f "$file"' EXIT
+chmod 700 "$file"; [ -x "$file" ] && runs=yes || runs=no
+free=$(df -Pk "$dir" | { read -r line; read -r _ _ _ free _; echo "$free"; })
+printf '%s\\n' "$dir" "$free" "$runs"`;
+
+/** Checks the same on a target. */
+export async function temporaryOn(target: Target): Promise<Check> {
+  const { stdout, stderr, exitCode } = await bash(TRIED, { target });
+  if (exitCode !== 0) return missing('temporary-folder', stderr.trim(), WITHOUT_TEMPORARY);
+  const [folder = '', free = '', runs] = stdout.split('\n');
+  return judged(folder, Math.floor(Number(free) / 1_024), runs === 'yes');
+}
+
+const WITHOUT_TEMPORARY = 'output that does not fit into a result has no file';
+
+function judged(folder: string, free: number, runs: boolean): Check {
   if (free < LITTLE_MIB) {
     return missing('temporary-folder', `${folder}, ${free} MiB free`, 'the files of long output may not be whole');
   }

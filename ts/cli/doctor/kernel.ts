@@ -36,8 +36,9 @@ function offered(kernel: Kernel | null): Check[] {
 
 const NOT_CONFINED = 'a confinement needs it: see the lines that begin with confine';
 
-async function proc(): Promise<Check> {
-  const children = await line(`/proc/self/task/${process.pid}/children`);
+/** Checks what /proc shows. `pid`: a process whose children are looked for. */
+export async function proc(pid = process.pid, read = line): Promise<Check> {
+  const children = await read(`/proc/${pid}/task/${pid}/children`);
   if (children === null) {
     return missing(
       'proc',
@@ -45,7 +46,7 @@ async function proc(): Promise<Check> {
       'what a command started cannot be found, and limits over the whole tree are ERR_BASH_UNSUPPORTED',
     );
   }
-  const mounts = (await line('/proc/self/mountinfo')) ?? '';
+  const mounts = (await read(`/proc/${pid}/mountinfo`)) ?? '';
   const hidden = /^(?:\S+ ){4}\/proc .*\bhidepid=([^,\s]+)/m.exec(mounts)?.[1];
   const hides = hidden !== undefined && hidden !== '0' && hidden !== 'off';
   return either(

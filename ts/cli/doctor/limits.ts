@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
-import { bash } from 'agent-bash';
+import { bash, type Target } from 'agent-bash';
 import { type Check, either } from './check.ts';
-import { line } from './files.ts';
+import { line, lineOn } from './files.ts';
 import { ownGroup } from './kernel.ts';
 
 const GIB = 1024 ** 3;
@@ -17,6 +17,22 @@ const FEW_PROCESSES = 256;
 export async function limits(): Promise<Check[]> {
   const [files = '', processes = ''] = (await bash('ulimit -n; ulimit -u')).stdout.split('\n');
   return [openFiles(bound(files)), processCount(bound(processes), bound(await tasksOfGroup())), memory()];
+}
+
+/** Checks the same on a target, by the host program there. */
+export async function limitsOn(target: Target): Promise<Check[]> {
+  const ulimits = (await bash('ulimit -n; ulimit -u', { target })).stdout;
+  const [files = '', processes = ''] = ulimits.split('\n');
+  const read = lineOn(target);
+  const groups = (await read(`/proc/${target.info.pid}/cgroup`)) ?? '';
+  const total = /^MemTotal: +(\d+) kB$/m.exec((await read('/proc/meminfo')) ?? '')?.[1];
+  const group = /^0::(.*)$/m.exec(groups)?.[1] ?? '';
+  const ofGroup = await read(`/sys/fs/cgroup${group}/memory.max`);
+  return [
+    openFiles(bound(files)),
+    processCount(bound(processes), bound((await tasksIn(groups, group, read)) ?? '')),
+    memoryOf(Number(total) * 1_024, bound(ofGroup ?? '')),
+  ];
 }
 
 /** Parses a limit as the system writes it. No limit is infinite. */
@@ -47,16 +63,24 @@ function processCount(ofUser: number, ofGroup: number): Check {
 
 async function tasksOfGroup(): Promise<string> {
   const group = await ownGroup();
-  const first = /^\d+:pids:(.*)$/m.exec((await line('/proc/self/cgroup')) ?? '')?.[1];
-  const ofFirst = first === undefined ? null : await line(`/sys/fs/cgroup/pids${first}/pids.max`);
-  return ofFirst ?? (group === null ? null : await line(`${group}/pids.max`)) ?? '';
+  const groups = (await line('/proc/self/cgroup')) ?? '';
+  return (await tasksIn(groups, group?.replace(/^\/sys\/fs\/cgroup/, '') ?? null, line)) ?? '';
+}
+
+/** Returns the most processes of a cgroup, of version 1 or else 2. `groups`: those of a process, as /proc has them. */
+async function tasksIn(groups: string, group: string | null, read: typeof line): Promise<string | null> {
+  const first = /^\d+:pids:(.*)$/m.exec(groups)?.[1];
+  const ofFirst = first === undefined ? null : await read(`/sys/fs/cgroup/pids${first}/pids.max`);
+  return ofFirst ?? (group === null ? null : await read(`/sys/fs/cgroup${group}/pids.max`));
 }
 
 function memory(): Check {
   // Without a limit the value is 0, or exceeds the machine's memory.
-  const ofGroup = process.constrainedMemory() ?? 0;
-  const own = totalmem();
-  const bounded = ofGroup > 0 && ofGroup < own;
+  return memoryOf(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}
+
+function memoryOf(own: number, ofGroup: number): Check {
+  const bounded = ofGroup < own;
   const bytes = bounded ? ofGroup : own;
   return either(
     bytes >= GIB,

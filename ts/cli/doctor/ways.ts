@@ -42,3 +42,12 @@ export function wayOf({ way, missing: without }: Confinement): Check {
   const [first = remedy ?? 'namespaces need Linux 5.12 or later, which permits user namespaces'] = plans;
   return missing(name, found, `${cost}; ${[first, ...plans.slice(1)].join('; ')}`);
 }
+
+/** Checks the same on a target, whose causes `doctor --fix` finds there. */
+export function wayThere({ way, missing: without }: Confinement): Check {
+  const { found, cost } = WAYS[way];
+  if (cost === undefined) return fine('confine-way', found);
+  const [first] = without;
+  const remedy = first ? `${first.remedy}; ` : '';
+  return missing('confine-way', found, `${cost}; ${remedy}agent-bash doctor --fix on that machine plans a remedy`);
+}

@@ -2,10 +2,11 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { EXIT, Failure } from '../../console.ts';
+import type { TargetFlags } from '../../destination.ts';
 import { TARGETS, type Target } from './types.ts';
 
 /** The options of `agent-bash doctor`, as commander gives them. */
-export interface DoctorFlags {
+export interface DoctorFlags extends TargetFlags {
   fix?: boolean;
   unfix?: boolean;
   yes?: boolean;
@@ -24,6 +25,8 @@ export function parseTarget(text: string): Target {
 /** Throws for options that do not belong together. */
 export function checkFlags(flags: DoctorFlags): void {
   const { fix, unfix } = flags;
+  if ((fix || unfix) && flags.on)
+    throw wrong(`--${fix ? 'fix' : 'unfix'} changes this machine: run it on ${flags.on.text}`);
   if (fix && unfix) throw wrong('--fix and --unfix contradict each other: give one of them');
   if (unfix && flags.for) throw wrong('--for belongs to --fix: --unfix removes what any plan has written');
   if (flags.for === 'apparmor' && process.platform !== 'linux')
