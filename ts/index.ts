@@ -13,6 +13,7 @@ import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
 import type { Truncate } from './output.ts';
+import { registryDirectory } from './registry/index.ts';
 import type { BashEnded, BashResult } from './result.ts';
 import { connectTo } from './target/index.ts';
 import type { ConnectOptions, Target, TargetAddress } from './target/types.ts';
@@ -245,6 +246,7 @@ const inner: Inner = {
   listen,
   askPage,
   redact: (text) => loadNative().redact(text),
+  registryDirectory: (target) => registryDirectory(target as Target),
   hostsDirectory: () => loadNative().hostsDirectory(),
   invalid,
   instrumented: { undo: null },

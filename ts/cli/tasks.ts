@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry, type Target } from 'agent-bash';
-import { innerOf } from '../core/inner.ts';
+import { BackgroundRegistry, type BackgroundTask, defaultRegistry, type Target } from 'agent-bash';
 import { runningFirst } from '../tool/parts.ts';
 import { type Colour, Failure, paint, remark } from './console.ts';
 import { brieflyOn, type TargetFlags } from './destination.ts';

@@ -111,6 +111,8 @@ export interface Inner {
   askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null>;
   /** Returns a command with `[redacted]` in place of each secret. */
   redact(text: string): string;
+  /** Returns the directory of the user's own registry on a target. Throws `ERR_BASH_UNSUPPORTED` without a home. */
+  registryDirectory(target: object): string;
   /** Returns the directory in which the hosts of this user listen. `null` if something else is in its place. */
   hostsDirectory(): string | null;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */

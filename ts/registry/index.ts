@@ -12,7 +12,7 @@ import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
-import { pathOn, TARGET, type There, thereOf } from '../target/handle.ts';
+import { pathOn, TARGET, thereOf } from '../target/handle.ts';
 import type { Target } from '../target/types.ts';
 import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
@@ -301,16 +301,18 @@ export function defaultRegistry(target?: Target): BackgroundRegistry {
 
 function defaultRegistryOn(target: Target): BackgroundRegistry {
   TARGET(target, 'target');
-  const there = thereOf(target) as There;
   const known = defaultsOn.get(target);
   if (known && !handleOf(known)?.closed) return known;
-  const dir = there.native.ownDirectory();
-  if (dir === null) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', `there is no home directory for background tasks on ${there.id}`);
-  }
-  const made = new BackgroundRegistry({ target, dir });
+  const made = new BackgroundRegistry({ target, dir: registryDirectory(target) });
   defaultsOn.set(target, made);
   return made;
+}
+
+/** Returns the directory of the user's own registry on a target. */
+export function registryDirectory(target: Target): string {
+  const dir = thereOf(target)?.native.ownDirectory() ?? null;
+  if (dir !== null) return dir;
+  throw new BashError('ERR_BASH_UNSUPPORTED', `there is no home directory for background tasks on ${target.id}`);
 }
 
 function defaultDirectory(): string {
