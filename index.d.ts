@@ -1728,9 +1728,19 @@ interface ObservedRule {
   recalled: number;
 }
 /** `agent-bash:target`: the state of a target has changed. */
-interface ObservedTarget extends TargetEvent {
+interface ObservedTarget {
   /** What has happened. `'connected'`: by `connect`, or anew after the target was lost. */
   state: 'connected' | 'disconnected' | 'reconnected' | 'lost' | 'closed';
+  /** The name of the target. */
+  target: string;
+  /** Unix time in ms. */
+  at: number;
+  /** Why the link is cut, or the target lost; `''` for `'connected'` and `'reconnected'`. */
+  reason: string;
+  /** How long there was no link, in ms; `null`: there was one. */
+  downMs: number | null;
+  /** The `runId`s of the commands that are lost. */
+  lost: string[];
 }
 //#endregion
 //#region ts/registry/listeners.d.ts
@@ -1939,8 +1949,8 @@ declare class BackgroundRegistry {
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
  * `process.env` at the call, or by the login environment of a target. Each thread has one registry for each directory,
- * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows them.
- * Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
+ * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows
+ * them. Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
 declare function defaultRegistry(target?: Target): BackgroundRegistry;
 //#endregion

@@ -33,6 +33,7 @@ const LARGER = {
   'crates/runner/src/run/outcome.rs Outcome': 'one field per field of the public result',
   'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',
   'crates/protocol/src/task/task.rs Task': 'one field per field of the state file',
+  'crates/ledger/src/record.rs Start': 'one field per fact of a start',
   'crates/remote/src/messages/greeting.rs Facts': 'one field per fact of the place',
   'crates/supervisor/src/shim/running.rs Running': 'the reason is beside the struct',
 };

@@ -10,7 +10,7 @@ test('the table of channels has each of them, with the fields of its type', asyn
     const declared = new RegExp(`export interface ${spans(type)[0]} .*?\\{\n(.*?)^\\}`, 'ms').exec(types)?.[1] ?? '';
     const own = [...declared.matchAll(/^ {2}(\w+): /gm)].map(([, field = '']) => field);
     expect(own.length).toBeGreaterThan(1);
-    const shared = ['id', 'kind', 'pid'];
+    const shared = ['id', 'kind', 'pid', 'target'];
     const named = spans(fields).filter((field) => !shared.includes(field));
     expect(named).toEqual(own.filter((field) => !shared.includes(field)));
   }

@@ -25,7 +25,7 @@ test('the table of classes has each kind of line and each state', async () => {
   const words = (text: string) => [...text.matchAll(/'([\w-]+)'/g)].map(([, word]) => word);
   const kinds = words(/export type Kind =\n(.*?);/s.exec(await source('ts/render/view.ts'))?.[1] ?? '');
   const states = words([...(await source('ts/result.ts')).matchAll(/^ {2}status: .*/gm)].join());
-  expect(states).toHaveLength(5);
+  expect(states).toHaveLength(6);
   expect(kinds.length).toBeGreaterThan(10);
   expect([...kinds, ...states, 'running', 'not-run'].filter((name) => !named.includes(name ?? ''))).toEqual([]);
 });

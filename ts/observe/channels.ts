@@ -5,7 +5,6 @@ import type { Actor } from '../ledger/types.ts';
 import type { View } from '../reduce/types.ts';
 import type { BashResult } from '../result.ts';
 import type { Finding } from '../safety/analysis.ts';
-import type { TargetEvent } from '../target/types.ts';
 
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
 export type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
@@ -190,9 +189,19 @@ export interface ObservedRule {
 }
 
 /** `agent-bash:target`: the state of a target has changed. */
-export interface ObservedTarget extends TargetEvent {
+export interface ObservedTarget {
   /** What has happened. `'connected'`: by `connect`, or anew after the target was lost. */
   state: 'connected' | 'disconnected' | 'reconnected' | 'lost' | 'closed';
+  /** The name of the target. */
+  target: string;
+  /** Unix time in ms. */
+  at: number;
+  /** Why the link is cut, or the target lost; `''` for `'connected'` and `'reconnected'`. */
+  reason: string;
+  /** How long there was no link, in ms; `null`: there was one. */
+  downMs: number | null;
+  /** The `runId`s of the commands that are lost. */
+  lost: string[];
 }
 
 const call = channel('agent-bash:call');

@@ -286,8 +286,8 @@ const defaultsOn = new WeakMap<Target, BackgroundRegistry>();
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
  * `process.env` at the call, or by the login environment of a target. Each thread has one registry for each directory,
- * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows them.
- * Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
+ * made at the first call and again after it was closed. Its tasks outlive this process, and `npx agent-bash` shows
+ * them. Throws as the constructor does, and `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
 export function defaultRegistry(target?: Target): BackgroundRegistry {
   if (target !== undefined) return defaultRegistryOn(target);

@@ -8,6 +8,7 @@ mod clean;
 mod failure;
 mod file;
 mod greeting;
+mod of_run;
 mod order;
 mod part;
 mod registry;
@@ -22,6 +23,7 @@ pub use clean::{clean, clean_facts};
 pub use failure::{Failure, system_code};
 pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
+pub use of_run::OfRun;
 pub use order::{Order, Place};
 pub use part::Part;
 pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
@@ -30,13 +32,6 @@ pub use undoing::{PointsAsk, UndoAsk};
 
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";
-
-/// A message of a run.
-pub trait OfRun: Serialize {
-    /// Returns whether the sender can do without it for now: it begins something, or is one of many bytes. All others
-    /// must arrive, since the other side waits for them.
-    fn may_be_refused(&self) -> bool;
-}
 
 /// Encodes a message.
 ///

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::OfRun;
 use super::ask::{Answer, Ask};
 use super::failure::Failure;
+use super::of_run::OfRun;
 use super::order::Order;
 use super::part::Part;
 use super::registry::RegistryEvent;
