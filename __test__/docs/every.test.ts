@@ -11,6 +11,7 @@ import { blocks, source } from './examples.ts';
 const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
 const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
 const MCP = '__test__/stress/docs/docs/mcp.test.ts';
+const REMOTE = '__test__/docs/remote.test.ts';
 const CONTAINERS = '__test__/docs/containers.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
@@ -49,6 +50,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
   'docs/receipts.md': { ts: EXAMPLES },
+  'docs/remote.md': { dockerfile: REMOTE, sh: REMOTE, ts: REMOTE, yaml: REMOTE },
   'docs/rendering.md': { ts: EXAMPLES },
   'docs/running.md': { ts: EXAMPLES },
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },

@@ -67,7 +67,10 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash mcp --on build1 --cwd project', 'with commands that run on another machine'],
     ['agent-bash mcp --confine --allow-host registry.npmjs.org', 'with commands that reach only what they need'],
   ],
-  uninstall: [['agent-bash uninstall --on dev@build1', 'the program and its directories; tasks stay']],
+  uninstall: [
+    ['agent-bash uninstall --on dev@build1', 'the program and its directories; tasks stay'],
+    ['agent-bash uninstall --on docker:web', 'the same in a container'],
+  ],
   completion: [
     ['source <(agent-bash completion bash)', 'in ~/.bashrc; with zsh in ~/.zshrc'],
     ['agent-bash completion fish > ~/.config/fish/completions/agent-bash.fish', 'for fish'],

@@ -11,6 +11,6 @@ export function connection({ info }: Target): Check {
   const name = 'connection';
   if (lingers) return fine(name, [...found, 'work goes on without a link'].join(', '));
   if (lingers === null) return fine(name, [...found, 'it is not known if work goes on without a link'].join(', '));
-  const cost = `a cut of the link loses what runs: on systemd, loginctl enable-linger ${user} keeps it`;
+  const cost = `a cut of the link loses what runs: KillExcludeUsers=${user} in logind.conf there keeps it`;
   return missing(name, [...found, 'the system ends processes with the login'].join(', '), cost);
 }
