@@ -1,6 +1,6 @@
 //! Commands on targets for JavaScript, and sessions there.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
@@ -12,8 +12,8 @@ use super::registry_options::NativeRegistryOptions;
 use super::result::BackgroundTask;
 use super::target::NativeTarget;
 use super::tasks::Tasks;
-use remote::client::{Distant, DistantRegistry, DistantRun, Target, Unanswered};
-use remote::{Answer, Ask, OfSession, Order, Place};
+use remote::client::{Distant, DistantRegistry, DistantRun, DistantSession, Target, Unanswered};
+use remote::{Answer, Ask, Order, Place};
 use runner::error::Error;
 use runner::registry::RegistryError;
 use runner::request::{RawOptions, RequestError, ledger_directory};
@@ -54,9 +54,8 @@ impl NativeTarget {
 pub struct NativeSessionThere {
     calls: Arc<Calls>,
     target: u32,
-    number: u64,
-    /// The directory that the last command has left.
-    cwd: Arc<Mutex<String>>,
+    /// `None`: the target was closed before.
+    session: Option<Arc<DistantSession>>,
 }
 
 #[napi]
@@ -64,30 +63,26 @@ impl NativeSessionThere {
     /// `cwd` is an absolute path there.
     #[napi(constructor)]
     pub fn new(target: &NativeTarget, cwd: String) -> Self {
-        let (calls, target) = (Arc::clone(&target.calls), target.number);
-        let number = u64::from(calls.number());
-        let session = Self { calls, target, number, cwd: Arc::new(Mutex::new(cwd.clone())) };
-        session.tell(OfSession::Begin(cwd));
-        session
+        let begun = target.target().and_then(|target| DistantSession::begin(&target, cwd, runtime()?));
+        Self { calls: Arc::clone(&target.calls), target: target.number, session: begun.ok() }
     }
 
     /// Returns the directory that the last command has left.
     #[napi(getter)]
     pub fn cwd(&self) -> String {
-        self.cwd.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.session.as_ref().map(|session| session.cwd()).unwrap_or_default()
     }
 
     /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
     /// result. An empty `cwd` is the session's own.
     #[napi]
     pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let place = Place::Session(self.number);
+        let (session, own) = (self.session.clone(), self.cwd());
+        let place = session.as_ref().map_or(Place::Shell, |session| session.place());
         let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
-        let left = Arc::clone(&self.cwd);
-        let own = self.cwd();
         self.calls.run_there(self.target, order, Some(own), Target::run, move |ended| {
-            if let Distant::Outcome(_, Some(cwd)) = ended {
-                left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(cwd);
+            if let Some(session) = session {
+                session.ended(ended);
             }
         })
     }
@@ -96,14 +91,11 @@ impl NativeSessionThere {
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
-        let asked = self.calls.target(self.target).and_then(|target| Ok((runtime()?, target)));
-        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
-        let answer = target.ask(Ask::Session(self.number, OfSession::Reset));
+        let asked = self.session.clone().ok_or(Error::SessionClosed).and_then(|session| Ok((runtime()?, session)));
+        let Some((runtime, session)) = self.calls.started(id, asked) else { return id };
+        let reset = session.reset();
         self.calls.call(id, runtime, None, None, async move {
-            match answer.await {
-                Ok(_) => NativeEvent::Done,
-                Err(unanswered) => unanswered.into(),
-            }
+            reset.await.map_or_else(NativeEvent::from, |()| NativeEvent::Done)
         });
         id
     }
@@ -111,14 +103,15 @@ impl NativeSessionThere {
     /// Refuses further commands.
     #[napi]
     pub fn close(&self) {
-        self.tell(OfSession::Close);
-    }
-
-    /// Tells the program something whose answer nobody waits for. A target that is closed has no sessions.
-    fn tell(&self, what: OfSession) {
-        if let (Ok(target), Ok(runtime)) = (self.calls.target(self.target), runtime()) {
-            runtime.spawn(target.ask(Ask::Session(self.number, what)));
+        if let (Some(session), Ok(runtime)) = (&self.session, runtime()) {
+            session.close(runtime);
         }
+    }
+}
+
+impl Drop for NativeSessionThere {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -154,7 +147,7 @@ impl Calls {
         order: OrderThere,
         own_cwd: Option<String>,
         start: impl FnOnce(&Arc<Target>, Order, Judged) -> Result<DistantRun, Error>,
-        on_end: impl FnOnce(&Distant) + Send + 'static,
+        on_end: impl FnOnce(&mut Distant) + Send + 'static,
     ) -> u32 {
         let id = self.number();
         let as_task = order.task_of.is_some();
@@ -182,8 +175,8 @@ impl Calls {
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
-            let ended = run.finish(emitter, inbox).await;
-            on_end(&ended);
+            let mut ended = run.finish(emitter, inbox).await;
+            on_end(&mut ended);
             match ended {
                 Distant::Outcome(outcome, cwd) => {
                     if let (Some(registry), Some(_)) = (&registry, outcome.task_id()) {

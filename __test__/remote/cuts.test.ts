@@ -83,6 +83,19 @@ describe('a cut', () => {
     await until(() => sleepers(seconds).length === 0);
   });
 
+  test('whose program is gone leaves a session its directory', async () => {
+    const { target } = await place();
+    await using session = new BashSession({ target });
+    await session.run('cd /usr; X=1');
+    process.kill(target.info.pid, 'SIGKILL');
+    const first = await session.run('echo "[$X]"; pwd');
+    expect(first).toMatchObject({ stdout: '[]\n/usr\n', cwd: '/usr' });
+    expect(first.notes).toStrictEqual([expect.stringMatching(/^the state of the session is gone/)]);
+    const second = await session.run('cd lib; X=2');
+    expect(second).toMatchObject({ cwd: '/usr/lib', notes: [] });
+    expect((await session.run('echo $X')).stdout).toBe('2\n');
+  });
+
   test('leaves a session as it was', async () => {
     const { target, home, cut } = await place();
     await using session = new BashSession({ target });

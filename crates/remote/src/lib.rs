@@ -8,6 +8,7 @@
 //! | `messages/` | what both sides say, before and after they know each other |
 //! | `post` | the mailbox of one side, shared by all its tasks |
 //! | `link` | passes frames over one connection until it is cut |
+//! | `random` | secrets, and names that nobody else has |
 //! | `flow`, `relay` | the credit of a transfer, and a connection of a forwarded port |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
@@ -17,6 +18,7 @@ mod link;
 mod messages;
 mod post;
 pub mod program;
+mod random;
 mod relay;
 
 pub use link::{Cut, Link, LinkError, carry};

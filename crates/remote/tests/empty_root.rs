@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use remote::{Answer, Ask, Begin, Call, Event, FromProgram, Link, Order, Part, Place, Post, ToProgram, carry, decode};
+use remote::{Answer, Ask, Begin, Call, Event, FromProgram, Link, Part, Post, ToProgram, carry, decode};
 use runner::run::outcome::Outcome;
 use tokio::time::timeout;
 
 #[path = "support/own.rs"]
 mod own;
-use own::PROGRAM;
+use own::{PROGRAM, order};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,17 +63,7 @@ async fn until<T>(link: &mut Link, post: &Post, mut found: impl FnMut(Event) -> 
 }
 
 async fn run(link: &mut Link, post: &Post, command: &str) -> Outcome {
-    let order = Order {
-        mark: String::new(),
-        command: command.into(),
-        cwd: "/".into(),
-        options: "{}".into(),
-        stdin: None,
-        place: Place::Shell,
-        registry: None,
-        background: false,
-    };
-    post.send(1, &Call::Run(Box::new(order))).expect("room");
+    post.send(1, &Call::Run(Box::new(order(command, "{}")))).expect("room");
     let ended = until(link, post, |event| match event {
         Event::Ended(outcome, _) => Some(outcome),
         Event::Failed(failure) => panic!("{failure:?}"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use capture::Stream;
 use proptest::test_runner::{Config, TestRunner};
 use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target};
-use remote::{Call, Event, Facts, FromProgram, Order, Place, Token, encode};
+use remote::{Call, Event, Facts, FromProgram, Token, encode};
 use runner::request::RawOptions;
 use runner::run::outcome::Status;
 use runner::run::{Listener, LiveView, Prompt, judged};
@@ -17,7 +17,7 @@ use wire::{Frame, Kind, MAX_PAYLOAD};
 
 #[path = "support/own.rs"]
 mod own;
-use own::PROGRAM;
+use own::{PROGRAM, order};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -103,19 +103,9 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
     let target =
         timeout(PATIENCE, Target::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let order = Order {
-        mark: String::new(),
-        command: "echo".into(),
-        cwd: "/".into(),
-        options: "{}".into(),
-        stdin: None,
-        place: Place::Shell,
-        registry: None,
-        background: false,
-    };
     let judged = judged(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
-    let ended = match target.run(order, judged) {
+    let ended = match target.run(order("echo", "{}"), judged) {
         Ok(run) => timeout(PATIENCE, run.finish(Deaf, inbox)).await.expect("in time"),
         Err(error) => Distant::Failed(error),
     };

@@ -19,6 +19,7 @@
 //! | `terminal` | a terminal that shows a program there |
 //! | `ask` | one question |
 //! | `registry` | a registry of tasks there |
+//! | `session` | a session there |
 //! | `files` | files there |
 //! | `forward` | ports there, as ports of this machine |
 //! | `uninstall` | the end of the program, with all that is its own |
@@ -40,6 +41,7 @@ mod reach;
 mod reason;
 mod registry;
 mod run;
+mod session;
 mod settings;
 mod target;
 mod terminal;
@@ -54,5 +56,6 @@ pub use error::{InvalidAddress, Reason, TargetError};
 pub use forward::Forward;
 pub use registry::{Answering, DistantRegistry, own_directory};
 pub use run::{Distant, DistantRun};
+pub use session::DistantSession;
 pub use settings::{Program, Settings};
 pub use target::{State, Target};

@@ -3,7 +3,6 @@
 
 use std::io;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::timeout;
 
 use super::bootstrap::{Answer, Answers, Found, MAX_NOISE, Wanted};
@@ -13,6 +12,7 @@ use super::settings::{Program, Settings};
 use super::transport::Transport;
 use crate::link::Cut;
 use crate::messages::{Facts, FromProgram, clean_facts};
+use crate::random::random_name;
 
 /// A program that has just started there.
 pub struct Reached {
@@ -38,7 +38,7 @@ pub async fn reach(settings: &Settings) -> Result<Reached, TargetError> {
         let message = "the program that runs commands there is not installed here: npm install agent-bash-host";
         return Err(TargetError::new(&settings.id, Reason::NoProgram, message, String::new()));
     }
-    let mark = mark()
+    let mark = random_name::<16>()
         .map_err(|error| TargetError::new(&settings.id, Reason::Unreachable, &error.to_string(), String::new()))?;
     let wanted = Wanted {
         programs: settings
@@ -158,11 +158,4 @@ async fn told(settings: &Settings, transport: Transport, failure: Failure) -> Ta
             TargetError::new(&settings.id, reason, last, said.clone())
         }
     }
-}
-
-/// Returns a random mark of letters and digits.
-fn mark() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }

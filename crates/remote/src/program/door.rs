@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::unistd::geteuid;
-use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Mutex;
@@ -15,7 +14,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::installed::{entries, is_dead};
 use crate::messages::Token;
+use crate::random::{random, random_name};
 use capture::private_parent;
 
 /// Time a visitor has for its words.
@@ -53,11 +54,7 @@ pub struct Passed {
 impl Door {
     /// Opens the socket in the first place that takes one.
     pub fn open() -> io::Result<Self> {
-        let mut token = [0; 32];
-        let filled = getrandom(&mut token, GetRandomFlags::empty())?;
-        if filled != token.len() {
-            return Err(io::Error::other("the system has no random numbers"));
-        }
+        let token = random()?;
         let mut failed = io::Error::from(io::ErrorKind::NotFound);
         for place in places() {
             match Self::open_in(&place) {
@@ -73,9 +70,7 @@ impl Door {
     }
 
     fn open_in(place: &Path) -> io::Result<(UnixListener, PathBuf)> {
-        let mut name = [0; 8];
-        getrandom(&mut name, GetRandomFlags::empty())?;
-        let name = format!("{}{:016x}{}", NAME[0], u64::from_ne_bytes(name), NAME[1]);
+        let name = format!("{}{}{}", NAME[0], random_name::<8>()?, NAME[1]);
         let parent = private_parent(place).map_err(io::Error::other)?;
         remove_left(&parent);
         let path = parent.join(name);
@@ -154,17 +149,13 @@ impl Drop for Door {
 
 /// Removes the sockets of programs that were killed: nobody listens there.
 fn remove_left(parent: &Path) {
-    for entry in parent.read_dir().into_iter().flatten().flatten().take(MOST) {
-        let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with(NAME[0]) && name.ends_with(NAME[1]));
-        let is_refused = |path: &Path| {
-            std::os::unix::net::UnixStream::connect(path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        };
-        if is_ours && is_refused(&entry.path()) {
-            // Another program may be faster.
-            let _gone = std::fs::remove_file(entry.path());
-        }
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(NAME[0]) && name.ends_with(NAME[1])
+    };
+    for path in entries(parent).take(MOST).filter(|path| is_ours(path) && is_dead(path)) {
+        // Another program may be faster.
+        let _gone = std::fs::remove_file(path);
     }
 }
 

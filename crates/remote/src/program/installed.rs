@@ -86,7 +86,8 @@ pub fn remove_unused(places: &[PathBuf], name: &std::ffi::OsStr) {
     }
 }
 
-fn is_dead(socket: &Path) -> bool {
+/// Returns whether nobody listens at a socket: its program was killed.
+pub fn is_dead(socket: &Path) -> bool {
     UnixStream::connect(socket).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
@@ -111,6 +112,7 @@ fn is_hex(name: &str, length: usize) -> bool {
     name.len() == length && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+/// Returns what is in a directory.
+pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }

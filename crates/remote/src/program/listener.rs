@@ -81,7 +81,7 @@ impl Listener for Wire {
     fn data(&self, text: String) {
         let Some(terminal) = &self.terminal else { return };
         let cost = cost(text.len());
-        // Text that no link takes is lost with its run.
+        // After text that a full mailbox does not take, the terminal is heard no more.
         let sent = self.send(&Event::Data(text));
         if sent && self.credit.spend(cost) {
             terminal.heard();

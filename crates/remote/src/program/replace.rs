@@ -6,9 +6,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::refusal::Refusal;
+use crate::random::random_name;
 
 /// The bits of a mode.
 pub const MODE: u32 = 0o7777;
@@ -141,9 +141,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
 
 /// Makes a file of a new name in a directory.
 fn beside(directory: &Path) -> io::Result<(File, PathBuf)> {
-    let mut name = [0; 8];
-    getrandom(&mut name, GetRandomFlags::empty())?;
-    let path = directory.join(format!(".agent-bash-{:016x}", u64::from_ne_bytes(name)));
+    let path = directory.join(format!(".agent-bash-{}", random_name::<8>()?));
     let file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     Ok((file, path))
 }

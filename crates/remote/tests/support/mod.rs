@@ -149,20 +149,7 @@ pub fn begin(
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw, "test", None).expect("a command that may run");
-    let (command, cwd, options) = (command.into(), cwd.into(), options.into());
-    let run = start(
-        Order {
-            mark: String::new(),
-            command,
-            cwd,
-            options,
-            stdin: None,
-            place: Place::Shell,
-            registry: None,
-            background: false,
-        },
-        judged,
-    );
+    let run = start(Order { cwd: cwd.into(), ..own::order(command, options) }, judged);
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
@@ -193,16 +180,7 @@ impl Run {
 }
 
 pub fn order(command: &str) -> Order {
-    Order {
-        mark: String::new(),
-        command: command.into(),
-        cwd: "/".into(),
-        options: "{}".into(),
-        stdin: None,
-        place: Place::Shell,
-        registry: None,
-        background: false,
-    }
+    own::order(command, "{}")
 }
 
 pub fn judgement() -> Judged {

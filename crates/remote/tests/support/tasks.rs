@@ -9,7 +9,7 @@ use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
 use remote::client::{Address, Distant, DistantRegistry, Program, Quoting, Settings, State, Target};
-use remote::{Opening, Order, Place};
+use remote::{Opening, Order};
 use runner::registry::Watcher;
 use runner::request::RawOptions;
 use runner::run::outcome::Outcome;
@@ -118,17 +118,7 @@ impl Listener for Taker {
 }
 
 pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> Order {
-    let (command, options) = (command.to_owned(), options.to_owned());
-    Order {
-        mark: String::new(),
-        command,
-        cwd: "/".into(),
-        options,
-        stdin: None,
-        place: Place::Shell,
-        registry,
-        background,
-    }
+    Order { registry, background, ..own::order(command, options) }
 }
 
 /// Runs a command as the addon does.

@@ -1,0 +1,141 @@
+//! A session on a target.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+use super::ask::Unanswered;
+use super::connect::Begun;
+use super::happenings::Happened;
+use super::run::Distant;
+use super::target::{State, Target};
+use crate::messages::{Ask, OfSession, Place};
+use runner::error::Error;
+use runner::run::outcome::Status;
+
+/// The number of the last session of this process.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// The note of the first command after a loss.
+const GONE: &str = "the state of the session is gone with the program of its target; its directory is kept";
+
+/// A session on a target. In each new program there it begins again, in its last directory.
+pub struct DistantSession {
+    target: Arc<Target>,
+    number: u64,
+    /// The run of the question that begins it.
+    run: u64,
+    first: String,
+    known: Mutex<Known>,
+    /// Notified when the session is closed.
+    closed: Notify,
+}
+
+/// What is known of a session.
+struct Known {
+    /// The directory that the last command has left.
+    cwd: String,
+    /// Whether a command may have left more than a directory.
+    has_state: bool,
+    /// Whether that was lost, and no command has told so.
+    is_lost: bool,
+}
+
+impl DistantSession {
+    /// Begins a session in this directory there. `runtime` drives what happens to it.
+    ///
+    /// # Errors
+    /// If the target was closed.
+    pub fn begin(target: &Arc<Target>, cwd: String, runtime: &Handle) -> Result<Arc<Self>, Error> {
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        let begun = target.begin_standing(Ask::Session(number, OfSession::Begin(cwd.clone())))?;
+        let known = Known { cwd: cwd.clone(), has_state: false, is_lost: false };
+        let session = Arc::new(Self {
+            target: Arc::clone(target),
+            number,
+            run: begun.run,
+            first: cwd,
+            known: Mutex::new(known),
+            closed: Notify::new(),
+        });
+        runtime.spawn(Arc::clone(&session).follow(begun));
+        Ok(session)
+    }
+
+    /// Returns the place of its commands.
+    pub fn place(&self) -> Place {
+        self.known().has_state = true;
+        Place::Session(self.number)
+    }
+
+    /// Returns the directory that the last command has left.
+    pub fn cwd(&self) -> String {
+        self.known().cwd.clone()
+    }
+
+    /// Takes over what a command has left, and adds a note to it if what earlier ones have left is gone.
+    pub fn ended(&self, ended: &mut Distant) {
+        let Distant::Outcome(outcome, cwd) = ended else { return };
+        if let Some(cwd) = cwd {
+            self.leave(cwd.clone());
+        }
+        let mut known = self.known();
+        if known.is_lost && outcome.status != Status::Lost {
+            known.is_lost = false;
+            outcome.notes.push(GONE.to_owned());
+        }
+    }
+
+    /// Forgets all state when its turn comes.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub fn reset(self: &Arc<Self>) -> impl Future<Output = Result<(), Unanswered>> + Send + 'static {
+        let (asked, this) = (self.target.ask(Ask::Session(self.number, OfSession::Reset)), Arc::clone(self));
+        async move {
+            asked.await?;
+            this.leave(this.first.clone());
+            let mut known = this.known();
+            (known.has_state, known.is_lost) = (false, false);
+            Ok(())
+        }
+    }
+
+    /// Refuses further commands. May be called again.
+    pub fn close(self: &Arc<Self>, runtime: &Handle) {
+        if matches!(self.target.state(), State::Connected | State::Disconnected) {
+            runtime.spawn(self.target.ask(Ask::Session(self.number, OfSession::Close)));
+        }
+        self.closed.notify_one();
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the directory in which it begins again.
+    fn leave(&self, cwd: String) {
+        self.target.outbox.stand_as(self.run, Ask::Session(self.number, OfSession::Begin(cwd.clone())));
+        self.known().cwd = cwd;
+    }
+
+    /// Follows what happens to it until it is closed, and begins again in later programs as long.
+    async fn follow(self: Arc<Self>, mut begun: Begun) {
+        loop {
+            let happened = tokio::select! {
+                happened = begun.happened.recv() => happened,
+                () = self.closed.notified() => None,
+            };
+            match happened {
+                Some(Happened::Lost(_)) => {
+                    let mut known = self.known();
+                    known.is_lost |= known.has_state;
+                }
+                Some(Happened::Event(_) | Happened::Unreachable(_)) => {}
+                None => return,
+            }
+        }
+    }
+}
