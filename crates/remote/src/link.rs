@@ -25,6 +25,8 @@ pub struct Link {
     input: AsyncFd<OwnedFd>,
     output: AsyncFd<OwnedFd>,
     frames: Frames,
+    /// Frames that were taken from the mailbox and not written.
+    unsent: Vec<u8>,
 }
 
 /// Why a link carries nothing more.
@@ -67,7 +69,7 @@ impl Link {
         sys::set_nonblocking(&input)?;
         sys::set_nonblocking(&output)?;
         let (input, output) = (sys::watch(input, Interest::READABLE)?, sys::watch(output, Interest::WRITABLE)?);
-        Ok(Self { input, output, frames: Frames::default() })
+        Ok(Self { input, output, frames: Frames::default(), unsent: Vec::new() })
     }
 
     /// Sends a greeting, in as many frames as it needs.
@@ -147,17 +149,17 @@ impl Link {
 }
 
 /// Passes frames between a link and the mailbox until the link ends. `alive`: silence that counts as a cut.
-/// `on_message` takes each message that arrives.
+/// `on_message` takes each message that arrives. After this was given up, it goes on over the same link.
 pub async fn carry(
     link: &mut Link,
     post: &Post,
     alive: Duration,
     on_message: impl FnMut(Message) -> Result<(), LinkError>,
 ) -> Cut {
-    let Link { input, output, frames } = link;
+    let Link { input, output, frames, unsent } = link;
     tokio::select! {
         cut = receive(input, frames, post, alive, on_message) => cut,
-        cut = send(output, post, alive / 3) => cut,
+        cut = send(output, unsent, post, alive / 3) => cut,
     }
 }
 
@@ -196,15 +198,16 @@ async fn receive(
     }
 }
 
-async fn send(output: &AsyncFd<OwnedFd>, post: &Post, beat: Duration) -> Cut {
-    let mut buffer = Vec::new();
+async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &Post, beat: Duration) -> Cut {
     loop {
-        buffer.clear();
-        if timeout(beat, post.fill(&mut buffer)).await.is_err() {
-            post.beat(&mut buffer);
+        if unsent.is_empty() && timeout(beat, post.fill(unsent)).await.is_err() {
+            post.beat(unsent);
         }
-        if let Err(error) = write_all(output, &buffer).await {
-            return Cut::Lost(error);
+        while !unsent.is_empty() {
+            match write(output, unsent).await {
+                Ok(count) => drop(unsent.drain(..count)),
+                Err(error) => return Cut::Lost(error),
+            }
         }
     }
 }
@@ -224,13 +227,19 @@ pub(crate) async fn read(input: &AsyncFd<OwnedFd>, buffer: &mut [u8]) -> io::Res
 
 async fn write_all(output: &AsyncFd<OwnedFd>, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
+        bytes = &bytes[write(output, bytes).await?..];
+    }
+    Ok(())
+}
+
+/// Writes some of the bytes.
+async fn write(output: &AsyncFd<OwnedFd>, bytes: &[u8]) -> io::Result<usize> {
+    loop {
         let mut ready = output.writable().await?;
         match ready.try_io(|output| Ok(nix::unistd::write(output, bytes)?)) {
-            Ok(Ok(count)) => bytes = &bytes[count..],
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(Err(error)) => return Err(error),
+            Ok(written) => return written,
             Err(_not_ready) => {}
         }
     }
-    Ok(())
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use protocol::task::Task;
 use remote::{
-    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Opening, Order, Part, Place, Post,
-    RegistryAnswer, RegistryAsk, Resume, ToProgram, carry, decode, encode,
+    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Opening, Order, Part, Post, RegistryAnswer,
+    RegistryAsk, Resume, ToProgram, carry, decode, encode,
 };
 use runner::run::outcome::{Outcome, Status};
 use tokio::time::timeout;
@@ -67,17 +67,7 @@ async fn begin(lease_ms: u64) -> Started {
 }
 
 fn order(command: &str, options: &str) -> Call {
-    let (command, options) = (command.to_owned(), options.to_owned());
-    Call::Run(Box::new(Order {
-        mark: String::new(),
-        command,
-        cwd: "/".into(),
-        options,
-        stdin: None,
-        place: Place::Shell,
-        registry: None,
-        background: false,
-    }))
+    Call::Run(Box::new(own::order(command, options)))
 }
 
 /// Serves the link until this event comes, and answers output if `takes`.
@@ -210,7 +200,8 @@ async fn resume(post: &Post, facts: &Facts) -> (Child, Link) {
 async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
     let Started { mut child, mut link, facts } = begin(30_000).await;
     let post = Post::default();
-    post.send(1, &order("for i in {1..3000}; do echo line $i; done", r#"{"live":true}"#)).expect("room");
+    // More than the credit: the command cannot end before its host has taken some.
+    post.send(1, &order("seq -f 'line %.0f' 200000", r#"{"live":true}"#)).expect("room");
     let (mut text, mut ended) = (String::new(), None);
     let mut later = Vec::new();
     for cut in 1..=6 {
@@ -221,7 +212,7 @@ async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
                 Event::Ended(outcome, _) => ended = Some(outcome),
                 other => panic!("{other:?}"),
             }
-            (ended.is_some() || cut < 6 && text.len() > cut * 4_000).then_some(())
+            (ended.is_some() || cut < 6 && text.len() > cut * 100_000).then_some(())
         })
         .await;
         if ended.is_some() {
@@ -233,7 +224,7 @@ async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
         link = new;
     }
     assert!(!later.is_empty());
-    let whole: String = (1..=3000).map(|line| format!("line {line}\n")).collect();
+    let whole: String = (1..=200_000).map(|line| format!("line {line}\n")).collect();
     assert_eq!((text == whole, ended.and_then(|outcome| outcome.exit_code)), (true, Some(0)));
     // Those that have passed an old link on go with it.
     let last = later.pop();
@@ -346,8 +337,8 @@ async fn events_of_a_registry_wait_for_a_host_that_takes_none() {
     post.send(1, &ask(RegistryAsk::Open(opening))).expect("room");
     let long = "x".repeat(100_000);
     for run in 2..2 + TASKS {
-        let Call::Run(order) = order(&format!(": {long}"), "{}") else { panic!("an order") };
-        post.send(run, &Call::Run(Box::new(Order { registry: Some(1), background: true, ..*order }))).expect("room");
+        let order = own::order(&format!(": {long}"), "{}");
+        post.send(run, &Call::Run(Box::new(Order { registry: Some(1), background: true, ..order }))).expect("room");
     }
     // Each list is asked for until no task runs.
     let (mut lists, mut told, mut paid) = (100, 0, 0);
