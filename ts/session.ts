@@ -133,7 +133,7 @@ export class BashSession {
       target: this.#options.target?.id,
     } satisfies Omit<Call<'result', unknown>, 'answer'>;
     const inDirectory = (result: BashResult, cwd: string | undefined) =>
-      ({ ...result, cwd: cwd ?? '' }) as SessionResult;
+      ({ ...result, cwd: cwd ?? this.cwd }) as SessionResult;
     const ran = isUnfinished(all)
       ? settled({ ...call, answer: (event) => event }).then(async (event) =>
           inDirectory(await finished(event, text, all), event.cwd),

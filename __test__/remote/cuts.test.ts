@@ -87,7 +87,9 @@ describe('a cut', () => {
     const { target } = await place();
     await using session = new BashSession({ target });
     await session.run('cd /usr; X=1');
+    const lost = new Promise((resolve) => target.on('lost', resolve));
     process.kill(target.info.pid, 'SIGKILL');
+    await lost;
     const first = await session.run('echo "[$X]"; pwd');
     expect(first).toMatchObject({ stdout: '[]\n/usr\n', cwd: '/usr' });
     expect(first.notes).toStrictEqual([expect.stringMatching(/^the state of the session is gone/)]);

@@ -195,6 +195,11 @@ impl Outbox {
         self.take_back(run)
     }
 
+    /// Returns whether a run has not begun yet.
+    pub fn is_unbegun(&self, run: u64) -> bool {
+        self.waiting().unbegun.contains(&run)
+    }
+
     /// Returns the runs that have never begun.
     pub fn unbegun(&self) -> Vec<u64> {
         self.waiting().held.iter().filter(|held| held.is_first).map(|held| held.run).collect()

@@ -121,7 +121,7 @@ impl DistantRun {
             }
         };
         if let (Some(entry), Distant::Outcome(outcome, _)) = (entry, &distant) {
-            entry.close(outcome);
+            entry.close(outcome).await;
         }
         distant
     }
@@ -148,7 +148,7 @@ impl DistantRun {
         let mut abort_by: Option<Instant> = None;
         loop {
             let down = *state.borrow_and_update() == State::Disconnected;
-            was_cut |= down;
+            was_cut |= down && !target.outbox.is_unbegun(*run);
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::entered::end_of;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::entered::{PATIENCE, end_of};
 use super::entry::{opening, refused, sweep_when_due};
 use super::guard;
 use super::outcome::{Outcome, Status};
@@ -48,7 +51,7 @@ pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<
     let entry = request.entry.as_ref().and_then(|entry| {
         let opening = opening(entry, &request, None).ok()?;
         let (opening, run) = ((*opening).clone(), request.mark.clone());
-        Some(DistantEntry { opening, run, is_open: AtomicBool::new(false) })
+        Some(DistantEntry { opening, run, start: Mutex::default() })
     });
     let outcome = Outcome::not_started(&request);
     let Request { grace, sanitize, aborted, .. } = request;
@@ -60,25 +63,30 @@ pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<
 pub struct DistantEntry {
     opening: Opening,
     run: String,
-    /// Whether its start was written.
-    is_open: AtomicBool,
+    /// The write of its start. `None`: it has not begun.
+    start: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl DistantEntry {
     /// Writes the start. Called when the command has started.
     pub fn open(&self) {
-        if !self.is_open.swap(true, Ordering::Relaxed) {
-            self.write(self.line());
+        let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        if start.is_none() {
+            *start = self.write(self.line());
         }
     }
 
     /// Writes the end. A command that was not started has no entry.
-    pub fn close(&self, outcome: &Outcome) {
-        let is_open = self.is_open.load(Ordering::Relaxed);
-        if outcome.pid == 0 && !is_open && outcome.status != Status::Lost {
+    pub async fn close(&self, outcome: &Outcome) {
+        let start = self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if outcome.pid == 0 && start.is_none() && outcome.status != Status::Lost {
             return;
         }
-        let line = if is_open { Line::of(&self.run) } else { self.line() };
+        let line = if start.is_some() { Line::of(&self.run) } else { self.line() };
+        if let Some(start) = start {
+            // The start stands before the end. A disk that does not answer holds nothing up.
+            let _written = timeout(PATIENCE, start).await;
+        }
         let task = outcome.background.as_ref().map(|(task, store)| TaskOf {
             id: task.id.clone().into(),
             log: store.log_path(&task.id).to_string_lossy().into_owned().into(),
@@ -91,18 +99,18 @@ impl DistantEntry {
             reused: outcome.reused.as_ref().map(|reused| Cow::Owned(reused.run_id.clone())),
             ..Note::default()
         };
-        self.write(line.with("end", &end_of(outcome)).with("note", &note));
+        // A reader in this process waits for it.
+        drop(self.write(line.with("end", &end_of(outcome)).with("note", &note)));
     }
 
     fn line(&self) -> Line {
         Line::of(&self.run).with("shim", &own_shim()).with_json("start", &self.opening.start)
     }
 
-    fn write(&self, line: Line) {
-        let Ok(helpers) = Helpers::shared() else { return };
+    fn write(&self, line: Line) -> Option<JoinHandle<()>> {
+        let helpers = Helpers::shared().ok()?;
         let directory = &self.opening.directory;
         sweep_when_due(helpers, directory);
-        // A reader in this process waits for it.
-        drop(append(helpers, directory.clone(), self.opening.at, line.finish()));
+        Some(append(helpers, directory.clone(), self.opening.at, line.finish()))
     }
 }

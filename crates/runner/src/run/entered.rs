@@ -15,7 +15,7 @@ use ledger::{End, Line, Note, Silence, State};
 use protocol::task::{Task, now_ms};
 
 /// Time for which a result waits for its note to be written. A disk that does not answer holds nothing up.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(super) const PATIENCE: Duration = Duration::from_millis(50);
 
 impl Launch {
     /// Opens the entry of the command, if it gets one. Called right before the command starts.
