@@ -49,7 +49,7 @@ function tasksOf(registry: BackgroundRegistry): BackgroundTask[] {
 export function notice(task: BackgroundTask, cursor: number | undefined): string {
   const command = [...task.command.replace(/\s+/g, ' ').trim()];
   const shown = command.slice(0, COMMAND_LENGTH).join('') + (command.length > COMMAND_LENGTH ? '…' : '');
-  const lines = linesFrom(task.logPath, cursor ?? 0);
+  const lines = linesFrom(task, cursor ?? 0);
   const written = lines === null ? '' : ` ${lines} ${cursor === undefined ? 'lines' : 'new lines since last check'}.`;
   return `[Background process ${task.pid} (${shown}) has ended: ${closingWords(task)}.${written} Full output: ${task.logPath}]`;
 }

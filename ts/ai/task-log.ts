@@ -10,8 +10,10 @@ const CLOSING = /\[background process ([^\n]*)\]\n?$/;
 const CLOSING_BYTES = 512;
 
 /** Returns how a task ended, in the words that close its log. */
-export function closingWords({ logPath, state, exitCode, signal }: BackgroundTask): string {
-  const written = CLOSING.exec(readAt(logPath, -CLOSING_BYTES, CLOSING_BYTES)?.toString() ?? '')?.[1];
+export function closingWords({ logPath, state, exitCode, signal, target }: BackgroundTask): string {
+  // The log of a task of a target is there.
+  const end = target === null ? readAt(logPath, -CLOSING_BYTES, CLOSING_BYTES) : null;
+  const written = CLOSING.exec(end?.toString() ?? '')?.[1];
   if (written !== undefined) return written;
   if (state === 'exited') return exitCode === 0 ? 'completed' : `failed: exit code ${exitCode}`;
   return state === 'killed' ? `killed: ${signal ?? `exit code ${exitCode}`}` : state;
@@ -19,9 +21,10 @@ export function closingWords({ logPath, state, exitCode, signal }: BackgroundTas
 
 /**
  * Counts the lines that an ended task wrote after this byte of its log. Returns `'more than N'` past 8 MiB and `null`
- * without a log.
+ * without a log on this machine.
  */
-export function linesFrom(logPath: string, cursor: number): string | null {
+export function linesFrom({ logPath, target }: BackgroundTask, cursor: number): string | null {
+  if (target !== null) return null;
   let lines = 0;
   let end: Buffer = Buffer.alloc(0);
   for (let read = 0; read < COUNTED_BYTES; read += PIECE_BYTES) {

@@ -31,7 +31,9 @@ export function isUnfinished({ reduce, taps, mode }: BashOptions): boolean {
  */
 export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
   const { [KEEPING]: keeping = ofProcess() } = options as BashOptions & Kept;
-  const result = await withTap(resultOf(event, options), () => keeperOf(keeping.store) as InnerKeeper);
+  const told = resultOf(event, options);
+  // Files that a target names are there.
+  const result = told.target === null ? await withTap(told, () => keeperOf(keeping.store) as InnerKeeper) : told;
   const draft = result.view as NativeView | null;
   return draft === null ? result : { ...result, view: await viewOfResult(result, draft, command, options) };
 }
@@ -44,10 +46,12 @@ function viewOfResult(
 ): View | null | Promise<View | null> {
   // Lines that the model reads elsewhere are not missing.
   if (draft.elided.every(({ why }) => why === 'seen')) return viewOf(draft);
-  const { stdout, stderr, exitCode, confinement } = result;
+  const { stdout, stderr, exitCode, confinement, target } = result;
   const folded = () => foldedView({ stdout, stderr, command, exitCode });
-  // A confined command may not see the file, and would be the only way to it.
-  if (!keeping.recall && confinement !== null) return folded();
+  // A command that is confined, or on a target, may not see the file, and would be the only way to it.
+  if (!keeping.recall && (confinement !== null || target !== null)) return folded();
+  const whole = wholeOfResult(result, draft);
+  if (target !== null && whole.sources.some((source) => 'path' in source)) return folded();
   const keeper = keeperOf(keeping.store) as InnerKeeper;
-  return keeper.keep(wholeOfResult(result, draft), draft, keeping.recall).then((view) => view ?? folded());
+  return keeper.keep(whole, draft, keeping.recall).then((view) => view ?? folded());
 }

@@ -181,8 +181,7 @@ class ConnectedTarget implements Target {
       opened = this.#native.forward(host, port, localPort);
       return opened;
     });
-    const close = () =>
-      settled({ begin: () => this.#native.closePort(opened), kind: 'done', answer: () => undefined });
+    const close = () => settled({ begin: () => this.#native.closePort(opened), kind: 'done', answer: () => undefined });
     return { port: own, url: `http://127.0.0.1:${own}`, close };
   }
 

@@ -21,14 +21,13 @@ const nonEmpty: Check = (value, name) => {
 
 /** A name, or an object with these options. */
 const nameOr = (check: Check): Check =>
-  Object.assign(
-    (value: unknown, name: string) => {
-      if (typeof value !== 'string') check(value, name);
-    },
-    check.fields && { fields: check.fields },
-  );
+  Object.assign((value: unknown, name: string) => {
+    if (typeof value !== 'string') check(value, name);
+  }, check.fields && { fields: check.fields });
 
-const CONTAINER = nameOr(fields<ContainerAddress>({ container: type('string'), user: type('string'), program: strings }));
+const CONTAINER = nameOr(
+  fields<ContainerAddress>({ container: type('string'), user: type('string'), program: strings }),
+);
 
 const ADDRESS = {
   ssh: nameOr(
@@ -85,7 +84,8 @@ export function checkConnect(to: unknown): asserts to is TargetAddress & Connect
   }
   if (kind === 'command' || typeof given[kind] === 'string') return;
   const name = NAMES[kind];
-  if ((given[kind] as Record<string, unknown>)[name] === undefined) throw invalid(`${kind}.${name}`, undefined, 'a name');
+  if ((given[kind] as Record<string, unknown>)[name] === undefined)
+    throw invalid(`${kind}.${name}`, undefined, 'a name');
 }
 
 /** Returns a checked address for the addon, as JSON. */

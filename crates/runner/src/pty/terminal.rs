@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::data::Data;
-use super::input::Input;
+use super::input::{Input, Piece};
 use super::screen::{Screen, Shown, Styled};
 use super::text::Text;
 use sys::TerminalSize;
@@ -159,6 +159,18 @@ impl Terminal {
             }
             Stage::New | Stage::Open(_) | Stage::Ended => false,
         }
+    }
+
+    /// Sends input to a program of another machine. Returns it if the program is not there.
+    pub(super) fn type_there(&self, piece: Piece) -> Option<Piece> {
+        let inner = self.inner();
+        let Stage::There(sender) = &inner.stage else { return Some(piece) };
+        let what = ForProgram::Type(piece.bytes.clone());
+        // It is queued first, since the program may acknowledge it at once.
+        self.input.state().queue.push_back(piece);
+        // The program may just have ended.
+        let _gone = sender.send(what);
+        None
     }
 
     /// Replaces the pseudo-terminal by a pseudo-terminal of this directory, before a program is started in it. The

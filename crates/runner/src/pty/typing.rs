@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::input::{Piece, is_answer};
-use super::terminal::{ForProgram, Terminal, TerminalError};
+use super::terminal::{Terminal, TerminalError};
 
 /// Time between two attempts to type. A terminal may take more without reporting it.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
@@ -28,17 +28,14 @@ impl Terminal {
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
     pub fn write(&self, bytes: Vec<u8>) -> Result<Option<oneshot::Receiver<()>>, TerminalError> {
         let (done, typed) = oneshot::channel();
-        if self.send_there(ForProgram::Type(bytes.clone())) {
-            self.input.state().queue.push_back(Piece { bytes, typed: 0, done: Some(done) });
-            return Ok(Some(typed));
-        }
+        let Some(piece) = self.type_there(Piece { bytes, typed: 0, done: Some(done) }) else { return Ok(Some(typed)) };
         self.with_master(|master| {
             let mut state = self.input.state();
-            if is_answer(&bytes) {
+            if is_answer(&piece.bytes) {
                 state.answer = None;
             }
             let first = state.queue.is_empty();
-            state.queue.push_back(Piece { bytes, typed: 0, done: Some(done) });
+            state.queue.push_back(piece);
             // The bytes are typed at once if possible, so that no other thread has to be woken for a key.
             if first {
                 let _ = state.pump(master);

@@ -71,6 +71,8 @@ impl<'a, L: Listener> Output<'a, L> {
         if self.request.starts {
             self.listener.started(pid, &self.request.cwd);
         }
+        // A program may have written before its pid was known.
+        self.deliver_data();
     }
 
     /// Handles the exit of the shell.
