@@ -3,7 +3,7 @@ import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
 import { StreamsEnd, streamsIn } from './core/streams.ts';
 import { Observer } from './observe/observer.ts';
-import { checkOptions } from './options.ts';
+import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
@@ -17,6 +17,7 @@ import type { BashOptions } from './types.ts';
  */
 export async function run(command: string, options: BashOptions = {}): Promise<BashResult> {
   checkOptions('bash', command, options);
+  checkPlace(options);
   const given = withRegistry(options);
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options));

@@ -186,13 +186,12 @@ export function checkOptions(
     const value = given[name];
     if (value !== undefined) checks[name]?.(value, name);
   }
-  checkPlace(given);
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
 }
 
-/** Checks what depends on the machine that runs the command. */
-function checkPlace({ target, registry, spill }: BashOptions): void {
+/** Checks what depends on the machine that runs the command. Its options were checked. */
+export function checkPlace({ target, registry, spill }: BashOptions): void {
   const place = (given: BashOptions['target']) => (given ? `the target ${given.id}` : 'this machine');
   if (registry !== undefined && handleOf(registry)?.target !== target) {
     const problem = `registry: its tasks run on ${place(handleOf(registry)?.target)}, and the command on ${place(target)}`;

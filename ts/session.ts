@@ -9,7 +9,7 @@ import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
 import { Observer } from './observe/observer.ts';
-import { checkOptions } from './options.ts';
+import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
@@ -55,6 +55,7 @@ export class BashSession {
    */
   constructor(options: BashOptions = {}) {
     checkOptions('BashSession', '', options);
+    checkPlace(options);
     this.#options = { ...options };
     const first = directoryOf(options);
     const there = thereOf(options.target);
@@ -89,15 +90,15 @@ export class BashSession {
    * @example const { stdout, cwd } = await session.run('cd src && ls');
    */
   async run(command: string, options: BashOptions = {}): Promise<SessionResult> {
-    const { target } = this.#options;
-    if (options.target !== undefined && options.target !== target) {
-      throw invalid('target', options.target?.id, "the session's own, which is that of its constructor");
+    checkOptions('BashSession.run', command, options);
+    if (options.target !== undefined && options.target !== this.#options.target) {
+      throw invalid('target', options.target.id, "the session's own, which is that of its constructor");
     }
-    checkOptions('BashSession.run', command, target ? { ...options, target } : options);
     if (this.#closed) throw closed();
     const { env: _, cwd, ...over } = options;
     const given = Object.entries(over).filter(([, value]) => value !== undefined);
     const shared = withRegistry({ ...this.#options, ...Object.fromEntries(given) });
+    checkPlace(shared);
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
     const kind = shared.mode === 'background' ? 'task' : 'session';
     const observer = Observer.of(kind, command, shared, () => own || this.cwd);

@@ -43,6 +43,7 @@ describe('start returns at once', () => {
       exitCode: null,
       signal: null,
       endedAt: null,
+      target: null,
     });
     expect(Math.abs(task.startedAt - before)).toBeLessThan(HANG);
     expect(structuredClone(task)).toStrictEqual(task);

@@ -38,6 +38,7 @@ describe('an entry of the ledger', () => {
       reused: null,
       outputPath: null,
       taskId: null,
+      target: null,
     });
     expect(entry.startedAt).toBeGreaterThanOrEqual(before - 1);
     expect(entry.endedAt ?? 0).toBeGreaterThanOrEqual(entry.startedAt);

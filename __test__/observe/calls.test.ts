@@ -76,7 +76,8 @@ describe.each(WAYS)('%s', (_way, kind, start) => {
     await hears('exit');
     await hears('return');
     const [call] = told;
-    expect(call).toEqual({ name: 'call', id: call?.id, kind, command: 'exit 3', args: [], actor: null, env: {} });
+    const asked = { command: 'exit 3', args: [], actor: null, target: null, env: {} };
+    expect(call).toEqual({ name: 'call', id: call?.id, kind, ...asked });
     const returned = told.filter(({ name }) => name === 'return');
     expect(returned).toEqual([expect.objectContaining({ id: call?.id, kind, pid: expect.any(Number), code: null })]);
     const exit = told.find(({ name }) => name === 'exit');

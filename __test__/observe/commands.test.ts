@@ -11,7 +11,7 @@ test('a command reports its start, its output and its end, in this order and bef
   const result = await bash(command, { cwd });
   expect(names()[0]).toBe('start');
   expect(names().at(-1)).toBe('exit');
-  const shared = { id: told[0]?.id, kind: 'command', pid: result.pid };
+  const shared = { id: told[0]?.id, kind: 'command', pid: result.pid, target: null };
   expect(told[0]).toEqual({ name: 'start', ...shared, command, args: [], cwd });
   expect(told.slice(1, -1)).toEqual(
     expect.arrayContaining([
@@ -90,7 +90,8 @@ test('an abort is reported when it happens, a time limit when it has ended the c
   const run = bash('trap "" TERM; echo ready; while :; do sleep .05; done', { signal: stop.signal, graceMs: 500 });
   const { id, pid } = await hears('output');
   stop.abort();
-  expect(of('kill')).toEqual([{ name: 'kill', id, kind: 'command', pid, reason: 'abort', signal: null }]);
+  const shared = { id, kind: 'command', pid, target: null };
+  expect(of('kill')).toEqual([{ name: 'kill', ...shared, reason: 'abort', signal: null }]);
   expect(of('exit')).toEqual([]);
   await run;
   expect(of('exit')).toMatchObject([{ id, status: 'aborted', exitCode: 130, signal: 'SIGKILL' }]);

@@ -19,7 +19,7 @@ test('a task tells of its start, its output and its end', async () => {
   const command = 'echo one; sleep .1; echo two; exit 3';
   const { id, pid } = await registry.start(command, { cwd });
   await hears('exit');
-  const shared = { id, kind: 'task', pid };
+  const shared = { id, kind: 'task', pid, target: null };
   expect(told[0]).toEqual({ name: 'start', ...shared, command, args: [], cwd });
   expect(told.slice(1, -1).map(({ name, id, stream }) => [name, id, stream])).toEqual(
     told.slice(1, -1).map(() => ['output', id, 'stdout']),

@@ -286,27 +286,24 @@ describe('the ledger', () => {
   });
 
   test('has a command whose host was killed as lost', async () => {
-    const state = stateFolder();
-    const seconds = mark();
-    const { pid, process: child } = host(
+    const env = { XDG_STATE_HOME: stateFolder() };
+    const command = `sleep ${mark()}`;
+    const read = 'for await (const { state, command } of readLedger({ follow })) console.log(state, command);';
+    const running = host(
       `
-      import { connect } from 'agent-bash';
+      import { connect, readLedger } from 'agent-bash';
       const target = await connect(${JSON.stringify(addressOf(folder()))});
-      void bash('sleep ${seconds}', { target, ledger: true });
+      void bash('${command}', { target, ledger: true });
+      const follow = true;
+      ${read}
     `,
-      { env: { XDG_STATE_HOME: state } },
+      { env },
     );
-    await until(() => sleepers(seconds).length === 1);
-    child.kill('SIGKILL');
-    await until(() => !alive(pid));
-    const reader = host(
-      `
-      import { readLedger } from 'agent-bash';
-      for await (const { state, command } of readLedger()) console.log(state, command);
-    `,
-      { env: { XDG_STATE_HOME: state } },
-    );
+    await running.says(/running/);
+    running.process.kill('SIGKILL');
+    await until(() => !alive(running.pid));
+    const reader = host(`import { readLedger } from 'agent-bash';\nconst follow = false;\n${read}`, { env });
     await reader.ended();
-    expect(reader.stdout()).toBe(`lost sleep ${seconds}\n`);
+    expect(reader.stdout()).toBe(`lost ${command}\n`);
   });
 });

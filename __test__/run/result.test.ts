@@ -20,6 +20,7 @@ describe('the shape of a result', () => {
     'stderr',
     'stdout',
     'survivors',
+    'target',
     'timeoutMs',
     'truncation',
     'undo',

@@ -6,7 +6,7 @@ import { loadNative } from '../core/native.ts';
 import type { SignalName } from '../core/signals.ts';
 import { BashError } from '../errors.ts';
 import { Observer } from '../observe/observer.ts';
-import { checkOptions } from '../options.ts';
+import { checkOptions, checkPlace } from '../options.ts';
 import { patternOf } from '../registry/options.ts';
 import { directoryOf, toNative, toThere } from '../request.ts';
 import { type BashResult, resultOf } from '../result.ts';
@@ -44,6 +44,7 @@ export class PtySession {
   constructor(options: TerminalOptions = {}) {
     checkOptions('PtySession', '', options, OF_TERMINALS);
     const { cols = 80, rows = 24, ...others } = options;
+    checkPlace({ ...others, registry: undefined });
     for (const [name, value] of [
       ['mode', others.mode],
       ['onTimeout', others.onTimeout],

@@ -10,7 +10,7 @@ import { BashError, type BashErrorCode } from '../errors.ts';
 import { evidenceOf } from '../evidence/json.ts';
 import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
-import { checkOptions } from '../options.ts';
+import { checkOptions, checkPlace } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
 import { pathOn, TARGET, thereOf } from '../target/handle.ts';
 import type { Target } from '../target/types.ts';
@@ -71,11 +71,12 @@ export class BackgroundRegistry {
    */
   async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
     const { native } = this.#open();
+    checkOptions('BackgroundRegistry.start', command, options);
     const { target } = this.#handle;
     if (options.target !== undefined && options.target !== target) {
-      throw invalid('target', options.target?.id, "the registry's own, which is that of its constructor");
+      throw invalid('target', options.target.id, "the registry's own, which is that of its constructor");
     }
-    checkOptions('BackgroundRegistry.start', command, { ...options, registry: undefined });
+    checkPlace({ target, spill: options.spill });
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...own } = options;
     const rest = target ? { ...own, target } : own;
     const observer = Observer.of('task', command, rest, () => directoryOf(rest));

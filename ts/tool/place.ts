@@ -10,7 +10,7 @@ const FOLDER = '/sandbox';
 const HOME = '/sandbox-home';
 
 /** Options that affect a command and that a sandbox does not support. */
-const NOT_THERE = ['args', 'stdin', 'merge', 'shell', 'limits'] as const;
+const NOT_THERE = ['args', 'stdin', 'merge', 'shell', 'limits', 'target'] as const;
 
 /**
  * Returns the sandbox that commands run in, or `undefined` if they run on this machine or a `run` replaces `bash`.

@@ -131,7 +131,7 @@ fn an_entry_has_every_field_of_the_contract() {
         "silence": { "ms": 500, "waitedFor": "ok?" },
         "evidence": "unproven",
         "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
-        "reused": "r-0", "outputPath": "/tmp/o.log", "taskId": null,
+        "reused": "r-0", "outputPath": "/tmp/o.log", "taskId": null, "target": "ssh:build1",
     });
     assert_eq!(ledger.read(Query::default()), [expected]);
 }
