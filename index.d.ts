@@ -2663,8 +2663,8 @@ interface BashBackgrounded extends BashRun {
   background: BackgroundTask;
 }
 /**
- * The result of a command whose end is not known, with the output that has arrived. Only a command on a target has it:
- * the target was lost, or closed, while the command ran.
+ * The result of a command whose end is not known, with the output that `onOutput` has had. Only a command on a target
+ * has it: the target was lost, or closed, while the command ran.
  */
 interface BashLost extends BashRun {
   /** It is not known how the command ended. */

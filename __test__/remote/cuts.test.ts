@@ -45,13 +45,17 @@ describe('a cut', () => {
   test('ends all there with the lease, and the target heals', async () => {
     const { target, cut, down } = await place({ detachMs: 300 });
     const seconds = mark();
-    const ran = bash(`echo out; sleep ${seconds}`, { target, onOutput: () => {} });
-    await until(() => sleepers(seconds).length === 1);
+    let text = '';
+    const onOutput = (chunk: { text: string }) => {
+      text += chunk.text;
+    };
+    const ran = bash(`echo out; sleep ${seconds}`, { target, onOutput });
+    await until(() => sleepers(seconds).length === 1 && text !== '');
     const { pid } = target.info;
     down(true);
     cut();
     const result = await ran;
-    expect(result).toMatchObject({ status: 'lost', exitCode: null, signal: null, target: 'there' });
+    expect(result).toMatchObject({ status: 'lost', exitCode: null, signal: null, stdout: 'out\n', target: 'there' });
     expect(result.notes).toContainEqual(expect.stringMatching(/^the command is lost: /));
     expect(target.state).toBe('lost');
     await until(() => sleepers(seconds).length === 0);

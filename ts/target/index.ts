@@ -53,13 +53,13 @@ export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Tar
     target.tell(change);
     if (change.turn === 'closed') watchTarget(connected.target, null);
   });
+  target.tell({ turn: 'connected', reason: '', lost: [] });
   try {
     await target.begin(cwd);
   } catch (error) {
     await target.close();
     throw error;
   }
-  target.tell({ turn: 'connected', reason: '', lost: [] });
   keepThere(target, { id: target.id, native, cwd: target.info.cwd, env: env && { ...env } });
   return target;
 }

@@ -9,6 +9,7 @@
 //! | `reason` | why an attempt failed, read from what the transport said |
 //! | `happenings` | what happens to a run there, on its way to the task that follows it |
 //! | `output` | the output of a run, one part at a time to its listener |
+//! | `arrived` | what has arrived of a run whose end is not told |
 //! | `outbox` | the calls for the program, in their order, also while no link is there |
 //! | `begin` | makes a program ours that was reached |
 //! | `target` | a target with its state: connected, disconnected, lost, closed |
@@ -25,6 +26,7 @@
 //! | `uninstall` | the end of the program, with all that is its own |
 
 mod address;
+mod arrived;
 mod ask;
 mod begin;
 mod bootstrap;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::arrived::Arrived;
 use super::connect::Begun;
 use super::error::TargetError;
 use super::happenings::Happened;
@@ -16,6 +17,7 @@ use super::target::{BROKEN, CLOSED, State, Target};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
+use capture::Stream;
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
@@ -49,6 +51,7 @@ pub struct DistantRun {
     begun: Begun,
     /// Its judgement, and its outcome if it is not started.
     judged: Judged,
+    arrived: Arrived,
     shown: Option<Shown>,
 }
 
@@ -65,9 +68,10 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the command is too large.
     pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
+        let arrived = Arrived::new(matches!(order.place, Place::Terminal { .. }));
         let mut begun = self.begin(Call::Run(Box::new(order)))?;
         begun.happened.clean_output(judged.sanitize);
-        Ok(DistantRun { begun, judged, shown: None })
+        Ok(DistantRun { begun, judged, arrived, shown: None })
     }
 
     /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.
@@ -113,11 +117,13 @@ impl DistantRun {
             }
             Ended::Failed(failure) => Distant::Failed(error_of(failure)),
             Ended::Unreachable(error) => Distant::Unreachable(error),
-            Ended::Lost(why) => Distant::Outcome(Box::new(lost(judged, why)), None),
+            Ended::Lost(why) => Distant::Outcome(Box::new(lost(self.arrived.in_outcome(judged), why)), None),
             Ended::NeverBegan => Distant::Outcome(Box::new(judged), None),
             Ended::EndNotTold => {
-                let notes = judged.notes.iter().cloned().chain([NOT_TOLD.to_owned()]).collect();
-                Distant::Outcome(Box::new(Outcome { notes, exit_code: Some(ABORTED), ..judged }), None)
+                let mut outcome = self.arrived.in_outcome(judged);
+                outcome.exit_code = Some(ABORTED);
+                outcome.notes.push(NOT_TOLD.to_owned());
+                Distant::Outcome(Box::new(outcome), None)
             }
         };
         if let (Some(entry), Distant::Outcome(outcome, _)) = (entry, &distant) {
@@ -130,6 +136,7 @@ impl DistantRun {
     async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
         let Begun { target, run, happened } = &mut self.begun;
         let entry = self.judged.entry.as_ref();
+        let arrived = &mut self.arrived;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
         let mut way = Way {
@@ -137,6 +144,7 @@ impl DistantRun {
             run: *run,
             listener,
             entry,
+            arrived,
             terminal,
             output: Output::default(),
             unsent: VecDeque::new(),
@@ -193,6 +201,7 @@ struct Way<'a, L> {
     listener: &'a L,
     /// The entry of the command in the ledger.
     entry: Option<&'a DistantEntry>,
+    arrived: &'a mut Arrived,
     terminal: Option<&'a Arc<Terminal>>,
     output: Output,
     /// Bytes for the command that no room was left for.
@@ -229,8 +238,12 @@ impl<L: Listener> Way<'_, L> {
     fn on_event(&mut self, event: Event) -> bool {
         let listener = self.listener;
         match (event, self.terminal) {
-            (Event::Output(stream, text), _) => return self.output.push(stream, text, listener),
+            (Event::Output(stream, text), _) => {
+                self.arrived.output(stream, &text);
+                return self.output.push(stream, text, listener);
+            }
             (Event::Data(text), Some(terminal)) => {
+                self.arrived.output(Stream::Stdout, &text);
                 self.data += cost(text.len());
                 terminal::show(&text, terminal, listener);
                 self.data_taken(terminal);
@@ -238,6 +251,7 @@ impl<L: Listener> Way<'_, L> {
             }
             (Event::Typed, Some(terminal)) => terminal.typed(),
             (Event::Started(pid, cwd), _) => {
+                self.arrived.started(pid);
                 if let Some(entry) = self.entry {
                     entry.open();
                 }
@@ -329,9 +343,9 @@ enum Ended {
 }
 
 /// Returns the outcome of a command whose end is not known.
-fn lost(judged: Outcome, why: &str) -> Outcome {
-    let notes = judged.notes.iter().cloned().chain([format!("the command is lost: {why}")]).collect();
-    Outcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, notes, ..judged }
+fn lost(mut outcome: Outcome, why: &str) -> Outcome {
+    outcome.notes.push(format!("the command is lost: {why}"));
+    Outcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, ..outcome }
 }
 
 /// Returns the error that the program reports. A code that no program of ours has is a fault there.

@@ -1,0 +1,42 @@
+//! The part of a run that has arrived here, for a result without its end.
+
+use capture::{Capture, Sanitize, Stream, Truncate};
+use runner::run::outcome::Outcome;
+
+/// The part of a run that has arrived: its pid, and output that a listener has had.
+pub struct Arrived {
+    /// The pid there. 0: the program has not told it.
+    pid: i32,
+    stdout: Capture,
+    stderr: Capture,
+}
+
+impl Arrived {
+    /// `in_terminal`: the output is that of a terminal, which nobody has cleaned.
+    pub fn new(in_terminal: bool) -> Self {
+        let capture = |name| Capture::new(name, Truncate::default(), in_terminal.then(Sanitize::default), false);
+        Self { pid: 0, stdout: capture("stdout"), stderr: capture("stderr") }
+    }
+
+    pub fn started(&mut self, pid: i32) {
+        self.pid = pid;
+    }
+
+    pub fn output(&mut self, stream: Stream, text: &str) {
+        let capture = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        capture.push(text.as_bytes());
+    }
+
+    /// Returns an outcome with what has arrived.
+    pub fn in_outcome(self, outcome: Outcome) -> Outcome {
+        let [stdout, stderr] = [self.stdout, self.stderr].map(|mut capture| {
+            capture.end();
+            capture.finish()
+        });
+        let truncation = [stdout.truncation, stderr.truncation];
+        Outcome { pid: self.pid, stdout: stdout.text, stderr: stderr.text, truncation, ..outcome }
+    }
+}
