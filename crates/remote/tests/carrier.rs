@@ -6,24 +6,19 @@ use std::process::{Child, Command, Stdio};
 
 use wire::{Frame, Frames, Kind};
 
-/// A carrier whose transport returns what it takes, and ends after a greeting and a goodbye.
+/// A carrier that was started as a host does it.
 struct Carrier {
     process: Child,
     frames: std::fs::File,
     control: OwnedFd,
 }
 
-fn carrier() -> Carrier {
+fn carrier(transport: &[&str]) -> Carrier {
     let (control, theirs) = sys::socket_pair().expect("sockets");
     let (read, frames) = sys::pipe().expect("a pipe");
     sys::send(control.as_fd(), &[0], &[read.as_raw_fd()]).expect("room");
-    let most = bytes(Kind::Greeting, 5).len() + bytes(Kind::Goodbye, 0).len();
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"));
-    let process = command
-        .args([supervisor::CARRY, "dd", "bs=1", &format!("count={most}"), "status=none"])
-        .stdin(theirs)
-        .stdout(Stdio::piped())
-        .spawn();
+    let process = command.arg(supervisor::CARRY).args(transport).stdin(theirs).stdout(Stdio::piped()).spawn();
     Carrier { process: process.expect("a carrier"), frames: frames.into(), control }
 }
 
@@ -33,10 +28,12 @@ fn bytes(kind: Kind, payload: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns the kinds of the frames that the transport got before it ended. The host says these bytes, and ends or drops
-/// it after the greeting has arrived.
+/// Returns the kinds of the frames that a transport got before it ended, which it does after a greeting and a goodbye.
+/// The host says these bytes, and ends or drops it after the greeting has arrived.
 fn kinds_of(said: &[u8], is_dropped: bool) -> Vec<Kind> {
-    let Carrier { mut process, mut frames, control } = carrier();
+    let most = bytes(Kind::Greeting, 5).len() + bytes(Kind::Goodbye, 0).len();
+    let Carrier { mut process, mut frames, control } =
+        carrier(&["dd", "bs=1", &format!("count={most}"), "status=none"]);
     frames.write_all(said).expect("a pipe");
     let mut output = process.stdout.take().expect("piped");
     let mut got = vec![0; bytes(Kind::Greeting, 5).len()];
@@ -60,4 +57,18 @@ fn a_host_that_ends_says_goodbye_and_one_that_drops_the_transport_does_not() {
         assert_eq!(kinds_of(said, false), [Kind::Greeting, Kind::Goodbye]);
         assert_eq!(kinds_of(said, true), [Kind::Greeting]);
     }
+}
+
+#[test]
+fn a_dead_transport_is_seen_though_another_process_holds_its_streams() {
+    // `setsid` takes the holder out of the group, which ends with the transport.
+    let holder = "setsid sleep 60 <&0 & echo $!; exit 3";
+    let Carrier { mut process, frames: _frames, control: _control } = carrier(&["bash", "-c", holder]);
+    let mut output = process.stdout.take().expect("piped");
+    let mut said = Vec::new();
+    // The holder has the streams of the transport, not those of the carrier.
+    output.read_to_end(&mut said).expect("the end of the carrier");
+    assert_eq!(process.wait().expect("our child").code(), Some(3));
+    let holder = String::from_utf8(said).expect("a pid").trim().parse().expect("a pid");
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(holder), nix::sys::signal::Signal::SIGKILL).expect("it lives");
 }

@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -67,11 +68,20 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
         pass_output(output);
         drop(passing);
     });
+    let (dead, running) = sys::pipe()?;
+    let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
+    let (tell, code) = mpsc::channel();
+    thread::spawn(move || {
+        // Nobody waits for the code any more if this fails.
+        let _told = tell.send(exit_code(child.wait()));
+        drop(running);
+    });
     let (frames, waiting) = Default::default();
     let input = Some(input.into());
-    let mut carrier = Carrier { host, control: Some(control), over, input, frames, waiting, written: 0, speaks: false };
+    let mut carrier =
+        Carrier { host, control: Some(control), over, dead, input, frames, waiting, written: 0, speaks: false };
     let passed = carrier.pass_input();
-    let code = end(&mut child);
+    let code = end(group, &code);
     passed?;
     // A process that has left the group may hold the output for longer.
     let _ended = poll(&mut [PollFd::new(carrier.over.as_fd(), PollFlags::POLLIN)], timeout_of(Some(GRACE)));
@@ -106,6 +116,8 @@ struct Carrier {
     control: Option<OwnedFd>,
     /// Is at its end once the output of the transport is.
     over: OwnedFd,
+    /// Is at its end once the transport is dead, though others may hold its output.
+    dead: OwnedFd,
     /// Standard input of the transport. `None` once it is closed.
     input: Option<File>,
     frames: Frames,
@@ -130,22 +142,24 @@ impl Carrier {
             let mut ends = vec![
                 PollFd::new(input.as_fd(), if_so(!self.waiting.is_empty(), PollFlags::POLLOUT)),
                 PollFd::new(self.over.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.dead.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.host.as_fd(), if_so(self.waiting.len() < WAITING, PollFlags::POLLIN)),
             ];
             ends.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
             // A host that is gone would be seen again and again.
-            ends.truncate(if until.is_some() { 2 } else { ends.len() });
+            ends.truncate(if until.is_some() { 3 } else { ends.len() });
             match poll(&mut ends, timeout_of(patience)) {
                 Err(nix::Error::EINTR) => continue,
                 result => result?,
             };
             let mut seen = ends.into_iter().map(|end| end.revents().unwrap_or(PollFlags::empty()));
-            let [transport, over, host, control] = std::array::from_fn(|_| seen.next().unwrap_or(PollFlags::empty()));
+            let [transport, over, dead, host, control] =
+                std::array::from_fn(|_| seen.next().unwrap_or(PollFlags::empty()));
             if !control.is_empty() && self.is_dropped() {
                 self.input = None;
                 return Ok(());
             }
-            if transport.contains(PollFlags::POLLERR) || !over.is_empty() {
+            if transport.contains(PollFlags::POLLERR) || !over.is_empty() || !dead.is_empty() {
                 return Ok(());
             }
             if transport.contains(PollFlags::POLLOUT) {
@@ -219,28 +233,18 @@ impl Carrier {
 
 /// Ends the transport with the processes of its group. A connection that it shares with later ones has left the group,
 /// and stays.
-fn end(child: &mut Child) -> u8 {
-    let group = Pid::from_raw(i32::try_from(child.id()).unwrap_or(0));
-    let mut code = exit_code_within(child, LAST_WORDS);
-    if code.is_none() {
+fn end(group: Pid, code: &Receiver<u8>) -> u8 {
+    let mut ended = code.recv_timeout(LAST_WORDS);
+    if ended.is_err() {
         sys::signal_group(group, Signal::SIGTERM);
-        code = exit_code_within(child, GRACE);
+        ended = code.recv_timeout(GRACE);
     }
     sys::signal_group(group, Signal::SIGKILL);
-    code.or_else(|| exit_code_within(child, GRACE)).unwrap_or(NOT_STARTED)
+    ended.or_else(|_| code.recv_timeout(GRACE)).unwrap_or(NOT_STARTED)
 }
 
-/// Waits for a child. `None`: it takes longer.
-fn exit_code_within(child: &mut Child, patience: Duration) -> Option<u8> {
-    let until = Instant::now() + patience;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => {
-                let code = status.code().or_else(|| status.signal().map(|signal| SIGNALED + signal));
-                return code.and_then(|code| u8::try_from(code).ok()).or(Some(NOT_STARTED));
-            }
-            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
-            _ => return None,
-        }
-    }
+/// Returns the exit code as a shell has it.
+fn exit_code(ended: io::Result<ExitStatus>) -> u8 {
+    let code = ended.ok().and_then(|status| status.code().or_else(|| status.signal().map(|signal| SIGNALED + signal)));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(NOT_STARTED)
 }
