@@ -20,6 +20,7 @@ const WIND_DOWN_MS = 4_000;
  * @property {import('ai6').LanguageModel} model
  * @property {string} task
  * @property {string} directory Working directory of its commands.
+ * @property {import('agent-bash').Target | undefined} target Where its commands run. `undefined`: on this machine.
  * @property {Record<string, string | null>} env Variables for its commands.
  * @property {string | null} store Directory that keeps what its commands change, or `null` for the user's own.
  * @property {boolean} confined Whether its commands change only that directory, reach no host and read no secrets.
@@ -34,16 +35,27 @@ const WIND_DOWN_MS = 4_000;
  * @returns {Promise<{ finished: boolean, saved: Saved }>} Whether the agent stopped by itself and without an error, and
  * the tokens that smaller outputs have saved.
  */
-export async function runAgent({ model, task, directory, env, store, confined, ui, transcript, signal }) {
+export async function runAgent({ model, task, directory, target, env, store, confined, ui, transcript, signal }) {
   const commands = new Commands();
   // A registry without a directory terminates its tasks with this process, even if that is killed.
-  const registry = new BackgroundRegistry();
+  const registry = new BackgroundRegistry({ target });
   const asks = (/** @type {import('agent-bash/ai').AccessRequest} */ request) =>
     askForAccess(request, transcript, signal);
   /** @type {import('agent-bash/ai').AskPerson} */
   const person = ({ reason }, { signal }) => askBesidePage(transcript, reason, signal);
   const people = ui ? { page: true, ask: { rules: ['git commit:*'], person } } : {};
-  const { agent, approval } = createAgent({ model, directory, env, store, confined, registry, commands, asks, people });
+  const { agent, approval } = createAgent({
+    model,
+    directory,
+    target,
+    env,
+    store,
+    confined,
+    registry,
+    commands,
+    asks,
+    people,
+  });
 
   let failed = false;
   let finishReason = '';
@@ -81,11 +93,12 @@ export async function runAgent({ model, task, directory, env, store, confined, u
 
 /**
  * Creates the agent with its bash tool, and the approval of that tool.
- * @param {Pick<Run, 'model' | 'directory' | 'env' | 'store' | 'confined'> & Parts} options
+ * @param {Pick<Run, 'model' | 'directory' | 'target' | 'env' | 'store' | 'confined'> & Parts} options
  */
-function createAgent({ model, directory, env, store, confined, registry, commands, asks, people }) {
+function createAgent({ model, directory, target, env, store, confined, registry, commands, asks, people }) {
   const bash = createBashTool({
     cwd: directory,
+    target,
     env,
     registry,
     // The changes of a command are known, and the model can take them back.

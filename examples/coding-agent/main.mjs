@@ -2,7 +2,8 @@
 // A coding agent with agent-bash. See docs/coding-agent.md.
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { bash } from 'agent-bash';
+import { posix } from 'node:path';
+import { bash, connect } from 'agent-bash';
 import { runAgent } from './agent.mjs';
 import { readArguments, USAGE } from './arguments.mjs';
 import { chooseModel } from './model.mjs';
@@ -30,21 +31,45 @@ async function main(signal) {
     console.log(USAGE);
     return EXIT.done;
   }
-  const { task, directory, keep, unconfined, ui } = wanted;
-  if (directory !== null && !(await stat(directory).catch(() => null))?.isDirectory()) {
-    console.error(`No such directory: ${directory}`);
+  const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
+  if (wanted.target === null) return begin(wanted, undefined, transcript, signal);
+  let target;
+  try {
+    target = await connect({ ...wanted.target, signal });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
     return EXIT.cannot;
   }
+  try {
+    return await begin(wanted, target, transcript, signal);
+  } finally {
+    await target.close();
+  }
+}
 
-  const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
-  const project = directory === null ? await createProject() : null;
+/**
+ * Creates the project, unless the directory is the person's own, and works in it.
+ * @param {import('./arguments.mjs').Wanted} wanted
+ * @param {import('agent-bash').Target | undefined} target
+ * @param {Transcript} transcript
+ * @param {AbortSignal} signal
+ * @returns {Promise<number>} The exit code.
+ */
+async function begin({ task, directory, keep, unconfined, ui }, target, transcript, signal) {
+  const own = directory !== null && target ? posix.resolve(target.info.cwd, directory) : directory;
+  if (own !== null && !(await isDirectory(own, target))) {
+    console.error(`No such directory: ${own}`);
+    return EXIT.cannot;
+  }
+  const project = own === null ? await createProject(target) : null;
   /** @type {import('./page.mjs').Page | null} */
   let page = null;
   try {
     if (ui) page = await openPage(transcript);
     return await work({
       task,
-      directory: project?.directory ?? directory ?? '',
+      directory: project?.directory ?? own ?? '',
+      target,
       project,
       unconfined,
       ui,
@@ -58,11 +83,18 @@ async function main(signal) {
   }
 }
 
+/** @param {string} path @param {import('agent-bash').Target | undefined} target */
+async function isDirectory(path, target) {
+  if (target) return (await target.list(path).catch(() => null)) !== null;
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
 /**
  * Runs the agent and prints its verdict.
  * @param {object} job
  * @param {string} job.task
  * @param {string} job.directory
+ * @param {import('agent-bash').Target | undefined} job.target
  * @param {Awaited<ReturnType<typeof createProject>> | null} job.project `null` in a directory of the person.
  * @param {boolean} job.unconfined
  * @param {boolean} job.ui
@@ -70,16 +102,28 @@ async function main(signal) {
  * @param {AbortSignal} job.signal
  * @returns {Promise<number>} The exit code.
  */
-async function work({ task, directory, project, unconfined, ui, transcript, signal }) {
+async function work({ task, directory, target, project, unconfined, ui, transcript, signal }) {
   const wordMs = process.stdout.isTTY ? WORD_MS : 0;
   const { model, label, scripted } = chooseModel({ env: process.env, ownTask: project === null, wordMs });
   transcript.fact('model', label);
+  if (target) transcript.fact('target', `${target.id} (${target.info.hostName})`);
   transcript.fact('cwd', directory);
   transcript.fact('task', task);
-  const confined = !unconfined && (await canConfine(directory, transcript));
+  const confined = !unconfined && (await canConfine({ cwd: directory, target }, transcript));
   const env = project?.env ?? {};
   const store = project?.store ?? null;
-  const { finished, saved } = await runAgent({ model, task, directory, env, store, confined, ui, transcript, signal });
+  const { finished, saved } = await runAgent({
+    model,
+    task,
+    directory,
+    target,
+    env,
+    store,
+    confined,
+    ui,
+    transcript,
+    signal,
+  });
   transcript.gap();
   transcript.fact('saved', `${saved}`);
   if (signal.aborted) {
@@ -107,13 +151,13 @@ async function work({ task, directory, project, unconfined, ui, transcript, sign
 }
 
 /**
- * Whether this machine can confine commands. If it cannot, the reason is printed, with a remedy.
- * @param {string} directory
+ * Whether the machine of the commands can confine them. If it cannot, the reason is printed, with a remedy.
+ * @param {Pick<import('agent-bash').BashOptions, 'cwd' | 'target'>} where
  * @param {Transcript} transcript
  */
-async function canConfine(directory, transcript) {
+async function canConfine(where, transcript) {
   try {
-    await bash('true', { cwd: directory, confine: 'workspace' });
+    await bash('true', { ...where, confine: 'workspace' });
     transcript.fact('confined', 'changes in this directory alone, no network, no secrets');
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { bash } from 'agent-bash';
 
 /**
@@ -120,24 +120,56 @@ const ENV = {
 };
 
 /**
+ * @typedef {object} Place Where a project is.
+ * @property {import('agent-bash').Target | undefined} target `undefined`: this machine.
+ * @property {() => Promise<string>} folder Makes a temporary directory.
+ * @property {(path: string, text: string) => Promise<void>} write Writes a file, and makes its directories.
+ * @property {(path: string) => Promise<unknown>} remove Removes a file or a directory with all in it.
+ */
+
+/** @type {Place} */
+const HERE = {
+  target: undefined,
+  folder: async () => realpath(await mkdtemp(join(tmpdir(), 'coding-agent-'))),
+  async write(path, text) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  },
+  remove: (path) => rm(path, { recursive: true, force: true }),
+};
+
+/**
+ * @param {import('agent-bash').Target} target
+ * @returns {Place}
+ */
+function placeOn(target) {
+  return {
+    target,
+    folder: async () => (await must({ target }, 'cd -P "$(mktemp -d -t coding-agent-XXXXXX)" && pwd')).trim(),
+    write: (path, text) => target.writeFile(path, text),
+    remove: (path) => target.remove(path, { recursive: true }),
+  };
+}
+
+/**
  * Creates the project in a temporary directory, with one commit.
+ * @param {import('agent-bash').Target} [target] Where. Default: this machine.
  * @returns {Promise<Project>}
  */
-export async function createProject() {
-  const parent = await realpath(await mkdtemp(join(tmpdir(), 'coding-agent-')));
-  const directory = join(parent, 'cart');
-  const remove = () => rm(parent, { recursive: true, force: true });
+export async function createProject(target) {
+  const place = target ? placeOn(target) : HERE;
+  const parent = await place.folder();
+  const where = { target, cwd: posix.join(parent, 'cart') };
+  const remove = async () => void (await place.remove(parent));
   try {
-    for (const [path, text] of Object.entries(FILES)) {
-      await mkdir(dirname(join(directory, path)), { recursive: true });
-      await writeFile(join(directory, path), text);
-    }
+    for (const [path, text] of Object.entries(FILES)) await place.write(posix.join(where.cwd, path), text);
     await must(
-      directory,
+      where,
       `git -c init.defaultBranch=main init --quiet && git add ${Object.keys(FILES).join(' ')} && git commit --quiet -m "Price a cart"`,
     );
-    const first = (await must(directory, 'git rev-parse HEAD')).trim();
-    return { directory, env: ENV, store: join(parent, 'undo'), verify: () => verify(directory, first), remove };
+    const first = (await must(where, 'git rev-parse HEAD')).trim();
+    const store = posix.join(parent, 'undo');
+    return { directory: where.cwd, env: ENV, store, verify: () => verify(where, first), remove };
   } catch (error) {
     await remove();
     throw error;
@@ -145,33 +177,36 @@ export async function createProject() {
 }
 
 /**
+ * @typedef {Pick<import('agent-bash').BashOptions, 'target' | 'cwd'>} Where The place of a command.
+ */
+
+/**
  * A repair counts if the last commit is new, and a fresh clone of it passes the original tests.
- * @param {string} directory
+ * @param {Where} where
  * @param {string} first
  * @returns {Promise<Verdict>}
  */
-async function verify(directory, first) {
-  const head = (await must(directory, 'git rev-parse HEAD')).trim();
+async function verify(where, first) {
+  const head = (await must(where, 'git rev-parse HEAD')).trim();
   if (head === first) return { repaired: false, reason: 'nothing was committed' };
-  await rm(join(directory, '../check'), { recursive: true, force: true });
   await must(
-    directory,
-    `git clone --quiet . ../check && cd ../check && git checkout --quiet ${first} -- test package.json`,
+    where,
+    `rm -rf ../check && git clone --quiet . ../check && cd ../check && git checkout --quiet ${first} -- test package.json`,
   );
-  const tests = await run(join(directory, '../check'), 'npm test');
+  const tests = await run({ ...where, cwd: posix.join(where.cwd ?? '', '../check') }, 'npm test');
   if (tests.exitCode !== 0)
     return { repaired: false, reason: `the tests fail in a fresh clone of commit ${head.slice(0, 7)}` };
   return { repaired: true, reason: `the tests pass in a fresh clone of commit ${head.slice(0, 7)}` };
 }
 
-/** @param {string} cwd @param {string} command */
-function run(cwd, command) {
-  return bash(command, { cwd, env: ENV, mode: 'slow' });
+/** @param {Where} where @param {string} command */
+function run(where, command) {
+  return bash(command, { ...where, env: ENV, mode: 'slow' });
 }
 
-/** @param {string} cwd @param {string} command */
-async function must(cwd, command) {
-  const result = await run(cwd, command);
+/** @param {Where} where @param {string} command */
+async function must(where, command) {
+  const result = await run(where, command);
   if (result.exitCode !== 0) throw new Error(`could not run \`${command}\`: ${result.stderr.trim()}`);
   return result.stdout;
 }

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
+import { sshHost, sshTest } from '../../support/ssh.ts';
 import { nothingIn, start, temporaryFolder } from './support.ts';
 
 const execute = promisify(execFile);
@@ -97,6 +99,43 @@ describe('the repair', () => {
   });
 });
 
+describe('with --on', () => {
+  sshTest('the repair is made on a target, and nothing is left there', async () => {
+    const { config, host } = sshHost();
+    const run = await start(['--on', host, '--ssh-config', config]);
+    const { code, stdout, stderr } = await run.ended;
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^target +ssh:box \(.+\)$/m);
+    expect(stdout).toMatch(/^ {2}✓ 2 restored, 0 removed$/m);
+    expect(stdout).toMatch(/^ {2}✓ pid \d+ · killed by SIGTERM$/m);
+    expect(stdout).toMatch(/^✓ repaired: the tests pass in a fresh clone of commit [0-9a-f]{7}$/m);
+    expect(code).toBe(0);
+    const folder = /^cwd +(.*)\/cart$/m.exec(stdout)?.[1] ?? '';
+    expect(folder).not.toBe('');
+    expect(existsSync(folder)).toBe(false);
+    await nothingIn(folder);
+  });
+
+  sshTest('an interruption ends what runs there', async () => {
+    const { config, host } = sshHost();
+    const run = await start(['--on', host, '--ssh-config', config]);
+    await run.until(/⋯ .*month \d+ of 12/);
+    run.child.kill('SIGTERM');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(143);
+    expect(stdout).toMatch(/^✗ interrupted$/m);
+    const folder = /^cwd +(.*)\/cart$/m.exec(stdout)?.[1] ?? '';
+    await nothingIn(folder);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('a target that cannot be reached is named', async () => {
+    const { code, stdout, stderr } = await (await start(['--on', 'nowhere.invalid'])).ended;
+    expect(stderr).toContain('ssh:nowhere.invalid cannot be reached, and nothing was started');
+    expect([code, stdout]).toEqual([2, '']);
+  });
+});
+
 describe('an interruption', () => {
   test.each([
     ['SIGINT', 130],
@@ -170,6 +209,8 @@ describe('the command line', () => {
   test.each([
     [['--cwd', '/no/such/folder'], 'No such directory: /no/such/folder'],
     [['one', 'two'], 'the task must be one argument'],
+    [['--ssh-config', 'x'], '--ssh-config is about a connection: name it with --on'],
+    [['--on', 'pod:one'], 'kubernetes.pod is empty'],
     [['--nonsense'], "Unknown option '--nonsense'"],
     [['task', '--keep'], '--keep applies only to the generated project'],
     [[''], 'the task is empty'],
