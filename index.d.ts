@@ -554,7 +554,7 @@ interface Tap {
   why: string | null;
   /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
   id: number;
-  /** The absolute path of the file with the output; `null` if it was not kept. */
+  /** The absolute path of the file with the output, on the target of the command; `null` if it was not kept. */
   path: string | null;
   /** The number of lines that the program wrote until it ended, or its reader left. */
   lines: number;
@@ -1050,7 +1050,7 @@ interface View {
   rules: string[];
   /** The number with which a model recalls the whole, 0 if it cannot. */
   id: number;
-  /** The file with the whole, or `null`. */
+  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
   path: string | null;
 }
 //#endregion

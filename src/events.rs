@@ -3,6 +3,7 @@
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::confinement::Confinement;
 use super::evidence::EvidenceOfRun;
@@ -195,6 +196,11 @@ struct Rest<'a> {
 }
 
 impl NativeEvent {
+    /// Returns the event of an answer.
+    pub fn told(answer: &Value) -> Self {
+        Self::Told { answer: answer.to_string() }
+    }
+
     /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one, and
     /// `target` the one that ran it.
     pub fn result(mut outcome: Outcome, cwd: Option<String>, target: Option<&str>) -> Self {

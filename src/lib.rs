@@ -21,6 +21,7 @@ mod ledger_calls;
 mod offers;
 mod owner;
 mod prompt;
+mod recall;
 mod receipt;
 mod redact;
 mod reduce;
@@ -55,11 +56,12 @@ pub use ledger_calls::NativeLedger;
 pub use offers::{NativeOffers, has_unread_input, offers};
 pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
+pub use recall::{NativeRecall, read_recall, recalled};
 pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};
 pub use redact::redact;
 pub use reduce::{
-    ElidedLines, NativeOutput, NativeRecall, NativeRuleFile, NativeView, ViewTokens, WholeStreams, estimate_tokens,
-    line_behind_view, read_recall, read_rules, recalled, reduce_text,
+    ElidedLines, NativeOutput, NativeRuleFile, NativeView, ViewTokens, WholeStreams, estimate_tokens, line_behind_view,
+    read_rules, reduce_text,
 };
 pub use registry::{NativeRegistry, NativeWait};
 pub use registry_options::NativeRegistryOptions;

@@ -7,7 +7,6 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use reduce::recall::{self, Recall, Wanted};
 use reduce::{Elided, End, Name, View, closing_line, rules, whole};
 use runner::request::{RawReduction, check_reduction};
 use runner::run::view::Draft;
@@ -88,7 +87,7 @@ pub struct NativeView {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
-fn number(count: usize) -> f64 {
+pub(super) fn number(count: usize) -> f64 {
     count as f64
 }
 
@@ -124,7 +123,7 @@ impl From<Draft> for NativeView {
     }
 }
 
-fn invalid(error: impl std::error::Error) -> Error {
+pub(super) fn invalid(error: impl std::error::Error) -> Error {
     Error::new(Status::InvalidArg, error.to_string())
 }
 
@@ -148,11 +147,12 @@ pub fn reduce_text(output: NativeOutput, reduction: String) -> Result<NativeView
 }
 
 /// Returns the line behind a view that leaves out lines. `total`: the number of lines of the whole output. `from`,
-/// `to`: the lines of the first gap, counted through both streams. Without `id` they cannot be recalled.
+/// `to`: the lines of the first gap, counted through both streams. Without `id` they cannot be recalled,
+/// and without `path` no file has the whole.
 #[napi]
 #[must_use]
-pub fn line_behind_view(total: f64, from: f64, to: f64, id: Option<u32>, path: String) -> String {
-    closing_line(total as usize, (from as usize, to as usize), id.map(u64::from), &path)
+pub fn line_behind_view(total: f64, from: f64, to: f64, id: Option<u32>, path: Option<String>) -> String {
+    closing_line(total as usize, (from as usize, to as usize), id.map(u64::from), path.as_deref())
 }
 
 /// A file of rules.
@@ -185,41 +185,6 @@ fn text_of_rules(path: &str) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(rules::LARGEST as u64 + 1).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A request of a model for lines of an output.
-#[napi(object, object_from_js = false)]
-pub struct NativeRecall {
-    /// The number of the output.
-    pub id: f64,
-    /// The first and the last line, from 1, through both streams; `null` with a pattern.
-    pub lines: Option<Vec<f64>>,
-    /// A regular expression for the lines; `null` with lines.
-    pub pattern: Option<String>,
-}
-
-/// Reads a recall: `12:40-95`, `12:40`, `12 /pattern/`.
-///
-/// # Errors
-/// For any other text.
-#[napi]
-pub fn read_recall(text: String) -> Result<NativeRecall> {
-    let Recall { id, wanted } = Recall::parse(&text).map_err(invalid)?;
-    let (lines, pattern) = match wanted {
-        Wanted::Lines(from, to) => (Some(vec![number(from), number(to)]), None),
-        Wanted::Pattern(pattern) => (None, Some(pattern)),
-    };
-    Ok(NativeRecall { id: id as f64, lines, pattern })
-}
-
-/// Returns lines of an output unchanged, at most 50 KiB: a range of lines, or the lines that match.
-///
-/// # Errors
-/// For a regular expression that cannot be searched for.
-#[napi]
-pub fn recalled(text: String, from: f64, to: f64, pattern: Option<String>) -> Result<String> {
-    let Some(pattern) = pattern else { return Ok(recall::lines(&text, from as usize, to as usize).to_owned()) };
-    recall::matching(&text, &pattern).map_err(invalid)
 }
 
 /// Returns the estimated number of tokens that a model reads in a text.

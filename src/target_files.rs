@@ -8,6 +8,7 @@ use napi_derive::napi;
 use serde_json::{Value, json};
 
 use super::events::NativeEvent;
+use super::recall::wanted_lines;
 use super::target::NativeTarget;
 use super::undo::{UndoPoint, Undone};
 use super::undo_calls::NativeUndoOptions;
@@ -41,7 +42,7 @@ impl NativeTarget {
     pub fn stat(&self, path: String) -> u32 {
         self.about(move |target| {
             let stat = target.stat(&path);
-            async { Ok(told(&json!(stat.await?.as_ref().map(shown)))) }
+            async { Ok(NativeEvent::told(&json!(stat.await?.as_ref().map(shown)))) }
         })
     }
 
@@ -51,7 +52,9 @@ impl NativeTarget {
         self.about(move |target| {
             let listed = target.list(&path);
             let entry = |Entry { name, kind }| json!({ "name": name, "kind": name_of(kind) });
-            async move { Ok(told(&json!(listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>())))) }
+            async move {
+                Ok(NativeEvent::told(&json!(listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>()))))
+            }
         })
     }
 
@@ -60,7 +63,16 @@ impl NativeTarget {
     pub fn remove(&self, path: String, recursive: bool) -> u32 {
         self.about(move |target| {
             let removed = target.remove(&path, recursive);
-            async { Ok(told(&json!(removed.await?))) }
+            async { Ok(NativeEvent::told(&json!(removed.await?))) }
+        })
+    }
+
+    /// As `Bridge.recall`, with a file there; `null` if it is gone.
+    #[napi]
+    pub fn recall(&self, path: String, is_raw: bool, from: f64, to: f64, pattern: Option<String>) -> u32 {
+        self.about(move |target| {
+            let lines = target.recall(&path, is_raw, wanted_lines(from, to, pattern));
+            async { Ok(NativeEvent::told(&json!(lines.await?))) }
         })
     }
 
@@ -77,7 +89,7 @@ impl NativeTarget {
                 Ok(forward) => {
                     let own = forward.port();
                     calls.forwards().insert(id, forward);
-                    told(&json!(own))
+                    NativeEvent::told(&json!(own))
                 }
                 Err(error) => error.into(),
             }
@@ -145,11 +157,7 @@ impl NativeTarget {
     }
 }
 
-fn told(answer: &Value) -> NativeEvent {
-    NativeEvent::Told { answer: answer.to_string() }
-}
-
-fn shown(stat: &FileStat) -> Value {
+pub(super) fn shown(stat: &FileStat) -> Value {
     let FileStat { kind, bytes, mode, modified_ms } = *stat;
     json!({ "kind": name_of(kind), "bytes": bytes, "mode": mode, "modifiedAt": modified_ms })
 }

@@ -77,7 +77,6 @@ const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
   'snapshot',
   'spill',
   'stdin',
-  'taps',
   'target',
   'undo',
 ]);
@@ -113,8 +112,6 @@ export function optionsText(
   options.reduce = nativeReductionOf(given);
   const keeping = (given as Kept)[KEEPING];
   options.isProducer = keeping?.isProducer || undefined;
-  // A tap of a target is a file there, which no store of outputs here can take over.
-  if (!there) options.taps = given.taps;
   if (options.taps === 'on') options.tapBytes = keeping ? keeperOf(keeping.store).maxBytes : STORE_BYTES;
   Object.assign(options, nativeEntry(given));
   options.registry = handleOf(given.registry)?.native.id;

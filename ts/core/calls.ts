@@ -44,6 +44,8 @@ export interface Call<Kind extends AnswerKind, T> {
   abort?(way: Bridge, id: number): void;
   /** The name of the target that is called, for errors. */
   target?: string | undefined;
+  /** Whether it does not keep the process alive. */
+  isIdle?: boolean;
 }
 
 /** Calls that have not settled. */
@@ -116,7 +118,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
           call.onEvent?.(way, id, event);
       }
     });
-    hold(id, true);
+    if (!call.isIdle) hold(id, true);
   });
 }
 

@@ -144,7 +144,7 @@ export interface Tap {
   why: string | null;
   /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
   id: number;
-  /** The absolute path of the file with the output; `null` if it was not kept. */
+  /** The absolute path of the file with the output, on the target of the command; `null` if it was not kept. */
   path: string | null;
   /** The number of lines that the program wrote until it ended, or its reader left. */
   lines: number;

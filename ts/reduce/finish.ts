@@ -2,12 +2,13 @@ import type { NativeView } from '../../native.cjs';
 import type { EventOf } from '../core/calls.ts';
 import { withTap } from '../evidence/tap.ts';
 import { type BashResult, resultOf } from '../result.ts';
+import { type There, thereOf } from '../target/handle.ts';
 import type { BashOptions } from '../types.ts';
 import { KEEPING, type Keeping, type Kept, keeperOf } from './keeping.ts';
 import { type InnerKeeper, OutputStore } from './store.ts';
 import type { View } from './types.ts';
 import { foldedView, viewOf } from './view.ts';
-import { wholeOfResult } from './whole.ts';
+import { isOneFile, wholeOfResult } from './whole.ts';
 
 let store: OutputStore | undefined;
 
@@ -31,27 +32,28 @@ export function isUnfinished({ reduce, taps, mode }: BashOptions): boolean {
  */
 export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
   const { [KEEPING]: keeping = ofProcess() } = options as BashOptions & Kept;
-  const told = resultOf(event, options);
-  // Files that a target names are there.
-  const result = told.target === null ? await withTap(told, () => keeperOf(keeping.store) as InnerKeeper) : told;
+  const there = thereOf(options.target);
+  const result = await withTap(resultOf(event, options), () => keeperOf(keeping.store) as InnerKeeper, there);
   const draft = result.view as NativeView | null;
-  return draft === null ? result : { ...result, view: await viewOfResult(result, draft, command, options) };
+  if (draft === null) return result;
+  return { ...result, view: await viewOfResult(result, draft, command, keeping, there) };
 }
 
 function viewOfResult(
   result: BashResult,
   draft: NativeView,
   command: string,
-  { [KEEPING]: keeping = ofProcess() }: BashOptions & Kept,
+  { store, recall }: Keeping,
+  there: There | undefined,
 ): View | null | Promise<View | null> {
   // Lines that the model reads elsewhere are not missing.
   if (draft.elided.every(({ why }) => why === 'seen')) return viewOf(draft);
-  const { stdout, stderr, exitCode, confinement, target } = result;
+  const { stdout, stderr, exitCode, confinement } = result;
   const folded = () => foldedView({ stdout, stderr, command, exitCode });
-  // A command that is confined, or on a target, may not see the file, and would be the only way to it.
-  if (!keeping.recall && (confinement !== null || target !== null)) return folded();
-  const whole = wholeOfResult(result, draft);
-  if (target !== null && whole.sources.some((source) => 'path' in source)) return folded();
-  const keeper = keeperOf(keeping.store) as InnerKeeper;
-  return keeper.keep(whole, draft, keeping.recall).then((view) => view ?? folded());
+  const whole = wholeOfResult(result, draft, there);
+  // Where no model can recall lines, a command has to be able to read the file.
+  const isInFile = confinement === null && (!there || isOneFile(whole));
+  if (!recall && !isInFile) return folded();
+  const keeper = keeperOf(store) as InnerKeeper;
+  return keeper.keep(whole, draft, recall).then((view) => view ?? folded());
 }

@@ -77,7 +77,7 @@ export interface Keeper {
   /** Keeps an output under its number. Resolves with its file, or with `null` if it cannot be written. */
   hold(id: number, text: string): Promise<string | null>;
   /** Deletes an output. */
-  drop(output: Pick<View, 'path'>): void;
+  drop(output: Pick<View, 'id' | 'path'>): void;
 }
 
 /** Returns the methods of an `OutputStore` that only this package calls. */

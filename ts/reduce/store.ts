@@ -1,18 +1,19 @@
 import type { NativeView } from '../../native.cjs';
-import { resolve, statSync } from '../core/builtins.ts';
+import { resolve, rmSync, statSync } from '../core/builtins.ts';
 import { type Checks, checkFields, invalid, type, wholeNumber } from '../core/checks.ts';
 import { linesOf } from '../core/lines.ts';
 import { loadNative } from '../core/native.ts';
 import { BashError } from '../errors.ts';
 import type { TapStore } from '../evidence/tap.ts';
 import { channels } from '../observe/channels.ts';
+import type { There } from '../target/handle.ts';
 import { OutputFiles } from './files.ts';
 import { type Keeper, type Keeping, type Output, type Reduce, STORE, STORE_BYTES } from './keeping.ts';
 import { RuleLedger, type RuleStats } from './ledger.ts';
-import { allOf, linesIn, matchesIn } from './read.ts';
+import { allOf, linesIn, matchesIn, type Part, removeThere } from './read.ts';
 import type { View } from './types.ts';
 import { closedView, draftOf, foldedView, gains, named, viewOf } from './view.ts';
-import { type Whole, wholeOfText } from './whole.ts';
+import { partHere, type Whole, wholeOfText } from './whole.ts';
 
 /** Options of an `OutputStore`. */
 export interface OutputStoreOptions {
@@ -62,11 +63,10 @@ interface Gap {
 }
 
 interface KeptOutput {
-  path: string;
+  parts: Part[];
+  /** Bytes of the parts that are deleted with it. */
   bytes: number;
   gaps: Gap[];
-  /** Whether the file has bytes as a program wrote them, which are cleaned when they are read. */
-  isRaw?: boolean;
 }
 
 /** The methods of a store that only the main entry calls. */
@@ -120,8 +120,8 @@ export class OutputStore {
     if (!output) throw new BashError('ERR_BASH_UNKNOWN_OUTPUT', `there is no output ${String(id)}`);
     const { lines, pattern } = range;
     try {
-      if (pattern !== undefined) return await matchesIn(output, pattern);
-      return lines ? await linesIn(output, ...lines) : await allOf(output);
+      if (pattern !== undefined) return await matchesIn(output.parts, pattern);
+      return lines ? await linesIn(output.parts, ...lines) : await allOf(output.parts);
     } catch (error) {
       if (error instanceof BashError) throw error;
       const reason = (error as Error).message;
@@ -146,12 +146,17 @@ export class OutputStore {
     if (!output) return null;
     this.#outputs.delete(id);
     this.#bytes -= output.bytes;
-    return this.#deleted(output.path);
+    return output.parts.map((part) => this.#deleted(part)).find((error) => error !== null) ?? null;
   }
 
-  /** Deletes a file. Returns the reason if it could not be deleted. */
-  #deleted(path: string): Error | null {
+  /** Deletes a file of this store. Returns the reason if it could not be deleted. */
+  #deleted({ path, there, isRaw }: Part): Error | null {
     try {
+      // The whole of a stream that was cut there belongs to the caller, as its path is in the result.
+      if (there) {
+        if (isRaw) removeThere(there, path);
+        return null;
+      }
       this.#files.delete(path);
       return null;
     } catch (error) {
@@ -183,7 +188,7 @@ export class OutputStore {
       },
       maxBytes: this.#maxBytes,
       view: (output, reduce, how) => this.#view(output, reduce, how),
-      take: (path) => this.#take(path),
+      take: (path, bytes, there) => (there ? this.#refer(path, bytes, there) : this.#take(path)),
       keep: (whole, draft, recall) => this.#keep(whole, draft, recall),
       recall: (text) => this.#recall(text),
       again: (id) => this.#noteRecall(id, 1, Number.MAX_SAFE_INTEGER),
@@ -194,7 +199,7 @@ export class OutputStore {
         this.#holding.set(id, path);
         return path.finally(() => this.#holding.delete(id));
       },
-      drop: ({ path }) => this.#drop(path),
+      drop: (output) => this.#drop(output),
     };
   }
 
@@ -208,41 +213,62 @@ export class OutputStore {
   }
 
   async #keep(whole: Whole, draft: NativeView, recall: boolean): Promise<View | null> {
-    if (this.#closed || whole.bytes > this.#maxBytes) return null;
+    const here = partHere(whole);
+    if (this.#closed || here.bytes > this.#maxBytes) return null;
     let place: { id: number; path: string };
     try {
-      place = await this.#files.write(whole, () => ++this.#last);
+      place = here.bytes > 0 ? await this.#files.write(here, () => ++this.#last) : { id: this.#number(), path: '' };
     } catch {
       return null;
     }
     const { id, path } = place;
     // The store may have been closed meanwhile.
     if (this.#closed) {
-      this.#deleted(path);
+      if (path !== '') this.#deleted({ path });
       return null;
     }
     const gaps = gapsOf(draft, whole);
     for (const { rule, tokens } of gaps) this.#ledger.save(rule, tokens);
-    this.#add(id, { path, bytes: whole.bytes, gaps });
-    return closedView(draft, recall ? id : 0, path);
+    const parts = whole.there ? partsOf(whole, path, draft) : [{ path }];
+    this.#add(id, { parts, bytes: here.bytes, gaps });
+    return closedView(draft, recall ? id : 0, onePlace(parts, whole.there));
   }
 
   async #take(from: string): Promise<{ id: number; path: string } | string> {
-    if (this.#closed) return 'the store of outputs is closed';
+    const kept = await this.#taken(from);
+    // Nobody else knows of the file.
+    if (typeof kept === 'string') rmSync(from, { force: true });
+    return kept;
+  }
+
+  async #taken(from: string): Promise<{ id: number; path: string } | string> {
+    if (this.#closed) return CLOSED;
     try {
       const bytes = statSync(from).size;
-      if (bytes > this.#maxBytes) return 'it is larger than the store of outputs';
+      if (bytes > this.#maxBytes) return TOO_LARGE;
       const place = await this.#files.take(from, () => ++this.#last);
       // The store may have been closed meanwhile.
       if (this.#closed) {
-        this.#deleted(place.path);
-        return 'the store of outputs is closed';
+        this.#deleted(place);
+        return CLOSED;
       }
-      this.#add(place.id, { path: place.path, bytes, gaps: [], isRaw: true });
+      this.#add(place.id, { parts: [{ path: place.path, isRaw: true }], bytes, gaps: [] });
       return place;
     } catch (error) {
       return (error as Error).message;
     }
+  }
+
+  /** Keeps a file of a target, which stays there. */
+  async #refer(path: string, bytes: number, there: There): Promise<{ id: number; path: string } | string> {
+    const why = this.#closed ? CLOSED : bytes > this.#maxBytes ? TOO_LARGE : null;
+    if (why !== null) {
+      removeThere(there, path);
+      return why;
+    }
+    const id = this.#number();
+    this.#add(id, { parts: [{ path, isRaw: true, there }], bytes, gaps: [] });
+    return { id, path };
   }
 
   #add(id: number, output: KeptOutput): void {
@@ -264,24 +290,25 @@ export class OutputStore {
   /** Keeps an output whose view leaves out nothing, since a later view refers to it. */
   async #hold(id: number, text: string): Promise<string | null> {
     const known = this.#outputs.get(id);
-    if (known) return known.path;
+    if (known) return known.parts[0]?.path ?? null;
     const whole = wholeOfText({ stdout: text, stderr: '' });
     if (this.#closed || whole.bytes > this.#maxBytes) return null;
     try {
       const path = await this.#files.writeAs(id, whole);
       if (this.#closed) {
-        this.#deleted(path);
+        this.#deleted({ path });
         return null;
       }
-      this.#add(id, { path, bytes: whole.bytes, gaps: [] });
+      this.#add(id, { parts: [{ path }], bytes: whole.bytes, gaps: [] });
       return path;
     } catch {
       return null;
     }
   }
 
-  #drop(path: string | null): void {
-    for (const [id, output] of this.#outputs) if (output.path === path) this.#forget(id);
+  #drop({ id, path }: Pick<View, 'id' | 'path'>): void {
+    const isIt = (known: number, { parts }: KeptOutput) => known === id || parts.some((part) => part.path === path);
+    for (const [known, output] of this.#outputs) if (isIt(known, output)) this.#forget(known);
   }
 
   async #recall(request: string): Promise<string | { error: string; code: string }> {
@@ -308,6 +335,23 @@ export class OutputStore {
     }
     for (const [rule, tokens] of recalled) this.#ledger.recall(rule, Math.round(tokens));
   }
+}
+
+const CLOSED = 'the store of outputs is closed';
+const TOO_LARGE = 'it is larger than the store of outputs';
+
+/** Returns the files of an output of a target. `here`: the file with what has crossed. */
+function partsOf({ sources, there }: Whole, here: string, { lines: [stdout, stderr] }: NativeView): Part[] {
+  const counts = [stdout, stderr].filter((count) => count > 0);
+  return sources.map((source, at) => {
+    const lines = counts[at] ?? 0;
+    return 'text' in source ? { path: here, lines } : { path: source.path, there, lines };
+  });
+}
+
+/** Returns the path of the file that has all of an output, for commands of its target. */
+function onePlace([part, more]: Part[], there: There | undefined): string | null {
+  return part && !more && part.there === there ? part.path : null;
 }
 
 /** Returns the gaps of a draft. Each line of an output that is in a file counts as the average of those left out. */

@@ -85,6 +85,6 @@ export interface View {
   rules: string[];
   /** The number with which a model recalls the whole, 0 if it cannot. */
   id: number;
-  /** The file with the whole, or `null`. */
+  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
   path: string | null;
 }

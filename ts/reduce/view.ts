@@ -16,7 +16,7 @@ export function viewOf(
 }
 
 /** Returns the view of a draft that leaves out lines, with the line that names the place of the whole. */
-export function closedView(draft: NativeView, id: number, path: string): View {
+export function closedView(draft: NativeView, id: number, path: string | null): View {
   const view = viewOf(draft, id, path);
   const gap = draft.elided.find(({ why }) => why !== 'seen');
   // Lines that the model reads elsewhere are not missing.

@@ -1,6 +1,7 @@
 import type { NativeView } from '../../native.cjs';
 import { link, open, rm } from '../core/builtins.ts';
 import type { BashResult } from '../result.ts';
+import type { There } from '../target/handle.ts';
 
 /** Bytes that are copied at once. */
 const CHUNK = 256 * 1024;
@@ -20,6 +21,8 @@ export interface Whole {
   /** The streams that are not empty. */
   sources: Source[];
   bytes: number;
+  /** The target of the command, which has the files. */
+  there?: There | undefined;
 }
 
 /** Returns the whole of an output whose text is complete. */
@@ -28,14 +31,24 @@ export function wholeOfText({ stdout, stderr }: { stdout: string; stderr: string
 }
 
 /** Returns the whole output of a command, even if the result has only a part. */
-export function wholeOfResult(result: BashResult, draft: NativeView): Whole {
+export function wholeOfResult(result: BashResult, draft: NativeView, there?: There): Whole {
   const source = (stream: 'stdout' | 'stderr'): Source => {
     const cut = result.truncation[stream];
     const text = cut ? draft.whole[stream] : result[stream];
     if (text !== null) return { text };
     return { path: cut?.path ?? '', bytes: cut?.totalBytes ?? 0, isOurs: cut?.artifactId == null };
   };
-  return wholeOf([source('stdout'), source('stderr')]);
+  return { ...wholeOf([source('stdout'), source('stderr')]), there };
+}
+
+/** Returns the part of a whole output that is on this machine. */
+export function partHere({ sources, there }: Whole): Whole {
+  return wholeOf(there ? sources.filter((source) => 'text' in source) : sources);
+}
+
+/** Returns whether a file that a command has made has all of an output. */
+export function isOneFile({ sources: [source, more] }: Whole): boolean {
+  return source !== undefined && 'path' in source && !more;
 }
 
 function wholeOf(streams: Source[]): Whole {

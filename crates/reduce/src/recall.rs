@@ -1,6 +1,6 @@
 //! Reads the request of a model for the lines that a view left out: `12:40-95`, `12:40`, `12 /pattern/`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use serde::{Deserialize, Serialize};
 
 use super::rules::{self, Dfa, Reason};
 use super::seen::lines_of;
@@ -18,7 +18,7 @@ pub struct Recall {
 }
 
 /// The lines that a recall asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted {
     /// From a line to a line, both included, from 1, through both streams.
     Lines(usize, usize),
@@ -38,9 +38,6 @@ pub struct Unsearchable {
     pattern: String,
     reason: Reason,
 }
-
-/// The pattern that was compiled last. A file is searched in parts, with the same pattern for each part.
-static LATEST: Mutex<Option<(String, Arc<Dfa>)>> = Mutex::new(None);
 
 impl Recall {
     /// Reads a recall.
@@ -86,41 +83,54 @@ pub fn lines(text: &str, from: usize, to: usize) -> &str {
     &part[..part.floor_char_boundary(LARGEST)]
 }
 
-/// Returns the lines that match a regular expression, unchanged, and at most [`LARGEST`] bytes of whole lines. A model
-/// wrote the expression, so the search takes one step per byte for any expression.
-///
-/// # Errors
-/// [`Unsearchable`]
-pub fn matching(text: &str, pattern: &str) -> Result<String, Unsearchable> {
-    let automaton = compiled(pattern)?;
-    let mut found = String::new();
-    for line in lines_of(text).filter(|line| rules::matches(&automaton, line)) {
-        if found.len() + line.len() >= LARGEST {
-            break;
-        }
-        found.push_str(line);
-        found.push('\n');
-    }
-    Ok(found)
+/// A search for the lines of an output that match a regular expression: unchanged, and at most [`LARGEST`] bytes of
+/// whole lines.
+pub struct Search {
+    automaton: Dfa,
+    found: String,
+    is_full: bool,
 }
 
-fn compiled(pattern: &str) -> Result<Arc<Dfa>, Unsearchable> {
-    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, automaton)) = &*latest
-        && known == pattern
-    {
-        return Ok(Arc::clone(automaton));
+impl Search {
+    /// Begins a search. A model wrote the expression, so the search takes one step per byte for any expression.
+    ///
+    /// # Errors
+    /// [`Unsearchable`]
+    pub fn new(pattern: &str) -> Result<Self, Unsearchable> {
+        let unsearchable = |reason| Unsearchable { pattern: pattern.to_owned(), reason };
+        let automaton = rules::pattern(pattern).map_err(unsearchable)?;
+        Ok(Self { automaton, found: String::new(), is_full: false })
     }
-    let unsearchable = |reason| Unsearchable { pattern: pattern.to_owned(), reason };
-    let automaton = Arc::new(rules::pattern(pattern).map_err(unsearchable)?);
-    *latest = Some((pattern.to_owned(), Arc::clone(&automaton)));
-    Ok(automaton)
+
+    /// Searches whole lines, but none that is too long to be given. Returns whether more can be found.
+    pub fn push(&mut self, text: &str) -> bool {
+        for line in lines_of(text).filter(|line| line.len() < LARGEST && rules::matches(&self.automaton, line)) {
+            self.is_full |= self.found.len() + line.len() >= LARGEST;
+            if self.is_full {
+                break;
+            }
+            self.found.push_str(line);
+            self.found.push('\n');
+        }
+        !self.is_full
+    }
+
+    /// Returns the lines.
+    pub fn end(self) -> String {
+        self.found
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn matching(text: &str, pattern: &str) -> Result<String, Unsearchable> {
+        let mut search = Search::new(pattern)?;
+        search.push(text);
+        Ok(search.end())
+    }
 
     #[test]
     fn lines_and_patterns_are_read() {
@@ -169,6 +179,12 @@ mod tests {
         let text = format!("{}b", "a".repeat(49_000));
         assert_eq!(matching(&text, "^(a+)+$").as_deref(), Ok(""));
         assert_eq!(matching(&text, "(a|aa)+c").as_deref(), Ok(""));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_not_searched() {
+        let text = format!("a1\n{}\nb1\n", "1".repeat(LARGEST));
+        assert_eq!(matching(&text, "1").as_deref(), Ok("a1\nb1\n"));
     }
 
     #[test]

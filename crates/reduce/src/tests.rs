@@ -334,7 +334,7 @@ fn a_view_keeps_within_its_budget_with_its_markers_and_its_closing_line() {
     let text: String = (0..3_000).map(line).collect();
     for (end, limit) in [(End::Succeeded, 1_000), (End::Failed, 4_000)] {
         let view = view(&text, "", end, Level::Salient { budget: 1_000 }).expect("a gain");
-        let closing = closing_line(3_000, (10, 2_990), Some(12), "/tmp/agent-bash-out-1.1.1-a/12");
+        let closing = closing_line(3_000, (10, 2_990), Some(12), Some("/tmp/agent-bash-out-1.1.1-a/12"));
         let tokens = estimate_tokens(&format!("{}{closing}", view.text));
         assert!((limit * 2 / 3..=limit).contains(&tokens), "{tokens} of {limit}, {} gaps", view.elided.len());
     }
@@ -392,7 +392,7 @@ fn the_closing_line_says_how_to_get_the_rest() {
     let view = view(&stdout, "", End::Succeeded, SALIENT).expect("a view");
     let gap = &view.elided[0];
     let recall = recall::Recall { id: 12, wanted: recall::Wanted::Lines(gap.from, gap.to) };
-    let closing = |id| closing_line(view.lines.iter().sum(), (gap.from, gap.to), id, "/tmp/o/12");
+    let closing = |id| closing_line(view.lines.iter().sum(), (gap.from, gap.to), id, Some("/tmp/o/12"));
     let expected = format!("[#12: 1,204 lines whole in /tmp/o/12; recall \"12:{}-{}\"]", gap.from, gap.to);
     assert_eq!(closing(Some(12)), expected);
     assert_eq!(closing(None), "[1,204 lines whole in /tmp/o/12]");

@@ -146,11 +146,12 @@ pub struct View {
 /// Returns the line behind a view that names the place of the whole: `[#12: 1,204 lines whole in PATH; recall
 /// "12:40-95"]`, with the lines of the first gap. Without a number, the output cannot be recalled: `[1,204 lines whole
 /// in PATH]`.
-pub fn closing_line(total: usize, (from, to): (usize, usize), id: Option<u64>, path: &str) -> String {
+pub fn closing_line(total: usize, (from, to): (usize, usize), id: Option<u64>, path: Option<&str>) -> String {
     let total = grouped(total);
+    let place = path.map_or_else(|| " in all".to_owned(), |path| format!(" whole in {path}"));
     match id {
-        Some(id) => format!("[#{id}: {total} lines whole in {path}; recall \"{id}:{from}-{to}\"]"),
-        None => format!("[{total} lines whole in {path}]"),
+        Some(id) => format!("[#{id}: {total} lines{place}; recall \"{id}:{from}-{to}\"]"),
+        None => format!("[{total} lines{place}]"),
     }
 }
 

@@ -11,6 +11,7 @@ mod own_paths;
 pub mod pattern;
 pub mod proof;
 pub mod pty;
+pub mod recall;
 pub mod registry;
 pub mod request;
 mod reuse;

@@ -7,7 +7,10 @@ use super::ask::{Step, Unanswered};
 use super::connect::Begun;
 use super::target::Target;
 use crate::flow::{CHUNK, Untaken};
-use crate::messages::{AboutFile, Answer, Ask, Call, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, decode};
+use crate::messages::{
+    AboutFile, Answer, Ask, Call, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, clean_output, decode,
+};
+use reduce::recall::{LARGEST, Wanted};
 use runner::error::Error;
 
 /// What a target does that no program of ours does.
@@ -105,6 +108,30 @@ impl Target {
     ) -> impl Future<Output = Result<bool, Unanswered>> + Send + use<> {
         let begun = self.begin_file(path, OfFile::Remove(recursive));
         async move { is_there(&begun?.receive(|_| false).await?) }
+    }
+
+    /// Returns lines of a whole output, cleaned again. `None`: the file is missing. `is_raw`: it has bytes as a program
+    /// wrote them.
+    pub fn recall(
+        self: &Arc<Self>,
+        path: &str,
+        is_raw: bool,
+        wanted: Wanted,
+    ) -> impl Future<Output = Result<Option<String>, Unanswered>> + Send + use<> {
+        let begun = self.begin_file(path, OfFile::Recall { is_raw, wanted });
+        async move {
+            let mut text = Vec::new();
+            let about = begun?.receive(|bytes| {
+                text.extend(bytes);
+                text.len() <= LARGEST
+            });
+            if !is_there(&about.await?)? {
+                return Ok(None);
+            }
+            let mut text = String::from_utf8(text).map_err(|_| LIE)?;
+            clean_output(&mut text);
+            Ok(Some(text))
+        }
     }
 
     fn begin_file(self: &Arc<Self>, path: &str, of: OfFile) -> Result<Begun, Unanswered> {

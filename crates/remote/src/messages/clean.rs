@@ -20,7 +20,7 @@ const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
 pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
     let output = |text: &mut String| {
         if sanitize.is_some_and(|rules| rules.ansi) {
-            keep_controls(text, &OUTPUT);
+            clean_output(text);
         }
     };
     match event {
@@ -57,6 +57,11 @@ pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
         Event::Answered(_) | Event::Data(_) | Event::Typed | Event::Started(..) | Event::Exited => {}
         Event::InputTaken(_) | Event::Part(_) => {}
     }
+}
+
+/// Removes control characters from output.
+pub fn clean_output(text: &mut String) {
+    keep_controls(text, &OUTPUT);
 }
 
 /// Removes control characters from the names in a greeting.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use reduce::recall::Wanted;
+
 /// Longest file that is read, bytes.
 pub const MAX_READ: usize = 64 * 1024 * 1024;
 /// Most entries of a directory that are listed.
@@ -25,6 +27,13 @@ pub enum OfFile {
     List,
     /// Remove it, a directory with all that is in it if this is set. Answered by [`AboutFile::Done`].
     Remove(bool),
+    /// Lines of a whole output, as one part. Then [`AboutFile::Done`].
+    Recall {
+        /// Whether it has bytes as a program wrote them.
+        is_raw: bool,
+        /// The lines.
+        wanted: Wanted,
+    },
 }
 
 /// The answer about a file.

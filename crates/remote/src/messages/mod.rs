@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Answer, Ask, OfSession};
-pub use clean::{clean, clean_facts};
+pub use clean::{clean, clean_facts, clean_output};
 pub use failure::{Failure, system_code};
 pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};

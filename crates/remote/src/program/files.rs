@@ -18,7 +18,9 @@ use super::replace::{MODE, Replacement};
 use super::sessions::Answering;
 use crate::flow::CHUNK;
 use crate::messages::{AboutFile, Answer, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, encode};
+use reduce::recall::Wanted;
 use runner::error::Error;
+use runner::recall::{RecallError, recall};
 
 /// Time that writes which are given up may take to remove what they have written.
 const TIDY: Duration = Duration::from_secs(2);
@@ -57,6 +59,7 @@ impl Files {
                 OfFile::List => list(path, exchange).await,
                 OfFile::Stat => blocking(move || stat(&path)).await,
                 OfFile::Remove(recursive) => blocking(move || remove(&path, recursive)).await,
+                OfFile::Recall { is_raw, wanted } => recall_lines(path, is_raw, wanted, exchange).await,
             };
             about.map(Answer::File)
         })
@@ -87,7 +90,7 @@ fn refused(path: &Path, done: &'static str, source: io::Error) -> Refusal {
 async fn read(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error> {
     let opened = {
         let path = path.clone();
-        blocking(move || open(&path)).await?
+        blocking(move || open(&path, MAX_READ as u64)).await?
     };
     let Some(mut file) = opened else { return Ok(AboutFile::Missing) };
     let mut total = 0;
@@ -114,12 +117,27 @@ async fn read(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error>
     }
 }
 
-/// Opens a file to read it, and does not wait for a writer of a pipe.
-fn open(path: &Path) -> Result<Option<File>, Refusal> {
+async fn recall_lines(path: PathBuf, is_raw: bool, wanted: Wanted, mut exchange: Exchange) -> Result<AboutFile, Error> {
+    let lines = blocking(move || {
+        let Some(file) = open(&path, u64::MAX)? else { return Ok(None) };
+        recall(file, is_raw, &wanted).map(Some).map_err(|error| match error {
+            RecallError::Unreadable(error) => refused(&path, "read", error),
+            RecallError::Unsearchable(error) => Refusal::Unsearchable(error),
+        })
+    });
+    let Some(lines) = lines.await? else { return Ok(AboutFile::Missing) };
+    if !lines.is_empty() {
+        exchange.send(lines.into_bytes()).await?;
+    }
+    Ok(AboutFile::Done)
+}
+
+/// Opens a file of at most so many bytes to read it, and does not wait for a writer of a pipe.
+fn open(path: &Path, most: u64) -> Result<Option<File>, Refusal> {
     let opened = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let Some(file) = found(path, "read", opened)? else { return Ok(None) };
     let data = file.metadata().map_err(|error| refused(path, "read", error))?;
-    if data.len() > MAX_READ as u64 {
+    if data.len() > most {
         return Err(Refusal::TooLong(path.display().to_string()));
     }
     if data.is_file() || data.is_dir() {

@@ -5,6 +5,7 @@ use std::io;
 use nix::errno::Errno;
 
 use crate::messages::{MAX_ENTRIES, MAX_READ, system_code};
+use reduce::recall::Unsearchable;
 use runner::error::Error;
 
 /// Why nothing is done.
@@ -37,6 +38,9 @@ pub enum Refusal {
     /// The path names no entry of a directory, as `/` and `..`.
     #[error("{0} names no entry of a directory: give the path with a name at its end")]
     NoName(String),
+    /// The pattern is none that can be searched for.
+    #[error(transparent)]
+    Unsearchable(Unsearchable),
     /// More bytes follow than the host has announced.
     #[error("more bytes for {0} than were announced")]
     Announced(String),
