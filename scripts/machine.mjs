@@ -29,14 +29,31 @@ const PACKAGES = {
   sqlite3: () => onPath('sqlite3'),
 };
 
+/** Those that only stress needs: login shells, and clients of containers and pods with what they run. */
+const STRESS_PACKAGES = {
+  'bash-static': () => onPath('bash-static'),
+  'busybox-static': () => onPath('busybox'),
+  crun: () => onPath('crun'),
+  fish: () => onPath('fish'),
+  'kubernetes-client': () => onPath('kubectl'),
+  mksh: () => onPath('mksh'),
+  podman: () => onPath('podman'),
+  tcsh: () => onPath('tcsh'),
+  zsh: () => onPath('zsh'),
+};
+
 function hasVenv(lib) {
   return existsSync(lib) && readdirSync(lib).some((name) => existsSync(join(lib, name, 'venv')));
 }
 
-/** Installs the missing programs. Without root or `apt-get` it only reports them, and the tests that need them fail. */
-export async function programs(options = {}) {
+/**
+ * Installs the missing programs, with `stress` also those that only stress needs. Without root or `apt-get` it only
+ * reports them, and the tests that need them fail.
+ */
+export async function programs({ stress = false, ...options } = {}) {
   if (process.platform !== 'linux') return;
-  const missing = Object.entries(PACKAGES).flatMap(([name, isThere]) => (isThere() ? [] : [name]));
+  const packages = { ...PACKAGES, ...(stress ? STRESS_PACKAGES : {}) };
+  const missing = Object.entries(packages).flatMap(([name, isThere]) => (isThere() ? [] : [name]));
   if (missing.length === 0) return;
   if (process.getuid() !== 0 || !onPath('apt-get')) {
     console.log(`the tests need more: ${missing.join(', ')}`);

@@ -168,7 +168,7 @@ if (isMain(import.meta)) {
     const parts = chosen(names);
     // A missing capability fails a test instead of skipping it.
     process.env.AGENT_BASH_CI = '1';
-    await programs({ limitMs: 10 * minutes });
+    await programs({ stress: true, limitMs: 10 * minutes });
     const outcomes = [];
     for (const part of parts) {
       outcomes.push(await outcomeOf(part));
