@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ConnectOptions, TargetAddress } from 'agent-bash';
-import { childrenOf, finished, folder, hasProgram, isRoot, testNeeding } from '../../support/index.ts';
+import { folder, hasProgram, isRoot, testNeeding } from '../../support/index.ts';
 import { clientConfig, makeKeys, serverLines, writeLines } from '../../support/ssh.ts';
+import { runIn, world } from './world.ts';
 
 /** The login shells, each with its path in a machine and the file that it reads first when sshd starts it. */
 export const SHELLS = {
@@ -60,11 +59,12 @@ export async function machine(shell: Shell): Promise<Machine> {
   // The part of sshd that runs as the user of the login reads it.
   chmodSync(writeLines(join(etc, 'authorized_keys'), [keys.user]), 0o644);
   writeLines(join(etc, 'sshd_config'), serverLines('/etc/ssh/host', '/etc/ssh/authorized_keys'));
-  const enter = ['--target', `${await start(place)}`, '--mount', '--pid', '--net', '--uts'];
-  const proxy = `nsenter ${enter.join(' ')} /usr/sbin/sshd -i -f /etc/ssh/sshd_config`;
+  const bound = { ssh: '/etc/ssh', home: '/home', passwd: '/etc/passwd', 'var-tmp': '/var/tmp', tmp: '/tmp' };
+  const mounts = Object.entries(bound).map(([name, to]) => `mount --bind '${join(place, name)}' ${to}`);
+  const enter = await world(['mkdir /run/sshd; hostname box', ...mounts].join('\n'));
+  const proxy = `${enter.join(' ')} /usr/sbin/sshd -i -f /etc/ssh/sshd_config`;
   const config = clientConfig(place, { host: 'box', user: shell, hostKey: keys.host, proxy });
-  const run = (script: string) =>
-    execFileSync('nsenter', [...enter, 'bash', '-ec', script], { encoding: 'utf8', cwd: '/' });
+  const run = (script: string) => runIn(enter, script);
   const put = (name: string, text: string | Uint8Array) => {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     writeFileSync(join(home, name), text);
@@ -77,27 +77,4 @@ function made(path: string, mode: number): string {
   mkdirSync(path);
   chmodSync(path, mode);
   return path;
-}
-
-/** Starts the first process of a machine. It reaps. Returns its id. */
-async function start(place: string): Promise<number> {
-  const bound = { ssh: '/etc/ssh', home: '/home', passwd: '/etc/passwd', 'var-tmp': '/var/tmp', tmp: '/tmp' };
-  const script = [
-    'set -e',
-    'mount -t tmpfs -o mode=755 tmpfs /run; mkdir /run/sshd; hostname box; ip link set lo up',
-    ...Object.entries(bound).map(([name, to]) => `mount --bind '${join(place, name)}' ${to}`),
-    'set +e; echo ready; while :; do sleep 1000 & wait $!; done',
-  ];
-  const namespaces = ['--mount', '--pid', '--net', '--uts', '--fork', '--kill-child', '--mount-proc'];
-  const argv = [...namespaces, 'bash', '-c', script.join('\n')];
-  const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const closed = once(child, 'close');
-  finished(async () => {
-    child.kill('SIGKILL');
-    await closed;
-  });
-  const [said] = await Promise.race([once(child.stdout, 'data'), closed]);
-  const [first] = childrenOf(child.pid ?? 0);
-  if (`${said}` !== 'ready\n' || !first) throw new Error(`the machine has not started: ${said}`);
-  return first.pid;
 }
