@@ -27,6 +27,7 @@ const PACKAGES = {
   python3: () => existsSync('/usr/bin/python3'),
   'python3-venv': () => ['/usr/lib', '/usr/local/lib'].some(hasVenv),
   sqlite3: () => onPath('sqlite3'),
+  'xz-utils': () => onPath('xz'),
 };
 
 /** Those that only stress needs: login shells, and clients of containers and pods with what they run. */

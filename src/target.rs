@@ -13,8 +13,8 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
-    Address, Change, Program, Reason, Settings, State, Target, TargetError, Turn, Unanswered, is_writable,
-    own_directory,
+    Address, Change, Coding, Form, Program, Reason, Settings, State, Target, TargetError, Turn, Unanswered,
+    is_writable, own_directory,
 };
 use runner::error::Error;
 use runner::run::runtime;
@@ -22,7 +22,7 @@ use runner::run::runtime;
 /// Time that `close` may take, whatever the link does.
 const CLOSED: Duration = Duration::from_secs(8);
 
-/// A program that can be sent to a target.
+/// A program for targets.
 #[napi(object, object_to_js = false)]
 pub struct NativeProgram {
     /// The machine, as `uname -m` names it.
@@ -31,7 +31,19 @@ pub struct NativeProgram {
     pub sha256: String,
     /// The length of the program.
     pub bytes: f64,
-    /// The file on this machine, absolute.
+    /// Its files on this machine. Without one it is not sent.
+    pub forms: Vec<NativeForm>,
+}
+
+/// A file with a program for targets.
+#[napi(object, object_to_js = false)]
+pub struct NativeForm {
+    /// How it is coded.
+    #[napi(ts_type = "'xz' | 'gzip' | 'raw'")]
+    pub coding: String,
+    /// The length of the file.
+    pub bytes: f64,
+    /// The absolute path of the file.
     pub path: String,
 }
 
@@ -50,8 +62,10 @@ pub struct NativeTargetOptions {
     pub patience_ms: f64,
     /// The path there of a program that is installed.
     pub installed: Option<String>,
-    /// The programs that can be sent.
+    /// The programs, one for each machine.
     pub programs: Vec<NativeProgram>,
+    /// Why there is no program for another machine, and the remedy.
+    pub missing: String,
 }
 
 /// `TargetInfo`
@@ -81,6 +95,21 @@ struct InfoProgram<'a> {
     sent: bool,
 }
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the length of a file")]
+impl NativeProgram {
+    fn program(self) -> Program {
+        let forms = self.forms.into_iter().map(|NativeForm { coding, bytes, path }| {
+            let coding = match coding.as_str() {
+                "xz" => Coding::Xz,
+                "gzip" => Coding::Gzip,
+                _ => Coding::Raw,
+            };
+            Form { coding, bytes: bytes as u64, path: PathBuf::from(path) }
+        });
+        Program { machine: self.machine, sha256: self.sha256, bytes: self.bytes as u64, forms: forms.collect() }
+    }
+}
+
 impl NativeTargetOptions {
     fn settings(self) -> Result<Settings, Error> {
         let address: Address =
@@ -91,13 +120,6 @@ impl NativeTargetOptions {
             return Err(Error::InvalidArg(format!("hostProgram {problem}: {path:?}")));
         }
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the length of a file")]
-        let program = |NativeProgram { machine, sha256, bytes, path }| Program {
-            machine,
-            sha256,
-            bytes: bytes as u64,
-            path: PathBuf::from(path),
-        };
         Ok(Settings {
             id: self.id.unwrap_or_else(|| address.id()),
             address,
@@ -106,7 +128,8 @@ impl NativeTargetOptions {
             patience: millis(self.patience_ms),
             cwd: None,
             installed: self.installed,
-            programs: self.programs.into_iter().map(program).collect(),
+            programs: self.programs.into_iter().map(NativeProgram::program).collect(),
+            missing: self.missing,
         })
     }
 }

@@ -74,6 +74,7 @@ function nativeOptions(to: TargetAddress & ConnectOptions): NativeTargetOptions 
     patienceMs: to.connectTimeoutMs ?? PATIENCE_MS,
     ...(to.hostProgram !== undefined && { installed: to.hostProgram }),
     programs: programs(),
+    missing: 'this build has the program of its own processor alone',
   };
 }
 

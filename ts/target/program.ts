@@ -19,7 +19,11 @@ export function programs(): NativeProgram[] {
   if (known?.path !== path || known.changed !== mtimeMs) {
     const { createHash } = process.getBuiltinModule('node:crypto');
     const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
-    known = { path, changed: mtimeMs, program: { machine, sha256, bytes: size, path } };
+    known = {
+      path,
+      changed: mtimeMs,
+      program: { machine, sha256, bytes: size, forms: [{ coding: 'raw', bytes: size, path }] },
+    };
   }
   return [known.program];
 }

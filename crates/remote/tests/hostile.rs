@@ -52,8 +52,9 @@ fn settings(file: &Path) -> Settings {
             machine: "x86_64".into(),
             sha256: "0".repeat(64),
             bytes: 1,
-            path: "/none".into(),
+            forms: vec![remote::client::Form { coding: remote::client::Coding::Raw, bytes: 1, path: "/none".into() }],
         }],
+        missing: "no program here".into(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use remote::client::{Address, Distant, DistantRegistry, Quoting, Reason, Settings, State, Target, Unanswered};
+use remote::client::{
+    Address, Coding, Distant, DistantRegistry, Form, Program, Quoting, Reason, Settings, State, Target, Unanswered,
+};
 use remote::{Answer, Ask, OfSession, Opening, Order, Place};
 use runner::error::Error;
 use runner::pty::{Terminal, TerminalError};
@@ -188,8 +190,44 @@ async fn a_target_that_cannot_be_reached_says_why() {
     assert_eq!((error.reason, error.stderr.as_str()), (Reason::Shell, "no account"));
     let error = fails(&["sh", "-c", "yes | head -c 100000; sleep 1000"]).await;
     assert_eq!(error.reason, Reason::Shell);
-    let settings = Settings { programs: Vec::new(), ..settings(home.path(), PATIENCE) };
-    assert_eq!(Target::connect(settings).await.err().expect("no target").reason, Reason::NoProgram);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_program_to_send_the_error_has_the_remedy() {
+    let home = tempfile::tempdir().expect("a directory");
+    let none = Settings { programs: Vec::new(), ..settings(home.path(), PATIENCE) };
+    let mut absent = settings(home.path(), PATIENCE);
+    absent.programs[0].forms.clear();
+    for (settings, message) in [(none, ""), (absent, concat!("no program for Linux ", "x86_64: "))] {
+        let error = Target::connect(settings).await.err().expect("no target");
+        let message = message.replace("x86_64", std::env::consts::ARCH);
+        assert!(
+            error.reason == Reason::NoProgram && error.message.contains(&format!(": {message}no program here")),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_target_may_ask_for_what_was_offered_and_not_for_ever() {
+    let home = tempfile::tempdir().expect("a directory");
+    let file = home.path().join("program");
+    std::fs::write(&file, "x").expect("room");
+    // It finds the mark in our text.
+    let asks = r#"for w; do :; done; m=${w#*m=}; eval "m=${m%%;*}"; cat >/dev/null & while echo; echo "$m send $0"; do :; done"#;
+    for (asked, told) in [
+        ("Linux m zstd", "1 times, for m and zstd"),
+        ("Linux other cat", "1 times, for other and cat"),
+        ("Linux m cat", "7 times, for m and cat"),
+    ] {
+        let command = ["sh", "-c", asks, asked].map(str::to_owned).to_vec();
+        let forms = vec![Form { coding: Coding::Raw, bytes: 1, path: file.clone() }];
+        let program = Program { machine: "m".into(), sha256: "0".repeat(64), bytes: 1, forms };
+        let address = Address::Command { command, quoting: Quoting::Argv };
+        let settings = Settings { address, programs: vec![program], ..settings(home.path(), PATIENCE) };
+        let error = within("the error", Target::connect(settings)).await.err().expect("no target");
+        assert!(error.reason == Reason::Protocol && error.message.contains(told), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,19 +8,20 @@
 //! | answer | meaning |
 //! |---|---|
 //! | `run PATH SENT` | the program starts, frames follow; `SENT`: it was received just now |
-//! | `send SYSTEM MACHINE` | there is a place for the program, and its bytes are awaited |
+//! | `send SYSTEM MACHINE TOOL` | there is a place for the program, and its bytes are awaited, in the form for this tool |
 //! | `none PLACE…` | there is no place to start a program from |
 //! | `hash` | the program that should be installed is missing, or another one |
-//! | `unsupported SYSTEM MACHINE` | there is no program for this system |
+//! | `unsupported SYSTEM MACHINE` | there is no program for this system, or none that can be sent |
 
+use super::forms::Program;
 use crate::messages::DIRECTORY;
 use capture::keep_controls;
 
 /// What starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// For each machine, as `uname -m` names it: the SHA-256 of its program, and the program's length.
-    pub programs: Vec<(String, String, u64)>,
+    /// The programs, one for each machine.
+    pub programs: Vec<Program>,
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
     /// The random mark, of letters and digits.
@@ -45,14 +46,22 @@ const TAKES: &str = concat!(
     r#"y=$?; rm -f "$e"; [ $y = 7 ]; }; "#,
 );
 
-/// Searches each place for the program, then each for room. `head` may read ahead: nothing follows the program.
+/// Searches each place for the program.
 const SEARCH: &str = concat!(
     r#"q="$XDG_CACHE_HOME ${HOME:+$HOME/.cache} $XDG_RUNTIME_DIR /var/tmp /tmp"; "#,
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; "#,
     r#"if o "$p" && [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi;; esac; done; "#,
-    r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then a send $w; "#,
-    r#"head -c $n 2>/dev/null >"$p/.$m" && chmod 700 "$p/.$m" && s "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
-    r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi;; esac; done; a none $q"#,
+    r#"[ "$c" ] || { a unsupported $w; exit 1; }; "#,
+);
+
+/// Receives the program in the first place that has room, by the first tool that is there and decodes it. The last
+/// `cat` takes what a tool that failed has left. `head` may read ahead: nothing follows the program.
+const RECEIVE: &str = concat!(
+    r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then for i in $c; do "#,
+    r#"z=${i%:*}; if command -v $z >/dev/null 2>&1; then a send $w $z; [ $z = cat ] || z="$z -dc"; "#,
+    r#"head -c ${i#*:} 2>/dev/null | { $z 2>/dev/null >"$p/.$m"; cat >/dev/null; }; "#,
+    r#"chmod 700 "$p/.$m" && s "$p/.$m" && mv -f "$p/.$m" "$f" && "#,
+    r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi; done; fi;; esac; done; a none $q"#,
 );
 
 impl Wanted {
@@ -61,8 +70,7 @@ impl Wanted {
     pub fn text(&self) -> String {
         // The mark stands here in two parts: a shell that prints its commands does not print the mark.
         let (first, last) = self.mark.split_at(self.mark.len() / 2);
-        let known = self.programs.iter().map(|(machine, hash, length)| format!("{machine}) h={hash}; n={length};; "));
-        let known: String = known.collect();
+        let known: String = self.programs.iter().map(known).collect();
         let begin = format!(
             r#"v=`umask`; umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
         );
@@ -73,10 +81,18 @@ impl Wanted {
                     quoted(path)
                 )
             }
-            None => format!("{OURS}{TAKES}{}", SEARCH.replace("D-", &format!("{DIRECTORY}-"))),
+            None => format!("{OURS}{TAKES}{SEARCH}{RECEIVE}").replace("/D-", &format!("/{DIRECTORY}-")),
         };
         format!("{begin}{HASHED}{rest}")
     }
+}
+
+/// Returns the branch for a machine: the hash and length of its program, then its codings with their lengths.
+fn known(program: &Program) -> String {
+    let Program { machine, sha256, bytes, .. } = program;
+    let codings = program.codings().into_iter().map(|(coding, length)| format!("{}:{length}", coding.tool()));
+    let codings: Vec<_> = codings.collect();
+    format!("{machine}) h={sha256}; n={bytes}; c=\"{}\";; ", codings.join(" "))
 }
 
 /// Returns a path within double quotes. [`is_writable`] has checked it.
@@ -95,13 +111,13 @@ pub fn is_writable(path: &str) -> bool {
 pub enum Answer {
     /// The program of this path starts. Whether it was received just now.
     Run(String, bool),
-    /// The bytes of the program are awaited, for the machine that `uname -m` names.
-    Send(String),
+    /// The bytes of the program are awaited, for the machine that `uname -m` names, in the form for this tool.
+    Send(String, String),
     /// None of these places takes a program.
     None(String),
     /// The program that should be installed is missing, or another one.
     Hash,
-    /// There is no program for this system.
+    /// There is no program for this system, or none that can be sent.
     Unsupported(String),
 }
 
@@ -115,7 +131,10 @@ impl Answer {
                 let (path, sent) = rest.rsplit_once(' ')?;
                 Self::Run(path.to_owned(), sent == "1")
             }
-            "send" => Self::Send(rest.rsplit_once(' ')?.1.to_owned()),
+            "send" => {
+                let (system, tool) = rest.rsplit_once(' ')?;
+                Self::Send(system.rsplit_once(' ')?.1.to_owned(), tool.to_owned())
+            }
             "none" => Self::None(rest.to_owned()),
             "hash" => Self::Hash,
             "unsupported" => Self::Unsupported(rest.to_owned()),

@@ -1,8 +1,9 @@
 use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::super::forms::{Coding, Form};
 use super::*;
 
 /// A program, its hash, and what it prints.
@@ -17,22 +18,43 @@ fn hash(text: &str) -> String {
     said[..64].to_owned()
 }
 
+/// A form of the program: this file has a length alone, and the tests send the bytes.
+fn form(coding: Coding, bytes: usize) -> Form {
+    Form { coding, bytes: bytes as u64, path: "/none".into() }
+}
+
 fn wanted(installed: Option<String>) -> Wanted {
-    let length = PROGRAM.len() as u64;
-    let programs = ["x86_64", "aarch64"].map(|machine| (machine.to_owned(), hash(PROGRAM), length)).to_vec();
-    Wanted { programs, installed, mark: "MARKmark1234".into() }
+    offering(PROGRAM, vec![form(Coding::Raw, PROGRAM.len())], installed)
+}
+
+fn offering(program: &str, forms: Vec<Form>, installed: Option<String>) -> Wanted {
+    let (sha256, bytes) = (hash(program), program.len() as u64);
+    let of = |machine: &str| Program { machine: machine.into(), sha256: sha256.clone(), bytes, forms: forms.clone() };
+    Wanted { programs: ["x86_64", "aarch64"].map(of).to_vec(), installed, mark: "MARKmark1234".into() }
 }
 
 /// Runs the text in a home, with these bytes as the program. Returns its answers and what follows.
 fn run(wanted: &Wanted, home: &Path, program: &str) -> (Vec<Answer>, String) {
-    run_with(wanted, home, program, "/usr/bin:/bin")
+    run_with(wanted, home, &|_| program.into(), "/usr/bin:/bin")
 }
 
-/// Runs the text with these programs.
-fn run_with(wanted: &Wanted, home: &Path, program: &str, path: &str) -> (Vec<Answer>, String) {
+/// Runs the text with these programs. Sends the form for each tool that it names.
+fn run_with(wanted: &Wanted, home: &Path, sent: &dyn Fn(&str) -> Vec<u8>, path: &str) -> (Vec<Answer>, String) {
+    run_by(&["sh"], wanted, home, sent, path)
+}
+
+/// Runs the text by a shell.
+fn run_by(
+    shell: &[&str],
+    wanted: &Wanted,
+    home: &Path,
+    sent: &dyn Fn(&str) -> Vec<u8>,
+    path: &str,
+) -> (Vec<Answer>, String) {
     // The places that all users share would be shared by the tests, too.
     let text = wanted.text().replace(" /var/tmp /tmp", "");
-    let mut shell = Command::new("/bin/sh")
+    let mut shell = Command::new(located(shell[0]).expect("a shell"))
+        .args(&shell[1..])
         .args(["-c", &text])
         .env_clear()
         .env("PATH", path)
@@ -41,21 +63,62 @@ fn run_with(wanted: &Wanted, home: &Path, program: &str, path: &str) -> (Vec<Ans
         .stdout(Stdio::piped())
         .spawn()
         .expect("a shell");
-    // It may not read them.
-    let _unread = shell.stdin.take().expect("piped").write_all(program.as_bytes());
-    let mut said = Vec::new();
-    shell.stdout.take().expect("piped").read_to_end(&mut said).expect("output");
-    shell.wait().expect("our child");
+    let (mut input, mut output) = (shell.stdin.take(), shell.stdout.take().expect("piped"));
     let mut answers = Answers::new(&wanted.mark);
-    answers.push(&said);
     let mut found = Vec::new();
-    while let Found::Answer(answer) = answers.next_answer() {
-        found.push(answer);
-        if matches!(found.last(), Some(Answer::Run(..))) {
-            break;
+    loop {
+        match answers.next_answer() {
+            Found::Answer(answer) => {
+                if let (Answer::Send(_, tool), Some(mut pipe)) = (&answer, input.take()) {
+                    let bytes = sent(tool);
+                    pipe.write_all(&bytes).expect("a reader of all bytes");
+                    // A link that ends has sent less.
+                    let codings = wanted.programs[0].codings();
+                    let whole =
+                        codings.iter().any(|(coding, length)| coding.tool() == tool && bytes.len() as u64 == *length);
+                    input = whole.then_some(pipe);
+                }
+                found.push(answer);
+                if matches!(found.last(), Some(Answer::Run(..))) {
+                    break;
+                }
+            }
+            Found::Nothing => {
+                let mut bytes = [0; 4096];
+                match output.read(&mut bytes).expect("output") {
+                    0 => break,
+                    count => answers.push(&bytes[..count]),
+                }
+            }
+            Found::Noise => panic!("{found:?}"),
         }
     }
-    (found, String::from_utf8(answers.into_rest()).expect("text"))
+    drop(input);
+    let mut rest = answers.into_rest();
+    output.read_to_end(&mut rest).expect("output");
+    shell.wait().expect("our child");
+    (found, String::from_utf8(rest).expect("text"))
+}
+
+/// Returns a program that takes more than a pipe holds in each form, and whose forms differ in length.
+fn large_program() -> String {
+    let mut state = 1_u64;
+    let digits = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{:08x}", state >> 32)
+    });
+    let digits: String = digits.take(20_000).collect();
+    format!("{PROGRAM}exit\n#{digits}{digits}\n")
+}
+
+/// Returns a program as the tool codes it.
+fn coded(tool: &str, program: &str) -> Vec<u8> {
+    if tool == "cat" {
+        return program.into();
+    }
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(&file, program).expect("our file");
+    Command::new(tool).arg("-c").arg(file.path()).output().expect(tool).stdout
 }
 
 #[test]
@@ -65,7 +128,7 @@ fn the_text_fits_between_quotes_and_in_one_line() {
         assert!(!text.contains(['\'', '!', '\n']), "{text}");
         assert!(!text.contains("MARKmark1234"));
         assert!(installed.is_some() || text.contains(" /var/tmp /tmp"));
-        assert!(text.len() < 2_500, "{}", text.len());
+        assert!(text.len() < 2_800, "{}", text.len());
     }
 }
 
@@ -76,7 +139,10 @@ fn the_program_is_sent_once_and_found_later() {
     let path = path.to_str().expect("text").to_owned();
     let machine = std::env::consts::ARCH.to_owned();
     let first = run(&wanted(None), home.path(), PROGRAM);
-    assert_eq!(first, (vec![Answer::Send(machine), Answer::Run(path.clone(), true)], format!("started by {path}\n")));
+    assert_eq!(
+        first,
+        (vec![Answer::Send(machine, "cat".into()), Answer::Run(path.clone(), true)], format!("started by {path}\n"))
+    );
     let later = run(&wanted(None), home.path(), "");
     assert_eq!(later, (vec![Answer::Run(path.clone(), false)], format!("started by {path}\n")));
     // A damaged one is sent again.
@@ -96,12 +162,15 @@ fn a_damaged_program_is_never_started_and_leaves_nothing() {
     assert_eq!(fs::read_dir(ours).expect("our directory").count(), 0);
 }
 
-/// Makes a directory with all programs that the text uses but those that hash.
-fn without_hashes(home: &Path) -> String {
+/// What the text uses beside tools that hash and that decode.
+const TOOLS: [&str; 12] = ["chmod", "head", "id", "ls", "mkdir", "mv", "printf", "rm", "uname", "wc", "sh", "cat"];
+
+/// Makes a directory with these programs.
+fn programs(home: &Path, names: &[&str]) -> String {
     let bin = home.join("bin");
     fs::create_dir(&bin).expect("our directory");
-    for name in ["chmod", "head", "id", "ls", "mkdir", "mv", "rm", "uname", "wc", "sh", "cat"] {
-        std::os::unix::fs::symlink(format!("/bin/{name}"), bin.join(name)).expect("a link");
+    for name in names {
+        std::os::unix::fs::symlink(located(name).expect(name), bin.join(name)).expect("a link");
     }
     bin.to_str().expect("text").to_owned()
 }
@@ -112,15 +181,123 @@ fn without_a_tool_a_whole_program_tells_its_own_hash() {
     let own = |code| format!("#!/bin/sh\nif [ \"$1\" = sum ]; then exit {code}; fi\n{}", PROGRAM.split_at(10).1);
     for (sent, taken) in [(own(0), true), (own(1), false), (own(0)[..length as usize].to_owned(), false)] {
         let home = tempfile::tempdir().expect("a directory");
-        let bytes = own(0).len() as u64;
-        let programs = wanted(None).programs.into_iter().map(|(machine, hash, _)| (machine, hash, bytes)).collect();
-        let path = without_hashes(home.path());
-        let (answers, rest) = run_with(&Wanted { programs, ..wanted(None) }, home.path(), &sent, &path);
+        let whole = own(0);
+        let wanted = offering(&whole, vec![form(Coding::Raw, whole.len())], None);
+        let path = programs(home.path(), &TOOLS);
+        let (answers, rest) = run_with(&wanted, home.path(), &|_| sent.clone().into_bytes(), &path);
         let (runs, started) = (matches!(answers.last(), Some(Answer::Run(_, true))), rest.starts_with("started by /"));
         assert_eq!((runs, started), (taken, taken), "{sent}: {answers:?}");
         let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
         assert_eq!(fs::read_dir(ours).expect("our directory").count(), usize::from(taken));
     }
+}
+
+/// The shells that may be `/bin/sh`. Those of this machine are tried.
+const SHELLS: [&[&str]; 5] = [&["sh"], &["bash", "--posix"], &["dash"], &["zsh", "--emulate", "sh"], &["mksh"]];
+
+/// Returns the path of a program of this machine.
+fn located(program: &str) -> Option<PathBuf> {
+    ["/bin", "/usr/bin"].map(|place| Path::new(place).join(program)).into_iter().find(|file| file.exists())
+}
+
+fn executable(file: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(file, text).expect("our file");
+    fs::set_permissions(file, PermissionsExt::from_mode(0o700)).expect("our file");
+}
+
+/// Runs the text by each shell, with these decoders on the PATH, and these that fail. Returns the tools for which it
+/// wants the program, and whether that runs.
+fn asked_for(decoders: &[&str], failing: &[&str], damaged: bool) -> (Vec<String>, bool) {
+    let program = large_program();
+    let [xz, gzip] = ["xz", "gzip"].map(|tool| coded(tool, &program));
+    let forms = vec![form(Coding::Gzip, gzip.len()), form(Coding::Xz, xz.len())];
+    let wanted = offering(&program, forms, None);
+    let sent = |tool: &str| {
+        let mut bytes = coded(tool, &program);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= u8::from(damaged);
+        bytes
+    };
+    let in_shell = |shell: &&[&str]| {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = programs(home.path(), &[&TOOLS[..], &["sha256sum"], decoders].concat());
+        for name in failing {
+            executable(&Path::new(&path).join(name), "#!/bin/sh\necho half\nexit 1\n");
+        }
+        let (answers, rest) = run_by(shell, &wanted, home.path(), &sent, &path);
+        let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
+        let runs = matches!(answers.last(), Some(Answer::Run(_, true)));
+        let left = fs::read_dir(ours).expect("our directory").count();
+        assert_eq!((rest.starts_with("started by /"), left), (runs, usize::from(runs)), "{shell:?}");
+        let tool = |answer| if let Answer::Send(_, tool) = answer { Some(tool) } else { None };
+        (answers.into_iter().filter_map(tool).collect::<Vec<_>>(), runs)
+    };
+    let mut all: Vec<_> = SHELLS.iter().filter(|shell| located(shell[0]).is_some()).map(in_shell).collect();
+    all.dedup();
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0)
+}
+
+#[test]
+fn the_shortest_form_is_sent_whose_tool_is_there() {
+    for (decoders, tool) in [(&["gzip", "xz"][..], "xz"), (&["gzip"], "gzip"), (&[], "cat")] {
+        assert_eq!(asked_for(decoders, &[], false), (vec![tool.to_owned()], true));
+    }
+}
+
+#[test]
+fn after_a_tool_that_fails_the_next_form_is_sent() {
+    for (decoders, failing, tools) in [
+        (&["gzip"][..], &["xz"][..], &["xz", "gzip"][..]),
+        (&[], &["xz"], &["xz", "cat"]),
+        (&[], &["xz", "gzip"], &["xz", "gzip", "cat"]),
+    ] {
+        let tools: Vec<_> = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        assert_eq!(asked_for(decoders, failing, false), (tools, true));
+    }
+}
+
+#[test]
+fn busybox_decodes_by_programs_of_its_own() {
+    if located("busybox").is_none() {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a directory");
+    let program = large_program();
+    let wanted = offering(&program, vec![form(Coding::Xz, coded("xz", &program).len())], None);
+    let path = programs(home.path(), &[]);
+    std::os::unix::fs::symlink(located("busybox").expect("it"), Path::new(&path).join("sh")).expect("a link");
+    let (answers, _) = run_by(&["busybox", "sh"], &wanted, home.path(), &|tool| coded(tool, &program), &path);
+    assert!(matches!(answers.last(), Some(Answer::Run(_, true))), "{answers:?}");
+}
+
+#[test]
+fn damaged_forms_are_asked_for_once_in_each_place() {
+    let all = ["xz", "gzip", "cat"].map(str::to_owned).to_vec();
+    assert_eq!(asked_for(&["gzip", "xz"], &[], true), (all, false));
+}
+
+#[test]
+fn a_link_that_ends_within_a_form_leaves_nothing() {
+    let home = tempfile::tempdir().expect("a directory");
+    let program = large_program();
+    let xz = coded("xz", &program);
+    let wanted = offering(&program, vec![form(Coding::Xz, xz.len())], None);
+    let (answers, _) = run_with(&wanted, home.path(), &|_| xz[..xz.len() / 2].to_vec(), "/usr/bin:/bin");
+    assert!(matches!(answers[..], [Answer::Send(..), Answer::None(_)]), "{answers:?}");
+    let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
+    assert_eq!(fs::read_dir(ours).expect("our directory").count(), 0);
+}
+
+#[test]
+fn a_program_that_is_not_here_is_found_there_and_never_asked_for() {
+    let home = tempfile::tempdir().expect("a directory");
+    let absent = offering(PROGRAM, Vec::new(), None);
+    let (answers, _) = run(&absent, home.path(), "");
+    assert!(matches!(&answers[..], [Answer::Unsupported(system)] if system.starts_with("Linux ")), "{answers:?}");
+    run(&wanted(None), home.path(), PROGRAM);
+    assert!(matches!(run(&absent, home.path(), "").0[..], [Answer::Run(_, false)]));
 }
 
 #[test]
@@ -156,7 +333,8 @@ fn an_installed_program_is_checked_and_nothing_is_sent() {
 
 #[test]
 fn a_system_without_a_program_is_told() {
-    let wanted = Wanted { programs: vec![("riscv64".into(), "0".repeat(64), 1)], ..wanted(None) };
+    let program = Program { machine: "riscv64".into(), sha256: "0".repeat(64), bytes: 1, forms: Vec::new() };
+    let wanted = Wanted { programs: vec![program], ..wanted(None) };
     let (answers, _) = run(&wanted, Path::new("/"), "");
     assert!(matches!(&answers[..], [Answer::Unsupported(system)] if system.starts_with("Linux ")), "{answers:?}");
 }

@@ -40,6 +40,7 @@ fn target() -> Arc<Target> {
         patience: Duration::ZERO,
         installed: None,
         programs: Vec::new(),
+        missing: String::new(),
     };
     let instance = Instance { post: Arc::default(), facts: Arc::new(facts), sent: false };
     Target::new(settings, instance, tokio::sync::watch::channel(false).1)

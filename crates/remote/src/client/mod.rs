@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `address` | what names a target, and the transport that reaches it |
+//! | `forms` | the programs, and the forms in which they are sent |
 //! | `bootstrap` | the text that starts the program there |
 //! | `transport` | the process that holds the transport, and what it says |
 //! | `reach` | one attempt, from the transport to the first greeting |
@@ -34,6 +35,7 @@ mod changes;
 mod connect;
 mod error;
 mod files;
+mod forms;
 mod forward;
 mod happenings;
 mod keep;
@@ -55,9 +57,10 @@ pub use ask::Unanswered;
 pub use bootstrap::is_writable;
 pub use changes::{Change, Turn};
 pub use error::{InvalidAddress, Reason, TargetError};
+pub use forms::{Coding, Form, Program};
 pub use forward::Forward;
 pub use registry::{Answering, DistantRegistry, own_directory};
 pub use run::{Distant, DistantRun};
 pub use session::DistantSession;
-pub use settings::{Program, Settings};
+pub use settings::Settings;
 pub use target::{State, Target};

@@ -7,8 +7,9 @@ use tokio::time::timeout;
 
 use super::bootstrap::{Answer, Answers, Found, MAX_NOISE, Wanted};
 use super::error::{Reason, TargetError};
+use super::forms::{Coding, Program};
 use super::reason::reason;
-use super::settings::{Program, Settings};
+use super::settings::{MACHINES, Settings};
 use super::transport::Transport;
 use crate::link::Cut;
 use crate::messages::{Facts, FromProgram, clean_facts};
@@ -35,20 +36,11 @@ enum Failure {
 /// Reaches the target.
 pub async fn reach(settings: &Settings) -> Result<Reached, TargetError> {
     if settings.installed.is_none() && settings.programs.is_empty() {
-        let message = "the program that runs commands there is not installed here: npm install agent-bash-host";
-        return Err(TargetError::new(&settings.id, Reason::NoProgram, message, String::new()));
+        return Err(TargetError::new(&settings.id, Reason::NoProgram, &settings.missing, String::new()));
     }
     let mark = random_name::<16>()
         .map_err(|error| TargetError::new(&settings.id, Reason::Unreachable, &error.to_string(), String::new()))?;
-    let wanted = Wanted {
-        programs: settings
-            .programs
-            .iter()
-            .map(|program| (program.machine.clone(), program.sha256.clone(), program.bytes))
-            .collect(),
-        installed: settings.installed.clone(),
-        mark,
-    };
+    let wanted = Wanted { programs: settings.programs.clone(), installed: settings.installed.clone(), mark };
     let argv = settings.address.transport(&wanted.text());
     let started = Transport::start(&argv);
     let mut transport = started.map_err(|error| {
@@ -99,13 +91,13 @@ async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) ->
                 transport.link.begin_frames(&answers.into_rest());
                 return Ok(sent);
             }
-            Found::Answer(Answer::Send(machine)) => {
+            Found::Answer(Answer::Send(machine, tool)) => {
                 tries += 1;
-                let program = settings.programs.iter().find(|program| program.machine == machine);
-                let Some(program) = program.filter(|_| tries <= MOST_PLACES) else {
-                    return known(Reason::Protocol, format!("the program was asked for {tries} times, for {machine}"));
+                let Some((program, coding)) = offered(settings, &machine, &tool, tries) else {
+                    let asked = format!("the program was asked for {tries} times, for {machine} and {tool}");
+                    return known(Reason::Protocol, asked);
                 };
-                send(program, transport).await?;
+                send(program, coding, transport).await?;
             }
             Found::Answer(Answer::None(places)) => {
                 let message = format!(
@@ -122,23 +114,33 @@ async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) ->
                 );
             }
             Found::Answer(Answer::Unsupported(system)) => {
-                return known(Reason::Unsupported, format!("there is no agent-bash-host for this system: {system}"));
+                return if MACHINES.contains(&system.as_str()) {
+                    known(Reason::NoProgram, format!("no program for {system}: {}", settings.missing))
+                } else {
+                    known(Reason::Unsupported, format!("there is no agent-bash-host for this system: {system}"))
+                };
             }
         }
     }
 }
 
-/// Most places that are tried, each of which wants the bytes again.
-const MOST_PLACES: u32 = 6;
+/// Most places that are tried, each of which may want every form of the program.
+const MOST_PLACES: usize = 6;
 
-async fn send(program: &Program, transport: &mut Transport) -> Result<(), Failure> {
-    let path = program.path.clone();
-    let bytes = tokio::task::spawn_blocking(move || std::fs::read(path))
+/// Returns the program for a machine, and the coding for a tool. `None`: they were not offered, or too often asked for.
+fn offered<'a>(settings: &'a Settings, machine: &str, tool: &str, tries: usize) -> Option<(&'a Program, Coding)> {
+    let program = settings.programs.iter().find(|program| program.machine == machine)?;
+    let codings = program.codings();
+    let (coding, _) = codings.iter().find(|(coding, _)| coding.tool() == tool)?;
+    (tries <= MOST_PLACES * codings.len()).then_some((program, *coding))
+}
+
+async fn send(program: &Program, coding: Coding, transport: &mut Transport) -> Result<(), Failure> {
+    let program = program.clone();
+    let bytes = tokio::task::spawn_blocking(move || program.read(coding))
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
-    let bytes = bytes.map_err(|error| {
-        Failure::Known(Reason::NoProgram, format!("{} cannot be read: {error}", program.path.display()))
-    })?;
+    let bytes = bytes.map_err(|error| Failure::Known(Reason::NoProgram, format!("it cannot be sent: {error}")))?;
     transport.link.raw(&bytes).await.map_err(|_| Failure::Ended)
 }
 

@@ -1,9 +1,12 @@
 //! The options of a target.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::address::Address;
+use super::forms::Program;
+
+/// The machines for which programs are published, as `uname -sm` names them.
+pub const MACHINES: [&str; 2] = ["Linux x86_64", "Linux aarch64"];
 
 /// The options of a target, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,19 +25,8 @@ pub struct Settings {
     pub patience: Duration,
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
-    /// The programs that can be sent, one for each machine.
+    /// The programs, one for each machine.
     pub programs: Vec<Program>,
-}
-
-/// A program that can be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
-    /// The machine, as `uname -m` names it.
-    pub machine: String,
-    /// The SHA-256 of the program, in lower-case hexadecimal digits.
-    pub sha256: String,
-    /// The length of the program.
-    pub bytes: u64,
-    /// The file on this machine.
-    pub path: PathBuf,
+    /// Why there is no program for another machine of [`MACHINES`], and the remedy.
+    pub missing: String,
 }

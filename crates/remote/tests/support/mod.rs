@@ -7,7 +7,7 @@ use std::time::Duration;
 use capture::Stream;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use remote::client::{Address, Distant, DistantRun, Program, Quoting, Settings, Target};
+use remote::client::{Address, Coding, Distant, DistantRun, Form, Program, Quoting, Settings, Target};
 use remote::{Order, Place};
 use runner::error::Error;
 use runner::pty::Terminal;
@@ -45,7 +45,8 @@ pub fn program() -> Program {
     let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
     let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
     let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, path: PROGRAM.into() }
+    let forms = vec![Form { coding: Coding::Raw, bytes, path: PROGRAM.into() }];
+    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
 }
 
 /// Returns the options of a target whose home is this directory. Its transport ends without the program there,
@@ -65,6 +66,7 @@ pub fn settings(home: &Path, lease: Duration) -> Settings {
         patience: PATIENCE,
         installed: None,
         programs: vec![program()],
+        missing: "no program here".into(),
     }
 }
 

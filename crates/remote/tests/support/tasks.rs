@@ -8,7 +8,7 @@ use capture::Stream;
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
-use remote::client::{Address, Distant, DistantRegistry, Program, Quoting, Settings, State, Target};
+use remote::client::{Address, Coding, Distant, DistantRegistry, Form, Program, Quoting, Settings, State, Target};
 use remote::{Opening, Order};
 use runner::registry::Watcher;
 use runner::request::RawOptions;
@@ -42,7 +42,8 @@ fn program() -> Program {
     let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
     let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
     let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, path: PROGRAM.into() }
+    let forms = vec![Form { coding: Coding::Raw, bytes, path: PROGRAM.into() }];
+    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
 }
 
 /// Connects to a target whose home is this directory. Its transport ends without the program there.
@@ -61,6 +62,7 @@ pub async fn connect(home: &Path) -> Arc<Target> {
         patience: PATIENCE,
         installed: None,
         programs: vec![program()],
+        missing: "no program here".into(),
     };
     within("the connection", Target::connect(settings)).await.expect("a target")
 }
