@@ -44,9 +44,7 @@ function* candidates(): Generator<Candidate> {
   const names = platformNames();
   const files = (directory: string) => names.map((name) => join(directory, fileOf(name))).filter(existsSync);
   for (const file of hasPackage() ? files(join(dirname(__filename), '..')) : []) yield { file, owner: null };
-  for (const place of [bundleFile, () => process.argv[1], () => process.execPath]) {
-    for (const require of requiresFrom(place)) yield* packages(require, names);
-  }
+  for (const require of requires()) yield* packages(require, names);
   for (const file of files(dirname(process.execPath))) yield { file, owner: null };
 }
 
@@ -65,6 +63,12 @@ function glibc(): string | null {
 }
 
 const fileOf = (platform: string) => `agent-bash.${platform}.node`;
+
+/** Resolves packages from the package or bundle, the program that Node was started with, Node, and other places. */
+export function* requires(...others: (() => string)[]): Generator<NodeJS.Require> {
+  const places = [bundleFile, () => process.argv[1], () => process.execPath, ...others];
+  for (const place of places) yield* requiresFrom(place);
+}
 
 /** Resolves packages from a place, and from an `agent-bash` there, beside which some package managers put them. */
 function requiresFrom(place: () => string | null | undefined): NodeJS.Require[] {

@@ -73,8 +73,7 @@ function nativeOptions(to: TargetAddress & ConnectOptions): NativeTargetOptions 
     aliveMs: to.aliveMs ?? ALIVE_MS,
     patienceMs: to.connectTimeoutMs ?? PATIENCE_MS,
     ...(to.hostProgram !== undefined && { installed: to.hostProgram }),
-    programs: programs(),
-    missing: 'this build has the program of its own processor alone',
+    ...programs(),
   };
 }
 
