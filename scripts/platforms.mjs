@@ -1,23 +1,63 @@
-/** Writes npm/<platform>/ in the version of package.json: `npm run platforms`; `npm version` calls it. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/**
+ * Writes npm/<platform>/ and npm/agent-bash-host/ in the version of package.json: `npm run platforms`; `npm version`
+ * calls it.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addon, platforms, supervisor } from './platform.mjs';
+import { addon, hostMachines, hostProgram, manifest, platforms, supervisor } from './platform.mjs';
 import { main, root, run, tool } from './process.mjs';
+
+/** Writes what npm knows of a package, and its README. */
+function write(name, manifest, text) {
+  const folder = join(root, 'npm', name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(folder, 'README.md'), `# ${manifest.name}\n\n${text}\n`);
+}
 
 await main(async () => {
   await run(tool('napi'), ['create-npm-dirs'], { output: 'keep' });
   for (const platform of platforms()) {
-    const file = join(root, 'npm', platform, 'package.json');
-    const manifest = JSON.parse(readFileSync(file, 'utf8'));
+    const declared = JSON.parse(readFileSync(join(root, 'npm', platform, 'package.json'), 'utf8'));
     // napi adds only the addon.
-    manifest.files = [addon(platform), supervisor];
-    manifest.description = `The binaries of agent-bash for ${platform}`;
-    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
-    const readme = `# ${manifest.name}
-
-The addon and the supervisor of \`agent-bash\` for ${platform}. npm installs this package together with \`agent-bash\`
-where it fits; there is no other use for it.
-`;
-    writeFileSync(join(root, 'npm', platform, 'README.md'), readme);
+    declared.files = [addon(platform), supervisor];
+    declared.description = `The binaries of agent-bash for ${platform}`;
+    write(
+      platform,
+      declared,
+      `The addon and the supervisor of \`agent-bash\` for ${platform}. npm installs this package together with \`agent-bash\`
+where it fits; there is no other use for it.`,
+    );
   }
+  const { version, keywords, license, engines } = manifest();
+  write(
+    hostProgram,
+    {
+      name: hostProgram,
+      version,
+      description: 'The program by which agent-bash runs commands on other machines and in containers',
+      keywords,
+      license,
+      engines,
+      files: Object.values(hostMachines).flatMap((machine) => [
+        `${hostProgram}.${machine}.xz`,
+        `${hostProgram}.${machine}.gz`,
+      ]),
+      // Its files are read by the addon, which knows no archive of Yarn.
+      preferUnplugged: true,
+    },
+    `The program by which \`agent-bash\` runs commands on other machines and in containers, for Linux on x64 and arm64. It is
+static and needs no library there. Install it beside \`agent-bash\`, in the same version:
+
+\`\`\`sh
+npm install agent-bash agent-bash-host
+\`\`\`
+
+\`docs/remote.md\` of \`agent-bash\` shows its use. Each machine has the program twice, packed by xz and by gzip. For an
+image, unpack the one that fits:
+
+\`\`\`sh
+gunzip -c node_modules/agent-bash-host/agent-bash-host.x86_64.gz > agent-bash-host
+\`\`\``,
+  );
 });

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The package with the program for targets, which is installed by itself. */
+export const HOST = 'agent-bash-host';
+
 /** The root of the clone. */
 export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
@@ -43,6 +46,8 @@ export interface PackedProject {
   env: NodeJS.ProcessEnv;
   /** The output of npm. */
   installed: Ended;
+  /** Installs further tarballs by their names. */
+  install(...names: string[]): Promise<Ended>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -71,7 +76,7 @@ export async function packedProject(): Promise<PackedProject> {
   if (packed.code !== 0) throw new Error(`packing failed: ${packed.stderr}`);
   const files = packed.stdout.trim().split('\n');
   const tarballs = new Map(files.map((file) => [basename(file).replace(/-\d+\.\d+\.\d+.*$/, ''), file]));
-  const name = [...tarballs.keys()].find((key) => key !== 'agent-bash');
+  const name = [...tarballs.keys()].find((key) => key !== 'agent-bash' && key !== HOST);
   if (!name) throw new Error(`no platform package among ${files.join(', ')}`);
 
   const folder = join(base, 'project');
@@ -79,14 +84,25 @@ export async function packedProject(): Promise<PackedProject> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true }));
   const bare = await bareEnvironment(base);
   // npm itself is found by its path. Only its child processes see the bare PATH.
-  const args = ['install', '--offline', '--no-audit', '--no-fund', ...files];
-  const installed = await run(process.execPath, [await npmProgram(), ...args], folder, bare);
+  const npm = await npmProgram();
+  const install = (...names: string[]) => {
+    const args = [
+      'install',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      ...names.map((name) => tarballs.get(name) ?? name),
+    ];
+    return run(process.execPath, [npm, ...args], folder, bare);
+  };
+  const installed = await install(name, 'agent-bash');
   return {
     folder,
     tarballs,
     platform: join(folder, 'node_modules', name),
     env: bare,
     installed,
+    install,
     [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }),
   };
 }
