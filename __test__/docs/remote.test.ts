@@ -82,8 +82,8 @@ describe('docs/remote.md', () => {
   });
 
   sshTest('the job runs, with the keys and the host of this test', async () => {
-    const [script = '', ...more] = of('sh');
-    expect(more).toEqual([]);
+    const [install = '', script = '', ...more] = of('sh');
+    expect([install.trim(), ...more]).toEqual(['npm install agent-bash agent-bash-host']);
     const { config, home } = sshHost();
     const cwd = folder();
     mkdirSync(join(home, 'project'));
