@@ -48,7 +48,7 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
   };
 }
 
-/** Waits until a target is in this state. */
-export async function state(target: Target, wanted: Target['state']): Promise<void> {
-  await until(() => target.state === wanted, `the target is ${wanted}`);
+/** Waits until a target is in this state, at most `bound` ms. */
+export async function state(target: Target, wanted: Target['state'], bound?: number): Promise<void> {
+  await until(() => target.state === wanted, `the target is ${wanted}`, bound);
 }
