@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, rejection, until } from '../support/index.ts';
+import { folder, place, rejection, until } from '../support/index.ts';
 import { instrumented, sdk } from './support.ts';
 
 function registryOf(dir?: string): BackgroundRegistry {
@@ -34,6 +34,16 @@ test('a run is one span, INTERNAL, with the attributes of the conventions and no
   expect(span?.status).toEqual({ code: SpanStatusCode.UNSET });
   const [seconds = 0, nanoseconds = 0] = span?.duration ?? [];
   expect(seconds * 1000 + nanoseconds / 1e6).toBeGreaterThanOrEqual(durationMs - 1);
+});
+
+test('the span of a run on a target has its name', async () => {
+  const { tracer, ended } = sdk();
+  instrumented({ tracer });
+  const { target } = await place();
+  const { pid, runId } = await bash('true', { target });
+  const [span] = await ended(1);
+  const own = { 'agent_bash.target': 'there', 'agent_bash.run.id': runId, 'process.pid': pid, 'process.exit.code': 0 };
+  expect(span?.attributes).toEqual({ ...TOOL, ...own });
 });
 
 test('a span has begun with the call, and has ended before the caller has the result', async () => {

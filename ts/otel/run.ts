@@ -38,7 +38,7 @@ export class TracedRun {
   readonly #context: never | undefined;
 
   /** Starts the span. Its parent is the active one, because the call is being made now. */
-  constructor({ actor }: ObservedCall, telemetry: Telemetry) {
+  constructor({ actor, target }: ObservedCall, telemetry: Telemetry) {
     this.#telemetry = telemetry;
     this.#agent = actor?.agent;
     const attributes = known({
@@ -46,6 +46,7 @@ export class TracedRun {
       'gen_ai.tool.call.id': actor?.toolCallId,
       'gen_ai.agent.name': actor?.agent,
       'gen_ai.conversation.id': actor?.session,
+      'agent_bash.target': target,
     });
     this.#span = telemetry.tracer()?.startSpan(SPAN_NAME, { kind: INTERNAL, attributes });
     this.#context = telemetry.context(this.#span);

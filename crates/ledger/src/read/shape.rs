@@ -50,6 +50,10 @@ fn row(entry: &Entry<'_>, colours: bool, text: &mut String) {
     let dim = text.len();
     text.push_str("  (");
     printable(&entry.start.cwd, text);
+    if let Some(target) = &entry.start.target {
+        text.push_str(" on ");
+        printable(target, text);
+    }
     if let Some(agent) = entry.actor().and_then(|actor| actor.agent.as_deref()) {
         text.push_str(", ");
         printable(agent, text);

@@ -44,7 +44,8 @@ export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: stri
     ['Project', visible(project)],
     ['Agent', visible(actor?.agent ?? entry.host.program)],
     ['Started', `${day(entry.startedAt)}, ${clock(entry.startedAt)}`],
-    ['Directory', shortPath(entry.cwd, home)],
+    ['Target', visible(entry.target ?? '')],
+    ['Directory', entry.target === null ? shortPath(entry.cwd, home) : visible(entry.cwd)],
     ['Confined', entry.confinement ?? 'no'],
   ];
   return [

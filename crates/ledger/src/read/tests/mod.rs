@@ -376,6 +376,10 @@ fn rows_are_for_people() {
     let plain =
         ["31", "39", "2", "22"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[{code}m"), ""));
     assert_eq!(plain, text);
+    let there = Start { target: Some("ssh:build1".into()), ..start(NOON, "make") };
+    ledger.write(NOON, &Line::of("b").with("start", &there).with("end", &exited(NOON + 1, 0)).finish());
+    let text = Reader::new(ledger.directory(), Query::default(), Shape::Row { colours: false }).read().text;
+    assert!(text.contains("  make  (/srv/project on ssh:build1)\n"), "{text}");
 }
 
 #[test]
