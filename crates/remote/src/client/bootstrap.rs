@@ -180,7 +180,9 @@ impl Answers {
 
     /// Returns the next answer.
     pub fn next_answer(&mut self) -> Found {
-        while let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') {
+        while self.skipped <= MAX_NOISE
+            && let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n')
+        {
             let line: Vec<u8> = self.bytes.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line[..end]);
             // A terminal in between may have added a carriage return.

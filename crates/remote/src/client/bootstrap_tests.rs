@@ -360,6 +360,10 @@ fn noise_before_the_mark_is_skipped_up_to_64_kib_under_any_split() {
     let mut answers = Answers::new("MARK");
     answers.push(&vec![b'x'; MAX_NOISE + 1]);
     assert_eq!(answers.next_answer(), Found::Noise);
+    // Also in lines that arrive with the mark.
+    let mut answers = Answers::new("mark");
+    answers.push(&[&b"y\n".repeat(MAX_NOISE / 2 + 1)[..], b"mark run /p 0\n"].concat());
+    assert_eq!(answers.next_answer(), Found::Noise);
     let mut answers = Answers::new("MARK");
     answers.push(b"MARK nonsense\n");
     assert_eq!(answers.next_answer(), Found::Noise);

@@ -4,7 +4,7 @@ use super::address::TargetKind;
 use super::error::Reason;
 
 /// Words of a transport, in lower case, and what they mean. The first row that fits counts.
-const WORDS: [(&str, Reason); 25] = [
+const WORDS: [(&str, Reason); 20] = [
     // Said by our own carrier.
     ("cannot be started: ", Reason::Unreachable),
     ("host key verification failed", Reason::HostKey),
@@ -24,13 +24,9 @@ const WORDS: [(&str, Reason); 25] = [
     ("network is unreachable", Reason::Unreachable),
     ("broken pipe", Reason::Unreachable),
     ("kex_exchange_identification", Reason::Unreachable),
-    ("no such container", Reason::Unreachable),
-    ("no container with name or id", Reason::Unreachable),
-    ("is not running", Reason::Unreachable),
-    ("container state improper", Reason::Unreachable),
-    ("cannot connect to the docker daemon", Reason::Unreachable),
-    ("unable to connect to the server", Reason::Unreachable),
-    ("notfound", Reason::Unreachable),
+    // Clients of containers, where no program can be started.
+    ("oci runtime", Reason::Shell),
+    ("executable file", Reason::Shell),
 ];
 
 /// The exit code of ssh for its own errors. Any other one is that of the login shell.
@@ -44,6 +40,10 @@ pub fn reason(kind: TargetKind, said: &str, exit_code: Option<i32>) -> Reason {
         // What ssh prints and its login shell prints are in one stream.
         (TargetKind::Ssh, Some(code)) if code != SSH_FAILED => Reason::Shell,
         (TargetKind::Ssh, _) => known.unwrap_or(Reason::Unreachable),
+        // Our text ends with nothing on standard error, and no start file runs before it.
+        (TargetKind::Docker | TargetKind::Podman | TargetKind::Kubernetes, _) if !said.trim().is_empty() => {
+            known.unwrap_or(Reason::Unreachable)
+        }
         _ => known.unwrap_or(Reason::Shell),
     }
 }
@@ -70,8 +70,12 @@ mod tests {
                 Reason::Unreachable,
             ),
             (TargetKind::Kubernetes, "error: You must be logged in to the server", Some(1), Reason::Auth),
+            (TargetKind::Kubernetes, "error: cannot exec into a completed pod", Some(1), Reason::Unreachable),
+            (TargetKind::Docker, "Error response from daemon: Container web is paused", Some(1), Reason::Unreachable),
+            (TargetKind::Docker, "OCI runtime exec failed: \"/bin/sh\": stat /bin/sh", Some(126), Reason::Shell),
+            (TargetKind::Podman, "", Some(137), Reason::Shell),
             (TargetKind::Command, "cannot be started: tsh: No such file or directory", Some(127), Reason::Unreachable),
-            (TargetKind::Command, "OCI runtime exec failed", Some(126), Reason::Shell),
+            (TargetKind::Command, "anything else", Some(126), Reason::Shell),
         ] {
             assert_eq!(reason(kind, said, exit_code), expected, "{said}");
         }
