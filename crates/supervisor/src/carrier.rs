@@ -29,7 +29,7 @@ pub const CARRY: &str = "carry";
 /// The opening of what is said if there is no transport.
 const CANNOT_START: &str = "cannot be started: ";
 /// Time the other machine has to end after a goodbye.
-const FAREWELL: Duration = Duration::from_secs(5);
+const FAREWELL: Duration = Duration::from_secs(3);
 /// Time the transport has between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 /// Frames that wait for a slow transport before the host has to wait, too.

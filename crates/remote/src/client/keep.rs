@@ -22,7 +22,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5
 /// Time the earlier program has to take a link over.
 const TAKEN_OVER: Duration = Duration::from_secs(10);
 /// Time it has once the target was closed.
-const LAST_WAIT: Duration = Duration::from_secs(2);
+const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
