@@ -222,11 +222,13 @@ describe.runIf(isLinux)('taps', () => {
     'after %s the shell has no other descriptors than without a tap',
     async (before) => {
       const answers = [];
+      // The shell closes its ends of the pipe before it sleeps.
+      const sleeps = 'until read -r _ _ state _ < /proc/$$/stat && [ "$state" = S ]; do :; done';
       for (const taps of ['off', 'on'] as const) {
         const session = new BashSession({ cwd: folder(), evidence: 'status', taps });
         finished(() => session.close());
         await session.run(before);
-        const { stdout } = await session.run('cd / && seq 0 | ls /proc/$$/fd');
+        const { stdout } = await session.run(`cd / && seq 0 | { ${sleeps}; ls /proc/$$/fd; }`);
         answers.push(stdout);
       }
       expect(answers[1]).toEqual(answers[0]);
