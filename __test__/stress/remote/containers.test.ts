@@ -93,8 +93,11 @@ describe('a container of Podman', () => {
   containerTest('that was restarted makes what ran lost at once', async () => {
     const { run, program, podman } = await podmanWith('busybox');
     const container = run('busybox');
-    await using target = await connect({ podman: { container, program } });
-    const ran = bash(`sleep ${mark()}`, { target });
+    // A client of podman is often silent from then on, and does not end.
+    await using target = await connect({ podman: { container, program }, aliveMs: 2_000 });
+    const seconds = mark();
+    const ran = bash(`sleep ${seconds}`, { target });
+    await until(() => sleepers(seconds).length === 1);
     podman('restart', '--time=0', container);
     expect(await ran).toMatchObject({ status: 'lost', notes: [expect.stringContaining('restarted')] });
     expect(await bash('echo again', { target })).toMatchObject({ stdout: 'again\n' });

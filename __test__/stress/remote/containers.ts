@@ -51,7 +51,7 @@ const FIRST = ['sleep', '100000'];
 /** Starts podman for one test, with these images. It ends with all containers. */
 export async function podmanWith(...images: Image[]): Promise<Podman> {
   const place = folder();
-  const enter = await world(
+  const { enter } = await world(
     [
       'if mountpoint -q /sys/fs/cgroup/unified; then umount -l /sys/fs/cgroup/unified; fi',
       `mkdir -p '${place}/store' /var/lib/containers; mount --bind '${place}/store' /var/lib/containers`,

@@ -61,7 +61,7 @@ export async function machine(shell: Shell): Promise<Machine> {
   writeLines(join(etc, 'sshd_config'), serverLines('/etc/ssh/host', '/etc/ssh/authorized_keys'));
   const bound = { ssh: '/etc/ssh', home: '/home', passwd: '/etc/passwd', 'var-tmp': '/var/tmp', tmp: '/tmp' };
   const mounts = Object.entries(bound).map(([name, to]) => `mount --bind '${join(place, name)}' ${to}`);
-  const enter = await world(['mkdir /run/sshd; hostname box', ...mounts].join('\n'));
+  const { enter } = await world(['mkdir /run/sshd; hostname box', ...mounts].join('\n'));
   const proxy = `${enter.join(' ')} /usr/sbin/sshd -i -f /etc/ssh/sshd_config`;
   const config = clientConfig(place, { host: 'box', user: shell, hostKey: keys.host, proxy });
   const run = (script: string) => runIn(enter, script);
