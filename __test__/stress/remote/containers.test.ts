@@ -157,6 +157,14 @@ describe('a container of Podman', () => {
     expect(await bash('echo again', { target })).toMatchObject({ stdout: 'again\n' });
   });
 
+  containerTest('has another program in its image', async () => {
+    const { run, program } = await podmanWith('busybox');
+    const container = run('busybox');
+    const error = await rejection(() => connect({ podman: { container, program }, hostProgram: '/bin/busybox' }));
+    expect(error).toMatchObject({ code: 'ERR_BASH_TARGET', reason: 'hash' });
+    expect(error.message).toContain('/bin/busybox');
+  });
+
   containerTest('is entered as a user of it', async () => {
     const { run, program } = await podmanWith('coreutils');
     const container = run('coreutils');
