@@ -150,6 +150,8 @@ class Connection {
 
 class Server {
   bytes = 0;
+  /** How many there were. */
+  connections = 0;
   isDown = false;
   /** Words before those of each client. */
   before = [];
@@ -174,6 +176,7 @@ class Server {
 
   #add(connection) {
     this.#connections.add(connection);
+    this.connections++;
     connection.over.then(() => this.#connections.delete(connection));
     const fault = this.#next.shift();
     if (fault) this.#arm(connection, fault);
@@ -208,16 +211,13 @@ class Server {
       else this.#arm(newest, { id, ...rest });
       return;
     }
-    if (act === 'down') {
-      this.isDown = rest.down;
-      if (rest.down) for (const connection of this.#connections) connection.fail('cut');
-    }
+    if (act === 'down') this.isDown = rest.down;
     if (act === 'calm') for (const { id } of this.#next.splice(0)) process.send({ id, answer: null });
     if (act === 'before') this.before = rest.words;
     if (act === 'release') {
       for (const connection of this.#connections) connection.thaw();
     }
-    if (act === 'bytes') answer = this.bytes;
+    if (act === 'counts') answer = { bytes: this.bytes, connections: this.connections };
     process.send({ id, answer });
   }
 }

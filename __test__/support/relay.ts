@@ -78,7 +78,7 @@ export class Relay {
     return (await this.#ask('fail', { kind, ms, lane, after, within, next })) as Phase | null;
   }
 
-  /** Cuts all connections and takes no new ones, or takes them again. */
+  /** Takes no new connections, or takes them again. */
   async down(down: boolean): Promise<void> {
     await this.#ask('down', { down });
   }
@@ -98,9 +98,9 @@ export class Relay {
     await this.#ask('release');
   }
 
-  /** The bytes that have passed so far, in both directions. */
-  async bytes(): Promise<number> {
-    return (await this.#ask('bytes')) as number;
+  /** The bytes that have passed so far, in both directions, and the connections that have begun. */
+  async counts(): Promise<{ bytes: number; connections: number }> {
+    return (await this.#ask('counts')) as { bytes: number; connections: number };
   }
 
   /** Ends the server. All connections are cut. */

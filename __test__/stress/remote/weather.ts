@@ -59,7 +59,7 @@ export async function weather(
     // No further connection came for them.
     await relay.calm();
     await fired;
-    await sleep(random(300));
+    await sleep(random(1_200));
     if (random(4) > 0) await state(target, 'connected', 60_000);
   }
   return counts;
