@@ -95,7 +95,11 @@ export const PARTS = [
   directory('tools', 'the tools for models and for providers, sandboxes'),
   directory('terminals', 'terminals, the terminal tool'),
   directory('waits', 'blocked processes and prompts'),
-  directory('remote', 'targets: cuts, leases, what is left, bytes on the link; shells, containers, pods'),
+  // Containers have none of the libraries that the program of the quick build needs.
+  {
+    ...directory('remote', 'targets: cuts, leases, what is left, bytes on the link; shells, containers, pods'),
+    full: true,
+  },
   directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),
   directory('differential', 'running: the same scripts in bash itself, in each way of starting'),
   directory('docs', 'documents whose examples run commands, the documentation site'),
