@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ConnectOptions, connect, type Target } from 'agent-bash';
+import { type ConnectOptions, connect, type Target, type TargetAddress } from 'agent-bash';
 import { finished } from './finished.ts';
 import { folder } from './folder.ts';
+import { sshHost } from './ssh.ts';
 
 const PROGRAM = fileURLToPath(new URL('relay.mjs', import.meta.url));
 
@@ -127,10 +128,24 @@ export function inHome(home: string): string[] {
 }
 
 /** Connects to a target on this machine, with a home of its own, through a relay. It is closed after the test. */
-export async function relayed(options: ConnectOptions = {}): Promise<Relayed> {
+export function relayed(options: ConnectOptions = {}): Promise<Relayed> {
   const home = folder();
+  return connected(home, ({ words }) => ({ command: [...words, ...inHome(home)] }), options);
+}
+
+/** The same through ssh, which the relay starts. */
+export function relayedSsh(options: ConnectOptions = {}): Promise<Relayed> {
+  const { config, host, home } = sshHost();
+  return connected(home, ({ words }) => ({ ssh: { host, config, program: [...words, 'ssh'] } }), options);
+}
+
+async function connected(
+  home: string,
+  address: (relay: Relay) => TargetAddress,
+  options: ConnectOptions,
+): Promise<Relayed> {
   const relay = await Relay.start();
-  const target = await connect({ command: [...relay.words, ...inHome(home)], name: 'there', ...options });
+  const target = await connect({ ...address(relay), name: 'there', ...options });
   finished(() => target.close());
   return { target, home, relay };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { expect, vi } from 'vitest';
 import { linuxTest, sleepers, state, until } from '../../support/index.ts';
-import { type Relayed, relayed } from '../../support/relay.ts';
+import { type Relayed, relayed, relayedSsh } from '../../support/relay.ts';
+import { sshTest } from '../../support/ssh.ts';
 import { checkNotes, inSession, Load } from './load.ts';
 import { counted, filesOf, inside, sameAs, shown, type Traces, traces } from './traces.ts';
 import { inTerminal } from './typing.ts';
@@ -12,6 +13,7 @@ import { ALIVE, table, weather } from './weather.ts';
 
 /** How many things go wrong: AGENT_BASH_STORM_FAULTS, or 220. AGENT_BASH_STORM_SEED repeats a storm. */
 const faults = Number(process.env.AGENT_BASH_STORM_FAULTS ?? 220);
+const overSsh = Math.ceil(faults / 4);
 const seed = Number(process.env.AGENT_BASH_STORM_SEED ?? randomInt(1, 2 ** 31));
 
 /** Jobs at a time, beside a session and a terminal. */
@@ -42,7 +44,7 @@ function checkLog(load: Load, home: string): void {
 }
 
 /** Runs the load through the weather. Returns what has gone wrong, by kind and phase. */
-async function through(place: Relayed, load: Load) {
+async function through(place: Relayed, load: Load, faults: number) {
   const workers = [inSession(load), inTerminal(load), ...Array.from({ length: WORKERS }, () => load.work())];
   const working = workers.map((worker) =>
     worker.catch((error) => {
@@ -59,8 +61,8 @@ async function through(place: Relayed, load: Load) {
 }
 
 /** Returns what this process has once it has done all of this and has closed the target. */
-async function usual(): Promise<Traces> {
-  const { target, relay } = await relayed();
+async function usual(reach: typeof relayed): Promise<Traces> {
+  const { target, relay } = await reach();
   const load = new Load(target, seed);
   await load.each();
   await load.registry.close();
@@ -69,21 +71,22 @@ async function usual(): Promise<Traces> {
   return traces();
 }
 
-linuxTest(`a storm of ${faults} faults loses nothing and repeats nothing: seed ${seed}`, async () => {
-  const before = await usual();
-
-  const place = await relayed({ aliveMs: ALIVE, connectTimeoutMs: 6_000 });
+/** Checks that nothing is lost, nothing runs twice, and nothing is left. */
+async function storm(reach: typeof relayed, faults: number): Promise<void> {
+  const before = await usual(reach);
+  const place = await reach({ aliveMs: ALIVE, connectTimeoutMs: 6_000 });
   const { target, home, relay } = place;
   const heard = events(place);
   const load = new Load(target, seed);
   const start = performance.now();
-  const counts = await through(place, load);
+  const counts = await through(place, load, faults);
   const seconds = Math.round((performance.now() - start) / 1_000);
 
   await state(target, 'connected', 60_000);
   expect(await bash('echo quiet', { target })).toMatchObject({ stdout: 'quiet\n' });
   checkLog(load, home);
-  checkNotes(load);
+  const interrupted = checkNotes(load);
+  expect(interrupted, 'commands that saw a cut').toBeGreaterThan(0);
   expect(heard).toStrictEqual(heard.map((_, index) => (index % 2 === 0 ? 'disconnected' : 'reconnected')));
   await until(() => load.sleeping.flatMap(sleepers).length === 0, 'what was ended is gone');
   await relay.release();
@@ -99,7 +102,13 @@ linuxTest(`a storm of ${faults} faults loses nothing and repeats nothing: seed $
   expect(filesOf(home, /^(log|typed|tasks\/.*)$/)).toStrictEqual([]);
   await relay.stop();
   await sameAs(before);
-  const figures = { seconds, cuts: load.cuts.length, closed: Math.round(closed), gone: Math.round(gone) };
+  const figures = { seconds, cuts: load.cuts.length, interrupted, closed: Math.round(closed), gone: Math.round(gone) };
   const here = { before: counted(before), after: counted(traces()) };
   console.log(`seed ${seed}\n${table(counts)}\n${JSON.stringify({ ...figures, ...here, ...load.counts })}`);
-});
+}
+
+linuxTest(`a storm of ${faults} faults loses nothing and repeats nothing: seed ${seed}`, () => storm(relayed, faults));
+
+sshTest(`a storm of ${overSsh} faults of ssh loses nothing and repeats nothing: seed ${seed}`, () =>
+  storm(relayedSsh, overSsh),
+);
