@@ -22,6 +22,7 @@ import * as safety from './rows/safety.mjs';
 import * as shells from './rows/shells.mjs';
 import * as soak from './rows/soak.mjs';
 import * as start from './rows/start.mjs';
+import * as targets from './rows/targets.mjs';
 import * as tasks from './rows/tasks.mjs';
 import * as terminal from './rows/terminal.mjs';
 import * as tokens from './rows/tokens.mjs';
@@ -48,6 +49,7 @@ const ROWS = {
   work,
   tokens,
   views,
+  targets,
   soak,
 };
 

@@ -10,6 +10,7 @@ import { paced } from './paced.mjs';
 import { prices } from './priced.mjs';
 import { recordings } from './recorded.mjs';
 import { soak } from './soak.mjs';
+import { targets } from './targets.mjs';
 import { terminals } from './terminals.mjs';
 import { views } from './views.mjs';
 import { work } from './work.mjs';
@@ -142,6 +143,7 @@ export const tasks = {
   ...prices,
   paced,
   soak,
+  ...targets,
   ...terminals,
   ...views,
   ...work,
