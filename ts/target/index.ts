@@ -200,7 +200,13 @@ class ConnectedTarget implements Target {
 
   /** Tells listeners and the channel what has happened. */
   tell({ turn, reason, downMs, lost }: Pick<TargetChange, 'turn' | 'reason' | 'downMs' | 'lost'>): void {
-    const event: TargetEvent = { target: this.id, at: Date.now(), reason, downMs: downMs ?? null, lost };
+    const event: TargetEvent = {
+      target: this.id,
+      at: Date.now(),
+      reason,
+      downMs: downMs == null ? null : Math.round(downMs),
+      lost,
+    };
     if (channels.target.hasSubscribers) {
       channels.target.publish({ ...event, lost: [...lost], state: turn } satisfies ObservedTarget);
     }
