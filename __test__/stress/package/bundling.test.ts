@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testNeeding } from '../../support/index.ts';
-import { type PackedProject, packedProject, root, run } from './packed.ts';
+import { PACKING, type PackedProject, packedProject, root, run } from './packed.ts';
 import { programOf, type Runtime, runtimes } from './runtimes.ts';
 
 const page = await readFile(join(root, 'docs', 'bundling.md'), 'utf8');
@@ -29,7 +29,7 @@ beforeAll(async () => {
        said(error);
      }`,
   );
-});
+}, PACKING);
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 

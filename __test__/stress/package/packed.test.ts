@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, HOST, type PackedProject, packedProject, root, run } from './packed.ts';
+import { type Ended, HOST, PACKING, type PackedProject, packedProject, root, run } from './packed.ts';
 
 let project: PackedProject;
 
@@ -19,7 +19,7 @@ const built = [...new Set(JSON.stringify([manifest.exports, manifest.bin]).match
 
 beforeAll(async () => {
   project = await packedProject();
-});
+}, PACKING);
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 

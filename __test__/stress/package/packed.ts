@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 /** The package with the program for targets, which is installed by itself. */
 export const HOST = 'agent-bash-host';
 
+/** A bound against a hang: xz takes its time, and suites pack at once. */
+export const PACKING = 170_000;
+
 /** The root of the clone. */
 export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
@@ -72,7 +75,8 @@ async function bareEnvironment(folder: string): Promise<NodeJS.ProcessEnv> {
 /** Packs the clone and installs the tarballs. */
 export async function packedProject(): Promise<PackedProject> {
   const base = await mkdtemp(join(tmpdir(), 'agent-bash-packed-'));
-  const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), join(base, 'tarballs')], root);
+  const args = [join(root, 'scripts', 'pack.mjs'), join(base, 'tarballs')];
+  const packed = await run(process.execPath, args, root, process.env, PACKING);
   if (packed.code !== 0) throw new Error(`packing failed: ${packed.stderr}`);
   const files = packed.stdout.trim().split('\n');
   const tarballs = new Map(files.map((file) => [basename(file).replace(/-\d+\.\d+\.\d+.*$/, ''), file]));

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compiled, examples } from '../../docs/examples.ts';
-import { type PackedProject, packedProject, root, run } from './packed.ts';
+import { PACKING, type PackedProject, packedProject, root, run } from './packed.ts';
 
 // As a newcomer: the packed tarballs in a small project, and what the README shows pasted into a file of it.
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
     join(root, 'node_modules', '@modelcontextprotocol'),
     join(folder, 'node_modules', '@modelcontextprotocol'),
   );
-});
+}, PACKING);
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 

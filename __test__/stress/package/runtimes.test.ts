@@ -4,7 +4,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { alive, testNeeding, until } from '../../support/index.ts';
-import { type PackedProject, packedProject, run } from './packed.ts';
+import { PACKING, type PackedProject, packedProject, run } from './packed.ts';
 import { programOf, runtimes } from './runtimes.ts';
 
 const programs = await Promise.all(runtimes.map(async (runtime) => ({ ...runtime, file: await programOf(runtime) })));
@@ -14,7 +14,7 @@ let project: PackedProject;
 beforeAll(async () => {
   project = await packedProject();
   await cp(join(import.meta.dirname, 'fixtures'), project.folder, { recursive: true });
-});
+}, PACKING);
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linuxTest } from '../../support/capability.ts';
-import { HOST, type PackedProject, packedProject, root, run } from './packed.ts';
+import { HOST, PACKING, type PackedProject, packedProject, root, run } from './packed.ts';
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const MACHINE = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
@@ -65,8 +65,9 @@ async function pathWith(...decoders: string[]): Promise<string> {
   return bin;
 }
 
-async function connected(path: string, home: string): Promise<Record<string, unknown>> {
-  const { stdout, stderr } = await run(process.execPath, ['main.mjs', path, home], project.folder, project.env);
+/** Runs the program of a project against a target. */
+async function connected(path: string, home: string, folder = project.folder): Promise<Record<string, unknown>> {
+  const { stdout, stderr } = await run(process.execPath, ['main.mjs', path, home], folder, project.env);
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }
@@ -74,13 +75,16 @@ async function connected(path: string, home: string): Promise<Record<string, unk
 beforeAll(async () => {
   project = await packedProject();
   await writeFile(join(project.folder, 'main.mjs'), MAIN);
-});
+}, PACKING);
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 
 describe('targets of an empty project', () => {
   linuxTest('need the package with the program, which the error names', async () => {
-    expect(await connected(await pathWith(), await made())).toMatchObject({
+    const without = await made();
+    await cp(project.folder, without, { recursive: true });
+    await rm(join(without, 'node_modules', HOST), { recursive: true, force: true });
+    expect(await connected(await pathWith(), await made(), without)).toMatchObject({
       code: 'ERR_BASH_TARGET',
       reason: 'no-program',
       message: expect.stringContaining(`: agent-bash-host is not installed: npm install agent-bash-host@${version}`),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { HOST, root, run } from './packed.ts';
+import { HOST, PACKING, root, run } from './packed.ts';
 
 interface Step {
   uses?: string;
@@ -82,7 +82,7 @@ test('the packages say where their sources are, which provenance compares, and w
   const place = await mkdtemp(join(tmpdir(), 'agent-bash-repository-'));
   try {
     const env = { ...process.env, GITHUB_REPOSITORY: 'someone/agent-bash' };
-    const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), place], root, env);
+    const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), place], root, env, PACKING);
     const tarballs = packed.stdout.trim().split('\n');
     expect(tarballs).toHaveLength(3);
     for (const tarball of tarballs) {
