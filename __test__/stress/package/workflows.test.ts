@@ -78,25 +78,29 @@ test('every file of ours that a workflow names is there', async () => {
   for (const file of named) await access(join(root, file));
 });
 
-test('the packages say where their sources are, which provenance compares, and where to report faults', async () => {
-  const place = await mkdtemp(join(tmpdir(), 'agent-bash-repository-'));
-  try {
-    const env = { ...process.env, GITHUB_REPOSITORY: 'someone/agent-bash' };
-    const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), place], root, env, PACKING);
-    const tarballs = packed.stdout.trim().split('\n');
-    expect(tarballs).toHaveLength(3);
-    for (const tarball of tarballs) {
-      const { stdout } = await run('tar', ['-xOf', tarball, 'package/package.json'], place);
-      expect(JSON.parse(stdout)).toMatchObject({
-        repository: { type: 'git', url: 'git+https://github.com/someone/agent-bash.git' },
-        homepage: 'https://github.com/someone/agent-bash#readme',
-        bugs: { url: 'https://github.com/someone/agent-bash/issues' },
-      });
+test(
+  'the packages say where their sources are, which provenance compares, and where to report faults',
+  async () => {
+    const place = await mkdtemp(join(tmpdir(), 'agent-bash-repository-'));
+    try {
+      const env = { ...process.env, GITHUB_REPOSITORY: 'someone/agent-bash' };
+      const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), place], root, env, PACKING);
+      const tarballs = packed.stdout.trim().split('\n');
+      expect(tarballs).toHaveLength(3);
+      for (const tarball of tarballs) {
+        const { stdout } = await run('tar', ['-xOf', tarball, 'package/package.json'], place);
+        expect(JSON.parse(stdout)).toMatchObject({
+          repository: { type: 'git', url: 'git+https://github.com/someone/agent-bash.git' },
+          homepage: 'https://github.com/someone/agent-bash#readme',
+          bugs: { url: 'https://github.com/someone/agent-bash/issues' },
+        });
+      }
+    } finally {
+      await rm(place, { recursive: true });
     }
-  } finally {
-    await rm(place, { recursive: true });
-  }
-});
+  },
+  PACKING,
+);
 
 test('it is published with provenance and without a token, the main package last, and not if another failed', async () => {
   const job = release.jobs.publish as Job;
