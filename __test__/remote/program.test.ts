@@ -29,14 +29,13 @@ const described = (content: Buffer) => ({
 });
 
 /** A directory with the packed program of this build. */
-let packed: string;
+const packed = folder(afterAll);
 let program: Buffer;
 let coded: Buffer;
 
 beforeAll(() => {
   program = readFileSync(join(packageRoot, 'agent-bash-host'));
   coded = gzipSync(program, { level: constants.Z_BEST_SPEED });
-  packed = folder(afterAll);
   writeFileSync(join(packed, FILE), coded);
 });
 
