@@ -20,7 +20,9 @@ const napi = (args, options) => run(tool('napi'), ['build', '--platform', ...arg
 export async function compileCrates(full, options) {
   const { stdout } = await run('cargo', ['metadata', '--no-deps', '--format-version', '1'], { output: 'keep' });
   const dependencies = JSON.parse(stdout).packages.flatMap((crate) => crate.dependencies);
-  const names = new Set(dependencies.filter(({ kind, path }) => kind === null && !path).map(({ name }) => name));
+  const names = new Set(
+    dependencies.filter(({ kind, path, optional }) => kind === null && !path && !optional).map(({ name }) => name),
+  );
   const used = [...names].flatMap((name) => ['-p', name]);
   // napi names the target, too.
   const build = ['build', '--target', triple, ...(full ? ['--release'] : [])];

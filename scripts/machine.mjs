@@ -32,6 +32,7 @@ const PACKAGES = {
 
 /** Those that only stress needs: login shells, and clients of containers and pods with what they run. */
 const STRESS_PACKAGES = {
+  'g++': () => onPath('c++'),
   'bash-static': () => onPath('bash-static'),
   'busybox-static': () => onPath('busybox'),
   crun: () => onPath('crun'),

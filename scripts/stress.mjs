@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { frameworkTests } from './frameworks.mjs';
 import { programs } from './machine.mjs';
+import { triple } from './platform.mjs';
 import { Failed, isMain, main, npm, root, run, since, tool } from './process.mjs';
 import { again, closing, NONE, rust, sum, visiblePlace, vitest } from './runners.mjs';
 import { setUp } from './setup.mjs';
@@ -36,6 +37,27 @@ async function packs(options) {
     await run(tool('publint'), ['run', tarball, '--strict'], options);
     const plain = ['--no-definitely-typed', '--no-emoji', '--format', 'ascii'];
     await run(tool('attw'), [tarball, ...plain], { ...options, output: 'keep' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes libFuzzer's counters of coverage, without a sanitizer, which would need an unstable compiler. */
+const COVERAGE = [
+  '-Cpasses=sancov-module',
+  '-Cllvm-args=-sanitizer-coverage-level=4',
+  '-Cllvm-args=-sanitizer-coverage-inline-8bit-counters',
+  '-Cllvm-args=-sanitizer-coverage-pc-table',
+];
+
+/** Feeds the reader of a link with bytes that libFuzzer makes up, for two minutes. */
+async function fuzz(options) {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-fuzz-'));
+  try {
+    const target = ['--target', triple, '--target-dir', join(root, 'target', 'fuzz')];
+    const built = ['run', '--package', 'agent-bash-remote', '--features', 'fuzz', '--bin', 'fuzz-link', ...target];
+    const bounds = ['-max_total_time=120', '-rss_limit_mb=1024', `-artifact_prefix=${join(root, 'target', 'fuzz')}/`];
+    await run('cargo', [...built, '--', ...bounds, folder], { ...options, env: { RUSTFLAGS: COVERAGE.join(' ') } });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -100,6 +122,7 @@ export const PARTS = [
     ...directory('remote', 'targets: cuts, leases, what is left, bytes on the link; shells, containers, pods'),
     full: true,
   },
+  step('fuzz', 'targets: what a host reads of a machine that lies', () => fuzz(options)),
   directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),
   directory('differential', 'running: the same scripts in bash itself, in each way of starting'),
   directory('docs', 'documents whose examples run commands, the documentation site'),
