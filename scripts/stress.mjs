@@ -4,6 +4,7 @@
  *
  * Each directory of `__test__/stress` is a part. The others repeat tests of the gate in another way, or are no vitest.
  */
+import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -101,6 +102,9 @@ const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(wor
 /** All parts. `full` marks those that need the optimized addon. */
 export const PARTS = [
   unit('units', 'Rust tests that take several seconds, measure time or load the machine', [], { stress: 'only' }),
+  unit('properties', 'Rust tests with other cases of their property tests', [], {
+    env: { PROPTEST_RNG_SEED: `${randomInt(2 ** 31)}` },
+  }),
   unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['mutation_tests', 'outside_tests'], {
     env: { AGENT_BASH_MUTATIONS: '100000', AGENT_BASH_WRAPPINGS: '40' },
   }),
