@@ -68,9 +68,12 @@ function unreadable(path: string, why: string): BashError {
   return new BashError('ERR_BASH_UNKNOWN_OUTPUT', `${path} cannot be read: ${why}`);
 }
 
-/** Returns the text of a file. One on a target that is longer than `Target.readFile` allows is refused as there. */
+/**
+ * Returns the text of a file. One on a target is cleaned again, as all that it tells, and refused if it is longer than
+ * `Target.readFile` allows.
+ */
 async function textOf({ path, isRaw, there }: Part): Promise<string> {
-  if (!isRaw) return there ? Buffer.from(await bytesThere(there, path)).toString() : await readFile(path, 'utf8');
+  if (!isRaw && !there) return await readFile(path, 'utf8');
   const cleaner = new (loadNative().NativeText)(false, '{}', 0);
   let text = '';
   if (there) text = cleaner.push(await bytesThere(there, path));

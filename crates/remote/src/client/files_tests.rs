@@ -77,6 +77,9 @@ fn what_a_program_of_ours_never_sends_ends_the_question_and_fills_nothing() {
     let read = |events: Vec<Event>| after(|target| target.read_file("x"), events).map(|answer| answer.map(|_| ()));
     let list = |events: Vec<Event>| after(|target| target.list("x"), events).map(|answer| answer.map(|_| ()));
     let stat = |events: Vec<Event>| after(|target| target.stat("x"), events).map(|answer| answer.map(|_| ()));
+    let lines = || Wanted::Lines(1, 2);
+    let recall =
+        |events: Vec<Event>| after(|target| target.recall("x", true, lines()), events).map(|answer| answer.map(|_| ()));
     let remove = |events| after(|target| target.remove("x", true), events).map(|answer| answer.map(|_| ()));
     let write = |events| after(|target| target.write_file("x", vec![1], None), events);
     let endless = || std::iter::repeat_with(|| part(vec![0; CHUNK])).take(MAX_READ / CHUNK + 1).collect::<Vec<_>>();
@@ -96,6 +99,8 @@ fn what_a_program_of_ours_never_sends_ends_the_question_and_fills_nothing() {
         ("a long list", list(names())),
         ("a list of many", list(many())),
         ("bytes of nothing", stat(vec![part(vec![1])])),
+        ("more lines than were asked for", recall(vec![part(vec![b'x'; LARGEST + 1])])),
+        ("lines that are no text", recall(vec![part(vec![255]), answered(AboutFile::Done)])),
         ("no facts", stat(vec![answered(AboutFile::Done)])),
         ("bytes for a removal", remove(vec![part(vec![1])])),
         ("bytes for a write", write(vec![part(vec![1])])),
@@ -116,6 +121,13 @@ fn the_longest_file_and_the_last_list_are_taken() {
     assert!(matches!(read, Some(Ok(Some(bytes))) if bytes.len() == MAX_READ));
     let listed = after(|target| target.list("x"), [entries(&["a"]), entries(&["b"]), answered(AboutFile::Done)]);
     assert!(matches!(listed, Some(Ok(Some(all))) if all.len() == 2 && all[1].name == "b"));
+}
+
+#[test]
+fn recalled_lines_are_cleaned_again() {
+    let said = [part(b"\x1b[31mred\n".to_vec()), answered(AboutFile::Done)];
+    let lines = after(|target| target.recall("x", false, Wanted::Lines(1, 1)), said);
+    assert!(matches!(&lines, Some(Ok(Some(text))) if text == "[31mred\n"), "{lines:?}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Exchange {
         self.pass(Part::Bytes(bytes))
     }
 
-    /// Waits for the next bytes of the host..
+    /// Waits for the next bytes of the host.
     ///
     /// # Errors
     /// If the host has given the question up.
