@@ -26,7 +26,7 @@ use wire::{Frame, Frames, Kind};
 
 /// The first argument of a carrier. The others are the transport with its arguments.
 pub const CARRY: &str = "carry";
-/// The opening of what is said if there is no transport.
+/// The first words of the message that there is no transport.
 const CANNOT_START: &str = "cannot be started: ";
 /// Time the other machine has to end after a goodbye.
 const FAREWELL: Duration = Duration::from_secs(3);

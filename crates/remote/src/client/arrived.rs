@@ -30,7 +30,7 @@ impl Arrived {
         capture.push(text.as_bytes());
     }
 
-    /// Returns an outcome with what has arrived.
+    /// Puts the output that has arrived into an outcome, and returns it.
     pub fn in_outcome(self, outcome: Outcome) -> Outcome {
         let [stdout, stderr] = [self.stdout, self.stderr].map(|mut capture| {
             capture.end();

@@ -1,4 +1,4 @@
-//! What is told of a target whose state changes.
+//! Tells of each change of the state of a target.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Cleans text of a program again. A program of ours has done so; a compromised one may put escape sequences for the
-//! terminal of a person into what it tells.
+//! Cleans text of a program again. A program of ours has done so. A compromised one may send escape sequences, which
+//! would reach the terminal of a person.
 
 use super::ask::Answer;
 use super::failure::Failure;
