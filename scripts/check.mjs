@@ -1,6 +1,7 @@
 /** `npm run check`: everything that a change has to pass besides the tests, the fastest checks first. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { guard } from '../bench/guard/guard.mjs';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
 import { supervisor } from './platform.mjs';
@@ -62,6 +63,8 @@ export const checks = [
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
   ['programs without crates of the addon', programsAreSmall],
+  // The paths of whole commands need the optimized addon, whose build takes longer than all other checks.
+  ['speed of pure paths', (options) => guard({ pure: true, ...options })],
 ];
 
 if (isMain(import.meta)) {

@@ -27,6 +27,8 @@ const PACKAGES = {
   python3: () => existsSync('/usr/bin/python3'),
   'python3-venv': () => ['/usr/lib', '/usr/local/lib'].some(hasVenv),
   sqlite3: () => onPath('sqlite3'),
+  strace: () => onPath('strace'),
+  valgrind: () => onPath('valgrind'),
   'xz-utils': () => onPath('xz'),
 };
 

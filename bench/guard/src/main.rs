@@ -1,0 +1,184 @@
+//! The hot paths that need no process. `bench/guard/guard.mjs` counts their instructions.
+//!
+//! `guard` lists the paths. `guard PATH COUNT` does the work of one path COUNT times and prints the largest memory that
+//! it held at once, in bytes. What two counts differ by is the cost of the work alone, without the start of this
+//! program.
+
+use std::path::Path;
+
+use capture::{Capture, Limits, Sanitize, Truncate};
+use evidence::{End, Ran};
+use ledger::{Line, Query, Reader, Shape, Writer};
+use reduce::{Level, Options, Reducer, Stream};
+use safety::{Context, Policy};
+use wire::{Frame, Frames, Kind};
+
+/// A path by its name. Its function makes the input, which is the same each time, and does the work COUNT times.
+type HotPath = (&'static str, fn(usize));
+
+const PATHS: [HotPath; 15] = [
+    ("reading plain lines", |count| read(count, &plain_lines(), TAIL)),
+    ("reading coloured lines", |count| read(count, &coloured_lines(), TAIL)),
+    ("reading one long line", |count| read(count, &"x".repeat(MIB), TAIL)),
+    ("reading text in many scripts", |count| read(count, &"naïve 日本語 текст ✓\n".repeat(MIB / 32), TAIL)),
+    ("cleaning progress lines", |count| read(count, &progress_lines(), TAIL)),
+    ("keeping the head", |count| read(count, &plain_lines(), Truncate::Head(LIMITS))),
+    ("keeping both ends", |count| read(count, &plain_lines(), ENDS)),
+    ("view of a build log", |count| view(count, &plain_lines(), Level::Salient { budget: 500 })),
+    ("view without loss", |count| view(count, &plain_lines()[..WHOLE_VIEW], Level::Lossless)),
+    ("judging commands", judge),
+    ("redacting commands", redact_commands),
+    ("evidence on a script", prove),
+    ("a frame over a link", send_frames),
+    ("writing ledger entries", write_entries),
+    ("reading ledger entries", read_entries),
+];
+
+const MIB: usize = 1 << 20;
+const LIMITS: Limits = Limits { max_lines: Some(2_000), max_bytes: Some(51_200), max_chars: None };
+const TAIL: Truncate = Truncate::Tail(LIMITS);
+const ENDS: Truncate = Truncate::Ends { max_bytes: 131_072, head_bytes: 4_096, tail_bytes: 4_096 };
+/// Bytes of an output whose view is made of the whole.
+const WHOLE_VIEW: usize = 32 * 1024;
+/// Bytes that a read of a pipe returns at most.
+const READ: usize = 256 * 1024;
+
+/// Commands of agents, one per line, with `\n` for the ends of their lines.
+const COMMANDS: &str = include_str!("commands.txt");
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, count] = &arguments[..] else {
+        PATHS.iter().for_each(|(name, _)| println!("{name}"));
+        return;
+    };
+    let (_, act) = PATHS.iter().find(|(path, _)| path == name).expect("a path that `guard` lists");
+    let count: usize = count.parse().expect("a number");
+    let used = allocation_counter::measure(|| act(count));
+    println!("{}", used.bytes_max);
+}
+
+fn commands() -> Vec<String> {
+    COMMANDS.lines().map(|line| line.replace("\\n", "\n")).collect()
+}
+
+/// Returns numbers that look random and are the same each time.
+fn numbers() -> impl Iterator<Item = u64> {
+    let next =
+        |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+    std::iter::successors(Some(7_u64), next).map(|state| state >> 33)
+}
+
+/// Returns a mebibyte of lines, each of which a function makes of a random number.
+fn lines(line: impl Fn(u64) -> String) -> String {
+    let mut text = String::with_capacity(MIB + 256);
+    for number in numbers() {
+        if text.len() >= MIB {
+            break;
+        }
+        text.push_str(&line(number));
+    }
+    text
+}
+
+fn plain_lines() -> String {
+    lines(|n| format!("[{}] compiled src/module-{n}.ts and linked its {} parts\n", n % 97, n % 7))
+}
+
+fn coloured_lines() -> String {
+    lines(|n| format!("\x1b[32m✓\x1b[39m test of part {n} \x1b[2m({} ms)\x1b[22m\n", n % 900))
+}
+
+fn progress_lines() -> String {
+    lines(|n| format!("fetching 10%\rfetching 55%\x1b[K\rfetching 100% of {n}\x08\x08..\n"))
+}
+
+fn read(count: usize, text: &str, truncate: Truncate) {
+    for _ in 0..count {
+        let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
+        capture.spill_off();
+        text.as_bytes().chunks(READ).for_each(|chunk| capture.push(chunk));
+        assert_eq!(capture.finish().replaced, 0);
+    }
+}
+
+fn view(count: usize, text: &str, level: Level) {
+    let options = Options::new(level);
+    for _ in 0..count {
+        let mut reducer = Reducer::new(&options);
+        text.as_bytes().chunks(READ).for_each(|chunk| {
+            reducer.push(Stream::Stdout, std::str::from_utf8(chunk).expect("ASCII"));
+        });
+        std::hint::black_box(reducer.finish(reduce::End::Succeeded));
+    }
+}
+
+fn judge(count: usize) {
+    let commands = commands();
+    let context = Context { cwd: "/home/dev/project", home: "/home/dev", ..Context::default() };
+    for command in std::iter::repeat_n(&commands, count).flatten() {
+        std::hint::black_box(safety::analyze(command, context, &Policy::default()));
+    }
+}
+
+fn redact_commands(count: usize) {
+    let commands = commands();
+    for command in std::iter::repeat_n(&commands, count).flatten() {
+        std::hint::black_box(redact::redact(command));
+    }
+}
+
+fn prove(count: usize) {
+    let script = commands().join("\n");
+    let rules = safety::decide::Commands::default();
+    let end = End { code: Some(0), signal: None, by_itself: true };
+    for _ in 0..count {
+        let (tests, cwd) = (|_: &[_]| Vec::new(), Path::new("/"));
+        let ran = Ran { command: &script, trace: None, end, tests, cwd, rules: &rules };
+        std::hint::black_box(evidence::read(ran));
+    }
+}
+
+fn send_frames(count: usize) {
+    let frame = Frame::unnumbered(Kind::Message, vec![b'x'; 16 * 1024]);
+    let (mut link, mut frames) = (Vec::new(), Frames::default());
+    for _ in 0..count * 100 {
+        frame.encode(&mut link);
+        frames.push(&link);
+        link.clear();
+        assert!(matches!(frames.next_frame(), Ok(Some(_))));
+    }
+}
+
+/// Writes entries into a ledger.
+fn fill(place: &Path, entries: usize) {
+    let start = r#"{"at":1,"command":"npm test","cwd":"/srv/project","host":{"pid":7,"program":"node agent.js"}}"#;
+    let end = ledger::End::bare(2, ledger::State::Exited);
+    let mut writer = Writer::new(place.to_owned());
+    for run in 0..entries {
+        let entry = Line::of(&format!("run-{run}")).with_json("start", start).with("end", &end).finish();
+        writer.append(1, &entry).expect("written");
+    }
+}
+
+fn write_entries(count: usize) {
+    let place = tempfile::tempdir().expect("a directory");
+    fill(place.path(), count * 1_000);
+}
+
+fn read_entries(count: usize) {
+    let place = tempfile::tempdir().expect("a directory");
+    fill(place.path(), 1_000);
+    for _ in 0..count {
+        let mut reader = Reader::new(place.path().to_owned(), Query::default(), Shape::Json);
+        let mut lines = 0;
+        loop {
+            let batch = reader.read();
+            lines += batch.text.lines().count();
+            if batch.is_over {
+                break;
+            }
+        }
+        assert_eq!(lines, 1_000);
+    }
+}
