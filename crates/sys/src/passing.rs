@@ -1,14 +1,13 @@
 //! The flow from one pipe to another through this process, which holds no byte between two steps, unless the system has
 //! no memory.
 
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{read, write};
 
-use crate::{LARGE_PIPE_BYTES, tee_pipe, waiting_bytes};
+use crate::{tee_pipe, waiting_bytes};
 
 /// Bytes that a pipe with any room takes whole, and packs together with others.
 const PAGE: usize = 4096;
@@ -21,8 +20,6 @@ pub struct Passing {
     bytes: Vec<u8>,
     /// Bytes that the second pipe did not take though it had room: the system has no memory.
     held: usize,
-    /// A pipe for a look at the first one, once it was needed.
-    aside: Option<(OwnedFd, OwnedFd)>,
 }
 
 /// The result of a step.
@@ -42,7 +39,7 @@ pub enum Passed<'b> {
 
 impl Default for Passing {
     fn default() -> Self {
-        Self { bytes: vec![0; STEP], held: 0, aside: None }
+        Self { bytes: vec![0; STEP], held: 0 }
     }
 }
 
@@ -56,12 +53,13 @@ impl Passing {
         if !ready.contains(PollFlags::POLLOUT) {
             return Passed::Full;
         }
-        // A reader that waits gets the bytes of one write in one read.
+        // A reader that waits gets the bytes of one write in one read. The system lets both pipes share its pages, so
+        // the bytes are copied once: to be kept.
         if self.held == 0 && waiting_bytes(from) > PAGE as u64 {
-            match self.peek(from).and_then(|seen| Ok(write(to, &self.bytes[..seen])?)) {
+            match tee_pipe(from, to, STEP) {
                 Ok(count) => return Passed::Bytes(self.take(from, count)),
-                Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => return Passed::ReaderLeft(&[]),
-                Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => return Passed::Full,
+                Err(Errno::EPIPE) => return Passed::ReaderLeft(&[]),
+                Err(Errno::EAGAIN) => return Passed::Full,
                 // The system cannot, or has no memory for it: a page at a time.
                 Err(_) => {}
             }
@@ -83,20 +81,6 @@ impl Passing {
                 Err(_) => return Passed::Full,
             }
         }
-    }
-}
-
-impl Passing {
-    /// Reads what the first pipe holds, which keeps it. Returns how much that is.
-    fn peek(&mut self, from: BorrowedFd<'_>) -> io::Result<usize> {
-        if self.aside.is_none() {
-            let aside = crate::pipe()?;
-            crate::grow_pipe(aside.0.as_fd(), LARGE_PIPE_BYTES);
-            self.aside = Some(aside);
-        }
-        let Some((read, write)) = &self.aside else { return Ok(0) };
-        let count = tee_pipe(from, write.as_fd(), STEP)?;
-        Ok(fill(read.as_fd(), &mut self.bytes[..count]))
     }
 
     /// Takes bytes that the second pipe has, and the first one still holds.

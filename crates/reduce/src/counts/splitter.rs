@@ -17,23 +17,33 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// Takes the next bytes, and calls `take` with each line that ended.
-    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8])) {
+    /// Takes the next bytes, and calls `take` with each line that ended, and how often it was repeated. `take` returns
+    /// whether more lines like this one would change nothing but their number: they come as one call.
+    pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8], u64) -> bool) {
         let next_sign = |from: usize| memchr::memchr2(b'\r', ESC, &bytes[from..]).map_or(usize::MAX, |at| from + at);
         let (mut from, mut sign) = (0, next_sign(0));
-        for end in memchr::memchr_iter(b'\n', bytes) {
-            let line = &bytes[from..end];
+        let (mut ends, mut searched_from) = (memchr::memchr_iter(b'\n', bytes), 0);
+        while let Some(end) = ends.next().map(|at| searched_from + at) {
+            let start = from;
+            let line = &bytes[start..end];
             from = end + 1;
             let is_whole = self.begun.is_empty() && !self.is_long;
             if is_whole && sign > end {
-                take(if line.len() > LONGEST { LONG } else { line });
+                let shown = if line.len() > LONGEST { LONG } else { line };
+                if take(shown, 1)
+                    && let Some(times) = repeats(&bytes[start..], line.len() + 1)
+                {
+                    take(shown, times as u64);
+                    from += times * (line.len() + 1);
+                    (ends, searched_from) = (memchr::memchr_iter(b'\n', &bytes[from..]), from);
+                }
                 continue;
             }
             if is_whole && line.len() <= RAW {
-                plain(line, &mut self.plain, &mut take);
+                plain(line, &mut self.plain, |line| take(line, 1));
             } else {
                 self.begin(line);
-                self.finish(&mut take);
+                self.finish(|line| take(line, 1));
             }
             if sign < end {
                 sign = next_sign(from);
@@ -45,9 +55,9 @@ impl Splitter {
     }
 
     /// Ends the output. Calls `take` with a last line that has no newline.
-    pub fn end(&mut self, mut take: impl FnMut(&[u8])) {
+    pub fn end(&mut self, take: impl FnMut(&[u8]) -> bool) {
         if !self.begun.is_empty() || self.is_long {
-            self.finish(&mut take);
+            self.finish(take);
         }
     }
 
@@ -58,7 +68,7 @@ impl Splitter {
         }
     }
 
-    fn finish(&mut self, take: &mut impl FnMut(&[u8])) {
+    fn finish(&mut self, mut take: impl FnMut(&[u8]) -> bool) {
         if self.is_long {
             take(LONG);
         } else {
@@ -69,12 +79,29 @@ impl Splitter {
     }
 }
 
+/// Returns how often the first `length` bytes are repeated behind themselves. `None` if they are not.
+fn repeats(bytes: &[u8], length: usize) -> Option<usize> {
+    /// Bytes that are compared at once.
+    const BLOCK: usize = 256;
+    let (first, rest) = bytes.split_at_checked(length)?;
+    // Most lines are no repetition, and this tells it of most of them.
+    if rest.get(length.saturating_sub(2)..length)? != &first[length.saturating_sub(2)..] || !rest.starts_with(first) {
+        return None;
+    }
+    let blocks = || bytes.chunks(BLOCK).zip(rest.chunks(BLOCK));
+    let whole = blocks().take_while(|(one, other)| one.get(..other.len()) == Some(other)).count() * BLOCK;
+    let whole = whole.min(rest.len());
+    let same = bytes[whole..].iter().zip(&rest[whole..]).take_while(|(one, other)| one == other).count();
+    Some((whole + same) / length)
+}
+
 /// Calls `take` with a line as a terminal shows it: without escape sequences, from its last carriage return on.
-fn plain(line: &[u8], buffer: &mut Vec<u8>, take: &mut impl FnMut(&[u8])) {
+fn plain(line: &[u8], buffer: &mut Vec<u8>, mut take: impl FnMut(&[u8]) -> bool) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = memchr::memrchr(b'\r', line).map_or(line, |at| &line[at + 1..]);
     let Some(first) = memchr::memchr(ESC, line) else {
-        return take(if line.len() > LONGEST { LONG } else { line });
+        take(if line.len() > LONGEST { LONG } else { line });
+        return;
     };
     buffer.clear();
     buffer.extend_from_slice(&line[..first]);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{Ended, TestCounts, read_tests};
+use super::{Ended, Reader, TestCounts, read_tests};
 use crate::Stream;
 use crate::rules::RULES;
 
@@ -112,6 +112,23 @@ fn toml(counts: &[TestCounts], name: &str) -> String {
         );
     }
     text
+}
+
+#[test]
+fn repeated_lines_count_as_if_each_were_read_alone() {
+    for (runner, cases) in runners() {
+        for name in cases.keys() {
+            for times in [2, 3, 40] {
+                let lines =
+                    text(&runner, name).split_inclusive('\n').map(|line| line.repeat(times)).collect::<String>();
+                let fenced = format!("```\n```\n{lines}```\n```\n```\n{lines}");
+                let mut alone = Reader::new(None);
+                fenced.split_inclusive('\n').for_each(|line| alone.push(Stream::Stdout, line.as_bytes()));
+                let whole = read_tests(&fenced, None, Ended::Unknown);
+                assert_eq!(whole, alone.end(Ended::Unknown), "{runner}/{name}, {times} times");
+            }
+        }
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Reader {
     /// Takes the next bytes of a stream. The lines of both streams count in the order in which they ended.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
         if !self.lines.origin.is_silent {
-            self.splitters[stream.index()].push(bytes, |line| self.lines.next(line));
+            self.splitters[stream.index()].push(bytes, |line, times| self.lines.next(line, times));
         }
     }
 
@@ -39,7 +39,7 @@ impl Reader {
     pub fn end(mut self, ended: Ended) -> Vec<TestCounts> {
         self.lines.is_last = true;
         for splitter in &mut self.splitters {
-            splitter.end(|line| self.lines.next(line));
+            splitter.end(|line| self.lines.next(line, 1));
         }
         self.lines.end(ended)
     }
@@ -141,25 +141,27 @@ impl Lines {
         }
     }
 
-    fn next(&mut self, line: &[u8]) {
-        self.number += 1;
+    /// Takes a line this many times. Returns whether it says nothing, and so would not if it came again.
+    fn next(&mut self, line: &[u8], times: u64) -> bool {
+        self.number += times;
         self.begun.swap(0, 1);
         self.begun[1].clear();
         // Without a command the text may be a page that quotes an output.
-        if !self.origin.is_commanded && line.starts_with(b"```") {
-            self.is_fenced = !self.is_fenced;
-        }
+        let is_fence = !self.origin.is_commanded && line.starts_with(b"```");
+        self.is_fenced ^= is_fence;
         if self.is_fenced {
-            return;
+            return !is_fence;
         }
         let begun = self.begun[0].iter().fold(0, |begun, before| begun | 1 << before.rule);
         self.finder.find(line, begun, &mut self.parts);
-        if !self.parts.is_empty() {
-            let mut parts = std::mem::take(&mut self.parts);
-            self.found(line, &mut parts);
-            parts.clear();
-            self.parts = parts;
+        if self.parts.is_empty() {
+            return !is_fence;
         }
+        let mut parts = std::mem::take(&mut self.parts);
+        self.found(line, &mut parts);
+        parts.clear();
+        self.parts = parts;
+        false
     }
 
     /// Takes a line that has parts of patterns.
