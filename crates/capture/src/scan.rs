@@ -3,26 +3,28 @@
 
 /// Number of bytes that are judged at once while all are plain.
 const BLOCK: usize = 64;
+/// Number of bytes that are judged before the first block.
+const NEAR: usize = 24;
 
 /// Returns the index of the first control character at or after `from` that is neither tab nor newline. C1 controls
 /// (U+0080 to U+009F) count. Returns the length if there is none. `bytes` are valid UTF-8 and `from` is a character
 /// boundary.
 pub(super) fn next_control(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
+    // Where there is one control, the next one is often near.
+    let (mut at, mut end) = (from, bytes.len().min(from + NEAR));
     while at < bytes.len() {
-        if let Some(block) = bytes[at..].first_chunk::<BLOCK>()
-            && (is_plain_ascii(block) || !block.is_ascii() && is_plain(block))
-        {
-            at += BLOCK;
-            continue;
-        }
-        let end = bytes.len().min(at + BLOCK);
         match first_stop(&bytes[at..end]) {
             None => at = end,
             // U+00A0 … U+00BF share their lead byte with the C1 controls.
             Some(i) if bytes[at + i] == 0xC2 && bytes[at + i + 1] >= 0xA0 => at += i + 2,
             Some(i) => return at + i,
         }
+        while let Some(block) = bytes[at..].first_chunk::<BLOCK>()
+            && (is_plain_ascii(block) || !block.is_ascii() && is_plain(block))
+        {
+            at += BLOCK;
+        }
+        end = bytes.len().min(at + BLOCK);
     }
     bytes.len()
 }
