@@ -106,7 +106,7 @@ describe('the store', () => {
     site.write('secret', 'a secret');
     await site.run('rm secret');
     const other = site.write('../other');
-    const list = `cat ${other} ${site.dir}/points/*/files/*; ls ${site.dir} | head -1; rm -rf ${site.dir}`;
+    const list = `cat ${other} ${site.dir}/files/*/*; ls ${site.dir} | head -1; rm -rf ${site.dir}`;
     const { stdout } = await site.run(list, { confine: { profile: 'workspace', tmp: 'shared' } });
     expect(stdout).toBe('../other\n');
     expect((await site.points()).length).toBeGreaterThan(1);

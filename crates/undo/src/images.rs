@@ -14,7 +14,18 @@ use nix::unistd::geteuid;
 use super::look::{self, At};
 use super::manifest::RETENTION;
 use super::node::{Contents, File, FileId, ImageId, Time};
+use super::store::Size;
 pub use confine::policy::UNDO_PLACE as PLACE;
+
+/// Bytes of a block of the disk.
+pub(crate) const BLOCK: u64 = 4096;
+/// Bytes of disk that a file takes besides its blocks: an inode, and an entry in its directory.
+const INODE: u64 = 512;
+
+/// Returns the bytes of disk that a file of this size takes.
+pub(crate) const fn cost_of(bytes: u64) -> u64 {
+    bytes.div_ceil(BLOCK).saturating_mul(BLOCK).saturating_add(INODE)
+}
 
 /// The end of the name by which a run holds a file with several names.
 const HELD: &str = "held";
@@ -96,7 +107,7 @@ pub struct Images {
     /// The place that took the last link, and its file system.
     open: Option<(u16, u64)>,
     pub(super) next: u64,
-    pub(super) bytes: u64,
+    size: Size,
     pub(super) kept: HashMap<FileId, Kept>,
     /// Files that have a second name here besides the kept name.
     held: HashSet<FileId>,
@@ -127,7 +138,7 @@ impl Images {
             limits,
             open: None,
             next: 0,
-            bytes: 0,
+            size: Size::default(),
             kept: HashMap::new(),
             held: HashSet::new(),
         })
@@ -151,8 +162,9 @@ impl Images {
             && let Ok(data) = fs::symlink_metadata(self.path(id))
         {
             let linked = (data.dev(), data.ino()) == (file.meta.id.device, file.meta.id.inode);
-            self.bytes += if self.kept.contains_key(&file.meta.id) { 0 } else { file.size };
-            self.kept.insert(file.meta.id, Kept { id, linked });
+            if self.kept.insert(file.meta.id, Kept { id, linked }).is_none() {
+                self.add(file.size);
+            }
         }
     }
 
@@ -161,9 +173,22 @@ impl Images {
         u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
     }
 
-    /// Returns the number of bytes that are kept.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Returns the size of all kept files, with their directories.
+    pub fn size(&self) -> Size {
+        let places = self.places.len() as u64 - u64::from(!self.is_made);
+        Size { cost: self.size.cost.saturating_add(places * cost_of(BLOCK)), ..self.size }
+    }
+
+    /// Adds the size of a file that is kept now.
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.size.bytes += bytes;
+        self.size.cost = self.size.cost.saturating_add(cost_of(bytes));
+    }
+
+    /// Subtracts the size of a file that is no longer kept.
+    pub(super) fn subtract(&mut self, bytes: u64) {
+        self.size.bytes = self.size.bytes.saturating_sub(bytes);
+        self.size.cost = self.size.cost.saturating_sub(cost_of(bytes));
     }
 
     /// Returns the places besides the store, from number 1.
@@ -214,7 +239,7 @@ impl Images {
             Kept { id: image, linked: false }
         };
         self.next += 1;
-        self.bytes += file.size;
+        self.add(file.size);
         self.kept.insert(id, kept);
         Ok(Contents::Image(kept.id))
     }
@@ -241,7 +266,7 @@ impl Images {
             return Err(io::ErrorKind::NotFound.into());
         }
         self.next += 1;
-        self.bytes += file.size;
+        self.add(file.size);
         self.kept.insert(file.meta.id, Kept { id: image, linked: true });
         Ok(())
     }
@@ -256,7 +281,9 @@ impl Images {
         let place = self.place_of(at.path, file.meta.id.device);
         let path = self.path(ImageId { place, number: self.next }).with_extension(HELD);
         self.next += 1;
-        fs::hard_link(at.reach, &path).ok().map(|()| path)
+        fs::hard_link(at.reach, &path).ok()?;
+        self.size.cost = self.size.cost.saturating_add(INODE);
+        Some(path)
     }
 
     /// Makes the directory in the store. Most commands change little, and keep nothing.
@@ -284,7 +311,7 @@ impl Images {
         if way == Keeping::Copy && size > file_bytes {
             return Err(NotKept::FileTooLarge { size, most: file_bytes });
         }
-        if new && self.bytes.saturating_add(size) > run_bytes {
+        if new && self.size.bytes.saturating_add(size) > run_bytes {
             return Err(NotKept::RunTooLarge { most: run_bytes });
         }
         if way == Keeping::Copy && size > 0 && !has_room(&self.places[0].0, size)? {

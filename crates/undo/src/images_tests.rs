@@ -50,7 +50,7 @@ fn a_link_is_the_file_itself_and_a_copy_has_its_contents_and_time() {
     assert_ne!(file(&copied).meta.id, file(&other).meta.id);
     assert_eq!(file(&copied).mtime, file(&other).mtime);
     assert_eq!(fs::read(&copied).expect("read"), b"2");
-    assert_eq!(kit.images.bytes(), 2);
+    assert_eq!(kit.images.size().bytes, 2);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_file_is_kept_once_under_all_its_names_and_a_link_becomes_a_copy_before_it_c
     assert_eq!(kit.keep(&other, Keeping::Copy).expect("kept"), linked);
     fs::write(&other, "changed").expect("written");
     assert_eq!(fs::read(&linked).expect("read"), b"1");
-    assert_eq!(kit.images.bytes(), 1);
+    assert_eq!(kit.images.size().bytes, 1);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn limits_hold_and_a_large_file_is_kept_by_a_link() {
     }
     let last = kit.write("d", "1");
     kit.keep(&last, Keeping::Copy).expect("kept");
-    assert_eq!(kit.images.bytes(), 10);
+    assert_eq!(kit.images.size().bytes, 10);
 }
 
 #[test]

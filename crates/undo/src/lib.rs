@@ -6,7 +6,7 @@
 //! | path map | `path_map.rs` | maps from paths; pure |
 //! | manifest | `manifest/` | the record of one run, in a file |
 //! | images | `images.rs` | files as they were |
-//! | store | `store.rs` | the directory of all points, with its limits |
+//! | store | `store/` | the directory of all points, with its limits |
 //! | recorder | `record/` | records each change before it happens |
 //! | snapshot | `snapshot/`, `packed.rs` | a tree before a run whose changes cannot be recorded |
 //! | plan | `plan/` | from before, after and now to the steps of an undo; pure |
@@ -38,13 +38,15 @@ pub use images::{Images, Keeping, Limits, NotKept};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
 pub use path_map::PathMap;
-pub use points::{UndoPoint, points};
+pub use points::{UndoPoint, newest, points};
 pub use record::{Change, Recorder, TouchError};
 pub use snapshot::Snapshot;
-pub use store::{Store, StoreError, Summary, default_dir, no_point_for};
+pub use store::{Size, Store, StoreError, Summary, default_dir, no_point_for};
 
 #[cfg(test)]
 mod speed_tests;
 #[cfg(any(test, debug_assertions))]
 #[expect(missing_docs, clippy::new_without_default, reason = "a scene of the tests, whose names say it")]
 pub mod testing;
+#[cfg(test)]
+mod work;

@@ -31,7 +31,7 @@ impl Images {
         }
         set_mtime(&path, file.mtime)?;
         self.next += 1;
-        self.bytes += file.size;
+        self.add(file.size);
         self.kept.insert(file.meta.id, Kept { id, linked: false });
         Ok(Contents::Image(id))
     }
@@ -40,7 +40,7 @@ impl Images {
     pub fn discard(&mut self, file: &node::File) {
         let Contents::Image(id) = file.contents else { return };
         if self.kept.remove(&file.meta.id).is_some() {
-            self.bytes = self.bytes.saturating_sub(file.size);
+            self.subtract(file.size);
             // A file that stays is removed with the run at the latest.
             let _stays = fs::remove_file(self.path(id));
         }

@@ -21,6 +21,10 @@ impl<V> PathMap<V> {
         self.0.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub fn contains_key(&self, path: &Path) -> bool {
         self.0.contains_key(path.as_os_str())
     }

@@ -1,9 +1,11 @@
 //! Lists the runs that can be undone.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::carry::{UndoError, would_change};
 use super::store::{Store, StoreError, Summary};
 
 /// A run that can be undone, or could before its point was evicted. Undos are runs, too.
@@ -31,13 +33,45 @@ pub struct UndoPoint {
 /// # Errors
 /// If the store cannot be read.
 pub fn points(store: &Store, cwd: Option<&Path>) -> Result<Vec<UndoPoint>, StoreError> {
-    let here = |point: &UndoPoint| cwd.is_none_or(|cwd| Path::new(&point.cwd).starts_with(cwd));
-    let runs = store.runs()?.into_iter().filter(|run| !store.is_running(run));
-    let living = runs.filter_map(|run| store.summary(&run)).filter(|point| point.undoable);
-    let evicted = store.evicted().into_iter().filter(|point| point.undoable);
-    let mut points: Vec<UndoPoint> = living.chain(evicted).map(UndoPoint::from).filter(here).collect();
-    points.sort_by(|one, two| (two.at, &two.run).cmp(&(one.at, &one.run)));
-    Ok(points)
+    Ok(store.summaries(cwd)?.into_iter().map(UndoPoint::from).collect())
+}
+
+/// Returns the newest run of a directory that changed something, was not undone and is no undo. With `paths`, something
+/// at these absolute paths or below. Called again and again, with undos between, it goes back from run to run.
+///
+/// # Errors
+/// If the store cannot be read, or a run that an undo would have to look at.
+pub fn newest(store: &Store, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
+    let _lock = store.lock()?;
+    let unended = store.unended()?;
+    let mut undone = HashSet::new();
+    for Summary { run, of, changes, why, .. } in store.summaries(Some(cwd))? {
+        if undone.contains(&run) {
+            continue;
+        }
+        match of {
+            Some(of) => drop(undone.insert(of)),
+            // The older runs are gone, too, and the reason is worth reading.
+            None if !why.is_empty() => return Ok(Some(run)),
+            None if changes > 0 && would_change(store, &run, paths, &unended)? => return Ok(Some(run)),
+            None => {}
+        }
+    }
+    Ok(None)
+}
+
+impl Store {
+    /// Returns the points, existing and evicted ones, the newest first.
+    fn summaries(&self, cwd: Option<&Path>) -> Result<Vec<Summary>, StoreError> {
+        let is_here = |directory: &str| cwd.is_none_or(|cwd| Path::new(directory).starts_with(cwd));
+        // Runs that end after this have a line in the index.
+        let runs: HashSet<String> = self.runs()?.into_iter().collect();
+        let (mut listed, unlisted) = self.listed(&runs, is_here)?;
+        let ended = unlisted.into_iter().filter(|run| !self.is_running(run));
+        listed.extend(ended.filter_map(|run| self.summary(run)).filter(|it| it.undoable && is_here(&it.cwd)));
+        listed.sort_by(|one, two| (two.at, &two.run).cmp(&(one.at, &one.run)));
+        Ok(listed)
+    }
 }
 
 impl From<Summary> for UndoPoint {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use nix::unistd::Pid;
 
 use super::contents::Kept;
 use super::effect::{effect, repositories};
 use super::other_names;
-use super::room::use_room;
 use super::run_record::{Coverage, RunRecord};
 use crate::git::{Repository, Snapshot, compare};
 use crate::ports::{Listeners, Owners};
@@ -78,7 +78,10 @@ impl Exact {
             Ok(point) => point,
             Err(error) => return lost(&error.to_string()),
         };
-        use_room(self.store.path(), point.end.as_ref().map_or(0, |end| end.bytes));
+        if point.is_undoable() {
+            // Points that stay are removed before the next run.
+            let _stay = self.store.make_room_after(&self.run, SystemTime::now());
+        }
         let receipt = self.receipt(&point, tree);
         let undo = point.is_undoable().then(|| coverage(&point, self.store.path()));
         RunRecord { receipt: Some(receipt), undo, notes: Vec::new() }

@@ -6,7 +6,6 @@
 //! | risk | `risk.rs` | the facts known of the command before it runs |
 //! | choice | `choice.rs` | how the run is recorded; pure |
 //! | prepare | `prepare.rs` | finds out the facts needed for the choice |
-//! | room | `room.rs` | makes room in the undo store |
 //! | recording | `recording.rs` | the recording while the run goes on |
 //! | exact | `exact.rs` | reads the record of a run that has ended |
 //! | effect | `effect.rs`, `contents.rs` | from that record to the net effect |
@@ -32,7 +31,6 @@ mod prepare;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod recording;
 mod risk;
-mod room;
 mod run_record;
 mod wanted;
 

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Known, Method, NotUndoable, choose};
 use super::risk::Risk;
-use super::room::make_room;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
@@ -138,7 +137,7 @@ fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, No
     }
     let store = Store::open(dir)?;
     if let Some(undo) = undo {
-        make_room(&store, undo.limits)?;
+        store.make_room(undo.limits, SystemTime::now())?;
     }
     Ok(store)
 }

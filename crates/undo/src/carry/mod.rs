@@ -25,11 +25,11 @@ pub use self::types::{Options, Stayed, UndoError, Undone};
 use super::gaps::{gap, gaps};
 use super::images::Limits;
 use super::look::{names_below, top_of};
-use super::manifest::{self, End, Header, Point, Purpose, VERSION};
+use super::manifest::{self, Header, Point, Purpose, VERSION};
 use super::node::{FileId, Time};
 use super::plan::{Conflict, Plan, Step, plan};
 use super::record::Recorder;
-use super::store::{Store, StoreError};
+use super::store::{Store, StoreError, Summary};
 use protocol::plan::next_mark;
 use protocol::task::Machine;
 
@@ -55,11 +55,7 @@ pub fn undo_with(
         return Err(UndoError::Relative(path.clone()));
     }
     let _lock = store.lock()?;
-    let mut point = store.point(run)?;
-    if point.end.is_none() {
-        settle::settle(&mut point, store)?;
-    }
-    let unfinished = unfinished_of(store, run)?;
+    let (point, unfinished) = read(store, run, &store.unended()?)?;
     let tree = Tree::new(store, &point, unfinished.as_ref());
     let plan = plan(&point, &tree, options.paths);
     if options.dry_run {
@@ -85,14 +81,35 @@ pub fn undo_with(
         undone = carrier.finish(undone)?;
         if let Some(end) = &point.end {
             // The files that went back are no longer kept.
-            store.write_summary(&point.header, &End { bytes: store.measured(&point), ..end.clone() })?;
+            store.add(&Summary::of(&point.header, Some(end), store.measured(&point), point.before.len()))?;
         }
     }
     show_names(&mut undone.restored, store, &point, &plan);
     let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
     let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
     undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, keep(conflict))));
+    if undone.conflicts.iter().any(|stayed| stayed.kept_at.is_some()) {
+        store.add_kept(run)?;
+    }
     Ok(undone)
+}
+
+/// Returns whether an undo of a run for these paths would do something now, or leave a conflict. The caller holds the lock
+/// of the store. `unended` is [`Store::unended`].
+pub(crate) fn would_change(store: &Store, run: &str, paths: &[PathBuf], unended: &[Header]) -> Result<bool, UndoError> {
+    let (point, unfinished) = read(store, run, unended)?;
+    let tree = Tree::new(store, &point, unfinished.as_ref());
+    let Undone { restored, removed, conflicts, .. } = report_only(store, &point, &plan(&point, &tree, paths));
+    Ok(restored.len() + removed.len() + conflicts.len() > 0)
+}
+
+/// Reads a point that has ended, and the record of its undo, if that undo was killed.
+fn read(store: &Store, run: &str, unended: &[Header]) -> Result<(Point, Option<Point>), StoreError> {
+    let mut point = store.point(run)?;
+    if point.end.is_none() {
+        settle::settle(&mut point, store)?;
+    }
+    Ok((point, unfinished_of(store, run, unended)?))
 }
 
 /// Adds the other names of files that are changed in place, without those of the store.
@@ -146,10 +163,10 @@ fn header(point: &Point) -> Header {
 }
 
 /// Returns the record of the same undo, if that undo was killed.
-fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> {
-    for header in store.undos_of(run)? {
-        let point = manifest::read(&store.manifest(&header.run)?)?;
-        if point.end.is_none() && !store.is_running(&header.run) {
+fn unfinished_of(store: &Store, run: &str, unended: &[Header]) -> Result<Option<Point>, StoreError> {
+    for undo in store.undos_of(run, unended)? {
+        let point = manifest::read(&store.manifest(&undo)?)?;
+        if point.end.is_none() && !store.is_running(&undo) {
             return Ok(Some(point));
         }
     }

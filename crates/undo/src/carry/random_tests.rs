@@ -232,10 +232,11 @@ proptest! {
         let undone = scene.undo("r");
         prop_assert_eq!(undone.conflicts, []);
         prop_assert_eq!(&scene.snapshot(), &before);
-        let undos = scene.store.undos_of("r").expect("listed");
+        let unended = scene.store.unended().expect("read");
+        let undos = scene.store.undos_of("r", &unended).expect("listed");
         prop_assert!(undos.len() <= 1);
         if let Some(undo) = undos.first() {
-            prop_assert_eq!(scene.undo(&undo.run).conflicts, []);
+            prop_assert_eq!(scene.undo(undo).conflicts, []);
             prop_assert_eq!(&scene.snapshot(), &after);
         }
     }

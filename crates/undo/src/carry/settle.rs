@@ -11,7 +11,7 @@ use crate::look::{self, Plain, look};
 use crate::manifest::{self, End, Extent, Point, Record, Writer};
 use crate::node::{Contents, File, FileId, Meta, Node};
 use crate::record::Recorder;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Summary};
 
 /// A change this soon after the last record, in nanoseconds, is attributed to the run. Each change follows its record.
 const SLACK: i64 = 50_000_000;
@@ -49,18 +49,18 @@ pub fn settle(point: &mut Point, store: &Store) -> Result<(), StoreError> {
     }
     let mut not_covered = vec!["what the run changed at its very end, as its recorder was killed".to_owned()];
     not_covered.extend(point.header.beyond());
-    let (at, bytes) = (point.header.at, store.measured(point));
-    let end = End { at, bytes, extent: Extent::Guessed, not_covered };
+    let size = store.measured(point);
+    let end = End { at: point.header.at, bytes: size.bytes, extent: Extent::Guessed, not_covered };
     writer.append(&Record::End(end.clone())).map_err(failed)?;
-    store.write_summary(&point.header, &end)?;
+    store.add(&Summary::of(&point.header, Some(&end), size, point.before.len()))?;
     point.add(Record::End(end));
     Ok(())
 }
 
 /// Records the changes since the snapshot of a run, if it has one. Nothing tells which of them the run made.
 fn compare(point: &mut Point, store: &Store, manifest: &Path) -> io::Result<()> {
-    let directory = manifest.parent().unwrap_or(manifest);
-    let Some(snapshot) = Snapshot::left(directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };
+    let directory = store.files(&point.header.run).map_err(io::Error::other)?;
+    let Some(snapshot) = Snapshot::left(&directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };
     let mut recorder = Recorder::resume(store, point).map_err(io::Error::other)?;
     snapshot.compare(&mut recorder)?;
     drop(recorder);

@@ -63,6 +63,8 @@ pub fn read_header(path: &Path) -> Result<Header, ReadError> {
 }
 
 fn open(path: &Path) -> Result<(Frames<BufReader<File>>, Header), ReadError> {
+    #[cfg(test)]
+    crate::work::add(crate::work::Work::Manifest);
     let failed = |source| ReadError::System { path: path.to_owned(), source };
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;

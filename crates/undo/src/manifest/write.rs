@@ -81,6 +81,14 @@ impl Writer {
         written
     }
 
+    /// Returns the length of the file.
+    ///
+    /// # Errors
+    /// If the system refuses to tell.
+    pub fn length(&self) -> io::Result<u64> {
+        self.file.metadata().map(|data| data.len())
+    }
+
     /// Makes the records survive a crash of the machine.
     ///
     /// # Errors

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
+use crate::images::cost_of;
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
 use crate::node::{Contents, File, FileId, Node, Time};
 use crate::path_map::PathMap;
-use crate::store::StoreError;
+use crate::store::{Size, StoreError, Summary};
 
 impl Recorder {
     /// Records which moved directories were removed afterwards.
@@ -48,7 +49,10 @@ impl Recorder {
         let end = self.write_end(not_covered).map_err(|source| StoreError::System { path, source })?;
         // A receipt is read once, and is in no list.
         if self.header.purpose != Purpose::Receipt {
-            self.store.write_summary(&self.header, &end)?;
+            let Size { bytes, cost } = self.images.size();
+            let size = Size { bytes, cost: cost.saturating_add(cost_of(self.writer.length().unwrap_or(0))) };
+            // The record is whole without a line in the index, and gets one at the next stocktaking.
+            let _listed_later = self.store.add(&Summary::of(&self.header, Some(&end), size, self.before.len()));
         }
         Ok(end)
     }
@@ -64,7 +68,7 @@ impl Recorder {
         let is_all = self.missed + lost == 0 && !self.header.is_snapshot();
         let extent = if is_all { Extent::All } else { Extent::Part };
         let at = u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0);
-        let end = End { at, bytes: self.images.bytes(), extent, not_covered };
+        let end = End { at, bytes: self.images.size().bytes, extent, not_covered };
         self.writer.append(&Record::End(end.clone()))?;
         Ok(end)
     }

@@ -43,10 +43,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns the directory of the run in the store.
+    /// Returns the directory of the kept files in the store.
     pub(crate) fn directory(&self) -> PathBuf {
-        let manifest = self.store.manifest(&self.header.run).unwrap_or_default();
-        manifest.parent().unwrap_or(&manifest).to_owned()
+        self.store.files(&self.header.run).unwrap_or_default()
     }
 
     /// Returns the kept files.

@@ -33,7 +33,7 @@ use tree::{PACK, TREE, Tree};
 pub const TIME: Duration = Duration::from_millis(300);
 
 impl Snapshot {
-    /// Takes the snapshot of a tree, beside the manifest of its run, in the given time. Blocks. Files for which
+    /// Takes the snapshot of a tree, in the directory of its run's kept files, in the given time. Blocks. Files for which
     /// there is no time or no room are recorded as missing.
     ///
     /// # Errors
@@ -53,12 +53,14 @@ impl Snapshot {
     /// # Errors
     /// If the record cannot be written.
     pub fn compare(self, recorder: &mut Recorder) -> io::Result<()> {
-        let directory = recorder.directory().to_owned();
+        let directory = recorder.directory();
         compare::compare(recorder, self)?;
         for name in [TREE, PACK] {
             // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));
         }
+        // It stays if the run has kept files.
+        let _stays = fs::remove_dir(directory);
         Ok(())
     }
 }

@@ -49,7 +49,8 @@ pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<
     let until = Instant::now() + time;
     let node = look(root)?;
     let Node::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
-    let directory = recorder.directory().to_owned();
+    recorder.images().make_home()?;
+    let directory = recorder.directory();
     let pack = File::options().read(true).write(true).create_new(true).mode(0o600).open(directory.join(PACK))?;
     let device = meta.id.device;
     let tree = Tree { root: root.to_owned(), node, began: Time::now(), directories: BTreeMap::new() };

@@ -91,8 +91,7 @@ fn what_a_run_changed_comes_back_and_nothing_else_is_recorded() {
             panic!("{text}: {now:?}");
         }
         // Only what changed is kept.
-        let directory = scene.store.manifest(&id).expect("an id");
-        let directory = directory.parent().expect("a directory");
+        let directory = scene.store.files(&id).expect("an id");
         assert!(!directory.join("pack").exists() && !directory.join("tree").exists());
     }
 }

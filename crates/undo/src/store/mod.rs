@@ -1,34 +1,57 @@
-//! The directory of all points: one directory for each run, with its manifest and the files it keeps.
+//! The directory of all points. It is private to its user.
 //!
-//! The store is private to its user. An evicted point is written down, and listed with the points.
+//! | entry | what |
+//! |---|---|
+//! | `points/RUN` | the manifest of a run |
+//! | `files/RUN/` | the files that the run keeps, if it keeps any |
+//! | `kept/RUN/` | files that conflicts have kept from being put back |
+//! | `index` | what lists and evictions need of each point, and the evicted points (`index.rs`) |
+//! | `traces` | the traces of undos |
+//! | `lock` | the lock of the process that undoes or evicts. Its time is that of the last stocktaking (`room.rs`) |
 
 mod error;
-mod evict;
+mod index;
+mod room;
 
-use std::fs::{self, DirBuilder};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 pub use self::error::StoreError;
-use crate::images::{Images, Limits};
+use self::index::{Index, Indexed, Line};
+use crate::images::{BLOCK, Images, Limits, cost_of};
 use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 
-/// The directories in the directory of the store.
 const POINTS: &str = "points";
-const KEPT: &str = "kept";
-/// The lock of the process that undoes or evicts.
-const LOCK: &str = "lock";
-/// The evicted points, one line of JSON each.
-const EVICTED: &str = "evicted.jsonl";
-/// The traces of undos.
-const TRACES: &str = "traces";
-/// Names in the directory of a run.
-const MANIFEST: &str = "manifest";
-const SUMMARY: &str = "summary";
 const FILES: &str = "files";
+const KEPT: &str = "kept";
+const INDEX: &str = "index";
+const TRACES: &str = "traces";
+const LOCK: &str = "lock";
+
+/// What a process knows of a store.
+#[derive(Debug, Default)]
+struct Known {
+    index: Index,
+    /// The limits of the last command.
+    limits: Option<Limits>,
+}
+
+static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
+
+/// The size of a point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes of the kept files.
+    pub bytes: u64,
+    /// Bytes of disk: whole blocks of all files and directories, and their inodes.
+    pub cost: u64,
+}
 
 /// A point in lists, including evicted points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,38 +65,43 @@ pub struct Summary {
     pub cwd: String,
     /// Start of the run, in ms since 1970.
     pub at: u64,
-    /// Bytes that the point keeps, or that its eviction freed.
+    /// Bytes of the kept files, or of those that the eviction removed.
     pub bytes: u64,
+    /// Bytes of disk that the point takes.
+    pub cost: u64,
     /// Whether the point covered everything.
     pub all: bool,
     /// Whether the run can be undone.
     pub undoable: bool,
+    /// Number of paths that the run may have changed. 0: an undo does nothing.
+    pub changes: u64,
+    /// The run that this run has undone, if it is an undo.
+    pub of: Option<String>,
     /// The reason of the eviction. Empty if the point is there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
 impl Summary {
-    fn of(header: &Header, end: Option<&End>, bytes: u64) -> Self {
+    /// Returns the summary of a run. `changes` is the number of paths that it may have changed.
+    pub fn of(header: &Header, end: Option<&End>, Size { bytes, cost }: Size, changes: usize) -> Self {
         Self {
             run: header.run.clone(),
             command: header.command.clone(),
             cwd: header.cwd.to_string_lossy().into_owned(),
             at: header.at,
             bytes,
+            cost,
             all: end.is_some_and(|end| end.extent == Extent::All),
             undoable: header.purpose != Purpose::Receipt,
+            changes: changes as u64,
+            of: match &header.purpose {
+                Purpose::Undone(of) => Some(of.clone()),
+                Purpose::Undo | Purpose::Receipt => None,
+            },
             why: String::new(),
         }
     }
-}
-
-/// The points that were removed to make room.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Evicted {
-    #[expect(missing_docs, reason = "the points, oldest first")]
-    pub points: Vec<Summary>,
-    /// Bytes that the other points hold. `None`: an undo is at work, and no point was checked.
-    pub left: Option<u64>,
 }
 
 /// The directory of the store. Cheap to clone, and holds nothing open.
@@ -104,7 +132,7 @@ fn is_store(dir: &Path) -> bool {
 /// Returns whether a directory has files that no store has. Another process may be about to make it a store.
 fn has_other_files(dir: &Path) -> bool {
     let is_other =
-        |entry: fs::DirEntry| ![POINTS, KEPT, LOCK, EVICTED, TRACES].iter().any(|own| entry.file_name() == *own);
+        |entry: fs::DirEntry| ![POINTS, FILES, KEPT, INDEX, TRACES, LOCK].iter().any(|own| entry.file_name() == *own);
     fs::read_dir(dir).is_ok_and(|entries| entries.flatten().any(is_other))
 }
 
@@ -124,7 +152,7 @@ impl Store {
                 DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
             }
         }
-        for below in [None, Some(KEPT), Some(POINTS)] {
+        for below in [None, Some(FILES), Some(KEPT), Some(POINTS)] {
             capture::open_private(&below.map_or_else(|| dir.clone(), |below| dir.join(below)))?;
         }
         Ok(Self { path: dir })
@@ -154,8 +182,8 @@ impl Store {
         !run.is_empty() && run.len() <= 128 && !run.starts_with('.') && run.bytes().all(is_plain)
     }
 
-    fn run_dir(&self, run: &str) -> Result<PathBuf, StoreError> {
-        if Self::is_id(run) { Ok(self.path.join(POINTS).join(run)) } else { Err(StoreError::NoId(run.to_owned())) }
+    fn entry(&self, directory: &str, run: &str) -> Result<PathBuf, StoreError> {
+        if Self::is_id(run) { Ok(self.path.join(directory).join(run)) } else { Err(StoreError::NoId(run.to_owned())) }
     }
 
     /// Returns the path of a run's manifest.
@@ -163,15 +191,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoId`]
     pub fn manifest(&self, run: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.run_dir(run)?.join(MANIFEST))
+        self.entry(POINTS, run)
     }
 
-    /// Returns the directory with the kept files of a run.
+    /// Returns the directory with the kept files of a run. It is made with the first one.
     ///
     /// # Errors
     /// [`StoreError::NoId`]
     pub fn files(&self, run: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.run_dir(run)?.join(FILES))
+        self.entry(FILES, run)
     }
 
     /// Creates the point of a run.
@@ -179,11 +207,10 @@ impl Store {
     /// # Errors
     /// If the point exists already, or cannot be created.
     pub fn create(&self, header: Header, limits: Limits) -> Result<(Writer, Images), StoreError> {
-        let dir = self.run_dir(&header.run)?;
-        let failed = |source| StoreError::System { path: dir.clone(), source };
-        DirBuilder::new().mode(0o700).create(&dir).map_err(failed)?;
-        let images = Images::new(dir.join(FILES), &header.run, &header.cwd, limits).map_err(failed)?;
-        let writer = Writer::create(&dir.join(MANIFEST), header).map_err(failed)?;
+        let (path, files) = (self.manifest(&header.run)?, self.files(&header.run)?);
+        let failed = |source| StoreError::System { path: path.clone(), source };
+        let images = Images::new(files, &header.run, &header.cwd, limits).map_err(failed)?;
+        let writer = Writer::create(&path, header).map_err(failed)?;
         Ok((writer, images))
     }
 
@@ -192,11 +219,10 @@ impl Store {
     /// # Errors
     /// If it cannot be written, or another process writes it.
     pub fn resume(&self, point: &Point) -> Result<(Writer, Images), StoreError> {
-        let dir = self.run_dir(&point.header.run)?;
-        let failed = |source| StoreError::System { path: dir.clone(), source };
-        let writer = Writer::resume(&dir.join(MANIFEST), point.length).map_err(failed)?;
-        let mut images =
-            Images::new(dir.join(FILES), &point.header.run, &point.header.cwd, Limits::NONE).map_err(failed)?;
+        let (path, files) = (self.manifest(&point.header.run)?, self.files(&point.header.run)?);
+        let failed = |source| StoreError::System { path: path.clone(), source };
+        let writer = Writer::resume(&path, point.length).map_err(failed)?;
+        let mut images = Images::new(files, &point.header.run, &point.header.cwd, Limits::NONE).map_err(failed)?;
         images.resume(point.places.values().cloned());
         Ok((writer, images))
     }
@@ -213,11 +239,13 @@ impl Store {
     pub fn point(&self, run: &str) -> Result<Point, StoreError> {
         let path = self.manifest(run)?;
         if !path.exists() {
-            let evicted = self.evicted().into_iter().find(|evicted| evicted.run == run);
-            return Err(match evicted {
-                Some(Summary { run, why, .. }) => StoreError::Evicted { run, why },
-                None => StoreError::NoPoint(run.to_owned()),
-            });
+            let run = run.to_owned();
+            let why =
+                self.indexed(|index, _| index.evicted().find(|gone| *gone.run == *run).map(|gone| gone.why.clone()))?;
+            return Err(why.map_or_else(
+                || StoreError::NoPoint(run.clone()),
+                |why| StoreError::Evicted { run: run.clone(), why },
+            ));
         }
         if self.is_running(run) {
             return Err(StoreError::Running(run.to_owned()));
@@ -238,27 +266,73 @@ impl Store {
         self.manifest(run).is_ok_and(|path| path.exists())
     }
 
-    /// Returns the runs with a point, in no order.
+    /// Returns the runs with a manifest, in no order.
     ///
     /// # Errors
     /// If the directory cannot be read.
     pub fn runs(&self) -> Result<Vec<String>, StoreError> {
         let path = self.path.join(POINTS);
         let entries = fs::read_dir(&path).map_err(|source| StoreError::System { path, source })?;
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        Ok(names.filter(|run| self.has(run)).collect())
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
-    /// Returns the headers of the undos of a run, newest first, whether or not they were completed.
+    /// Returns the headers of the runs that still go on, or whose recorders were killed, in no order.
     ///
     /// # Errors
-    /// As [`Store::runs`].
-    pub fn undos_of(&self, run: &str) -> Result<Vec<Header>, StoreError> {
-        let headers = self.runs()?.into_iter().filter_map(|run| manifest::read_header(&self.manifest(&run).ok()?).ok());
-        let mut undos: Vec<Header> =
-            headers.filter(|header| matches!(&header.purpose, Purpose::Undone(of) if of == run)).collect();
-        undos.sort_by(|one, two| (two.at, &two.run).cmp(&(one.at, &one.run)));
+    /// As [`Store::runs`], or if the index cannot be read.
+    pub(crate) fn unended(&self) -> Result<Vec<Header>, StoreError> {
+        // Runs that end between the two are in the index.
+        let mut runs = self.runs()?;
+        self.indexed(|index, _| runs.retain(|run| !index.has(run)))?;
+        Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest(run).ok()?).ok()).collect())
+    }
+
+    /// Returns the undos of a run that may not have been completed, newest first. `unended` is [`Store::unended`].
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub(crate) fn undos_of(&self, run: &str, unended: &[Header]) -> Result<Vec<String>, StoreError> {
+        let is_undo = |header: &&Header| matches!(&header.purpose, Purpose::Undone(of) if of == run);
+        let mut unended: Vec<&Header> = unended.iter().filter(is_undo).collect();
+        unended.sort_by_key(|header| std::cmp::Reverse(header.at));
+        let mut undos: Vec<String> = unended.into_iter().map(|header| header.run.clone()).collect();
+        self.indexed(|index, _| undos.extend(index.undos_of(run).map(|undo| undo.to_string())))?;
         Ok(undos)
+    }
+
+    /// Returns the summaries of the existing and the evicted points of some directories, in no order, and of these runs
+    /// those that the index lacks.
+    pub(crate) fn listed<'a>(
+        &self,
+        runs: &'a HashSet<String>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<(Vec<Summary>, Vec<&'a str>), StoreError> {
+        let path = self.path.join(INDEX);
+        self.indexed(|index, file| {
+            let unlisted = runs.iter().map(String::as_str).filter(|run| !index.has(run)).collect();
+            let is_listed = |point: &Indexed| point.undoable && is_wanted(&point.cwd);
+            let living = index.living().filter(|((_, run), point)| is_listed(point) && runs.contains(&**run));
+            let gone = index.evicted().filter(|gone| is_listed(&gone.point) && !index.has(&gone.run));
+            let points = living.map(|(_, point)| (point, "")).chain(gone.map(|gone| (&gone.point, gone.why.as_str())));
+            let summaries = file.map_or_else(|| Ok(Vec::new()), |file| index::summaries(file, points));
+            summaries.map(|summaries| (summaries, unlisted)).map_err(|source| StoreError::System { path, source })
+        })?
+    }
+
+    /// Lets a function use the index, as it is now, and the file that it was read from.
+    fn indexed<T>(&self, read: impl FnOnce(&Index, Option<&File>) -> T) -> Result<T, StoreError> {
+        self.known(|known| {
+            let path = self.path.join(INDEX);
+            let file = known.index.refresh(&path).map_err(|source| StoreError::System { path, source })?;
+            Ok(read(&known.index, file.as_ref()))
+        })
+    }
+
+    fn known<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
+        let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::clone(all.entry(self.path.clone()).or_default());
+        drop(all);
+        act(&mut known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until no other process undoes or evicts. The lock is held as long as the file is open.
@@ -289,42 +363,41 @@ impl Store {
         }
     }
 
-    /// Returns the evicted points, oldest first.
-    pub fn evicted(&self) -> Vec<Summary> {
-        let text = fs::read_to_string(self.path.join(EVICTED)).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-    }
-
-    /// Writes the summary of a point that has ended, for lists.
+    /// Writes down a point that has ended, for lists and evictions.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn write_summary(&self, header: &Header, end: &End) -> Result<(), StoreError> {
-        let path = self.run_dir(&header.run)?.join(SUMMARY);
-        let failed = |source| StoreError::System { path: path.clone(), source };
-        let bytes = serde_json::to_vec(&Summary::of(header, Some(end), end.bytes)).map_err(io::Error::other);
-        let next = path.with_extension("new");
-        let written = bytes.and_then(|bytes| fs::write(&next, bytes)).and_then(|()| fs::rename(&next, &path));
-        written.map_err(failed)
+    /// If the index cannot be written. The next stocktaking finds the point.
+    pub fn add(&self, summary: &Summary) -> Result<(), StoreError> {
+        self.append(&Line::Point(summary))
     }
 
-    /// Returns the part of a point that lists and evictions need.
+    fn append(&self, line: &Line<&Summary>) -> Result<(), StoreError> {
+        let path = self.path.join(INDEX);
+        index::append(&path, line).map_err(|source| StoreError::System { path, source })
+    }
+
+    /// Reads the part of a point that lists and evictions need from its manifest.
     pub fn summary(&self, run: &str) -> Option<Summary> {
-        if let Ok(bytes) = fs::read(self.run_dir(run).ok()?.join(SUMMARY)) {
-            return serde_json::from_slice(&bytes).ok();
-        }
         let point = manifest::read(&self.manifest(run).ok()?).ok()?;
-        let end = point.end.as_ref();
-        let bytes = end.map_or_else(|| self.measured(&point), |end| end.bytes);
-        Some(Summary::of(&point.header, end, bytes))
+        Some(Summary::of(&point.header, point.end.as_ref(), self.measured(&point), point.before.len()))
     }
 
-    /// Returns the bytes of the files that a point keeps.
-    pub fn measured(&self, point: &Point) -> u64 {
+    /// Returns the size of a point, as it is now.
+    pub fn measured(&self, point: &Point) -> Size {
+        let length = self.manifest(&point.header.run).and_then(|path| {
+            fs::metadata(&path).map(|data| data.len()).map_err(|source| StoreError::System { path, source })
+        });
+        let mut size = Size { bytes: 0, cost: cost_of(length.unwrap_or(0)) };
         let home = self.files(&point.header.run).ok();
-        let places = home.into_iter().chain(point.places.values().cloned());
-        let files = places.filter_map(|place| fs::read_dir(place).ok()).flat_map(Iterator::flatten);
-        files.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+        for place in home.into_iter().chain(point.places.values().cloned()) {
+            let Ok(entries) = fs::read_dir(place) else { continue };
+            size.cost += cost_of(BLOCK);
+            for data in entries.flatten().filter_map(|entry| entry.metadata().ok()) {
+                size.bytes += data.len();
+                size.cost += cost_of(data.len());
+            }
+        }
+        size
     }
 
     /// Removes a point with everything it keeps.
@@ -332,18 +405,30 @@ impl Store {
     /// # Errors
     /// If something cannot be removed.
     pub fn remove(&self, run: &str) -> Result<(), StoreError> {
-        let dir = self.run_dir(run)?;
-        if let Ok(point) = manifest::read(&dir.join(MANIFEST)) {
+        let (path, files) = (self.manifest(run)?, self.files(run)?);
+        if let Ok(point) = manifest::read(&path) {
             for place in point.places.values().filter(|place| place.ends_with(run)) {
                 let _gone = fs::remove_dir_all(place);
                 // Other runs may use it.
                 let _used = place.parent().map(fs::remove_dir);
             }
         }
-        fs::remove_dir_all(&dir).map_err(|source| StoreError::System { path: dir, source })
+        // The manifest goes last, so that files without one are never left.
+        remove_tree(files)?;
+        fs::remove_file(&path).map_err(|source| StoreError::System { path, source })
     }
 }
 
+/// Removes a directory that may be missing, with everything in it.
+fn remove_tree(path: PathBuf) -> Result<(), StoreError> {
+    match fs::remove_dir_all(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StoreError::System { path, source }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod room_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

@@ -87,16 +87,15 @@ fn old_points_and_the_oldest_of_too_many_are_evicted_and_told() {
     {
         point(&scene, run, at, bytes);
     }
-    let limits = Limits { store_bytes: 12, ..Limits::default() };
-    let evicted: Vec<_> =
-        scene.store.evict(limits, time).expect("evicted").points.into_iter().map(|gone| gone.run).collect();
-    assert_eq!(evicted, ["old", "a"]);
+    let cost = scene.store.summary("b").expect("listed").cost;
+    let limits = Limits { store_bytes: 3 * cost - 1, ..Limits::default() };
+    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), ["old", "a"]);
     let listed: Vec<_> = points(&scene.store, None)
         .expect("listed")
         .into_iter()
         .map(|point| (point.run, point.bytes, point.evicted))
         .collect();
-    let limit = Some("the store holds at most 12 bytes".to_owned());
+    let limit = Some(format!("the store holds at most {} bytes", limits.store_bytes));
     assert_eq!(
         listed,
         [
@@ -121,10 +120,9 @@ fn a_running_command_keeps_its_point_and_an_undo_at_work_all() {
     run.remove("f").expect("done");
     let limits = Limits { store_bytes: 0, ..Limits::default() };
     let lock = scene.store.lock().expect("locked");
-    assert_eq!(scene.store.evict(limits, time).expect("evicted"), Evicted::default());
+    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), [] as [&str; 0]);
     drop(lock);
-    let evicted = scene.store.evict(limits, time).expect("evicted").points;
-    assert_eq!(evicted.iter().map(|gone| gone.run.as_str()).collect::<Vec<_>>(), ["done"]);
+    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), ["done"]);
     assert!(scene.store.is_running("running") && scene.store.has("running"));
 }
 

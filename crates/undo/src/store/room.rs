@@ -1,0 +1,199 @@
+//! Makes room: removes old points, and the oldest points if all together take too much of the disk.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::index::{Age, Index, Line};
+use super::{INDEX, KEPT, LOCK, Store, StoreError, Summary, remove_tree};
+use crate::images::{BLOCK, Limits, cost_of, has_room};
+use crate::manifest::RETENTION;
+use crate::node::Time;
+use crate::traces::Traces;
+
+/// Time between two stocktakings of a store, by any process.
+const STOCKTAKING: Duration = Duration::from_secs(60);
+
+impl Store {
+    /// Returns whether a tenth of the store's disk is free.
+    fn has_room(&self) -> bool {
+        has_room(&self.path, 0).unwrap_or(true)
+    }
+
+    /// Removes points that are too old, and then the oldest points until `limits` and the disk have room for a new run.
+    /// Points of running commands stay. Does nothing while an undo is at work. Returns the removed runs.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn make_room(&self, limits: Limits, now: SystemTime) -> Result<Vec<String>, StoreError> {
+        self.known(|known| {
+            known.limits = Some(limits);
+            self.evict(&mut known.index, limits, None, now)
+        })
+    }
+
+    /// Makes room after a run that has added a point, within the limits of this process's last [`Store::make_room`]. The
+    /// point of that run stays.
+    ///
+    /// # Errors
+    /// As [`Store::make_room`].
+    pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<Vec<String>, StoreError> {
+        self.known(|known| match known.limits {
+            Some(limits) => self.evict(&mut known.index, limits, Some(run), now),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    fn evict(
+        &self,
+        index: &mut Index,
+        limits: Limits,
+        spared: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Vec<String>, StoreError> {
+        self.refresh(index)?;
+        let oldest = milliseconds(now).saturating_sub(milliseconds(SystemTime::UNIX_EPOCH + RETENTION));
+        let is_old = |(at, _): &Age| *at < oldest;
+        let is_due = self.is_stocktaking_due(now);
+        let is_too_much = index.cost() > limits.store_bytes || index.bytes() > 0 && !self.has_room();
+        let has_old = index.after(None).is_some_and(|(age, _)| is_old(age));
+        if !(is_due || is_too_much || has_old || index.is_mostly_obsolete()) {
+            return Ok(Vec::new());
+        }
+        let lock = self.lock_file()?;
+        if lock.try_lock().is_err() {
+            return Ok(Vec::new());
+        }
+        self.refresh(index)?;
+        if is_due {
+            self.take_stock(index, now)?;
+            lock.set_modified(now).map_err(|source| StoreError::System { path: self.path.join(LOCK), source })?;
+        }
+        let mut evicted = Vec::new();
+        let mut is_full = !self.has_room();
+        let mut last: Option<Age> = None;
+        while let Some((age, point)) = index.after(last.as_ref()) {
+            let why = if is_old(age) {
+                "older than 7 days".to_owned()
+            } else if index.cost() > limits.store_bytes {
+                format!("the store holds at most {} bytes", limits.store_bytes)
+            } else if is_full && index.bytes() > 0 {
+                "the last tenth of the disk stays free".to_owned()
+            } else {
+                break;
+            };
+            let is_needed = point.bytes > 0 || is_old(age) || index.cost() > limits.store_bytes;
+            let age = age.clone();
+            let run = age.1.to_string();
+            last = Some(age);
+            if !is_needed || spared == Some(&run) || self.is_running(&run) {
+                continue;
+            }
+            self.append(&Line::Evicted { run: run.clone(), why })?;
+            self.refresh(index)?;
+            match run.strip_prefix(KEPT_RUN) {
+                Some(name) => remove_tree(self.path.join(KEPT).join(name))?,
+                None => self.remove(&run)?,
+            }
+            evicted.push(run);
+            is_full = is_full && !self.has_room();
+        }
+        if index.is_mostly_obsolete() {
+            let path = self.path.join(INDEX);
+            index.rewrite(&path).map_err(|source| StoreError::System { path, source })?;
+        }
+        Ok(evicted)
+    }
+
+    fn refresh(&self, index: &mut Index) -> Result<(), StoreError> {
+        let path = self.path.join(INDEX);
+        index.refresh(&path).map(drop).map_err(|source| StoreError::System { path, source })
+    }
+
+    /// Returns whether no process has taken stock for a while.
+    fn is_stocktaking_due(&self, now: SystemTime) -> bool {
+        let last = fs::metadata(self.path.join(LOCK)).and_then(|data| data.modified());
+        last.map_or(true, |last| now.duration_since(last).map_or(true, |age| age > STOCKTAKING))
+    }
+
+    /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept. Forgets
+    /// what was removed by others.
+    fn take_stock(&self, index: &mut Index, now: SystemTime) -> Result<(), StoreError> {
+        let runs: HashSet<String> = self.runs()?.into_iter().collect();
+        for run in runs.iter().filter(|run| !index.has(run) && !self.is_running(run)) {
+            match self.summary(run) {
+                Some(summary) => self.add(&summary)?,
+                // A recorder may be about to write it, or another version of agent-bash has written it.
+                None if self.manifest(run).is_ok_and(|path| is_older(&path, RETENTION, now)) => self.remove(run)?,
+                None => {}
+            }
+        }
+        let mut kept = HashSet::new();
+        for entry in fs::read_dir(self.path.join(KEPT)).into_iter().flatten().flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let run = format!("{KEPT_RUN}{name}");
+            if !index.has(&run) {
+                let at = entry.metadata().and_then(|data| data.modified()).map_or(0, milliseconds);
+                self.add(&kept_files(run.clone(), at, disk_use(entry.path())))?;
+            }
+            kept.insert(run);
+        }
+        let is_gone = |run: &str| !runs.contains(run) && !kept.contains(run);
+        let gone: Vec<String> =
+            index.living().filter(|((_, run), _)| is_gone(run)).map(|((_, run), _)| run.to_string()).collect();
+        for run in gone {
+            self.append(&Line::Gone { run })?;
+        }
+        let oldest = now.checked_sub(RETENTION).unwrap_or(SystemTime::UNIX_EPOCH);
+        let seconds = i64::try_from(milliseconds(oldest) / 1000).unwrap_or(0);
+        Traces::sweep(&self.traces(), Time { seconds, nanoseconds: 0 });
+        self.refresh(index)
+    }
+
+    /// Writes down the files that conflicts with the undo of a run have kept.
+    ///
+    /// # Errors
+    /// If the index cannot be written. The next stocktaking finds them.
+    pub(crate) fn add_kept(&self, run: &str) -> Result<(), StoreError> {
+        let cost = disk_use(self.path.join(KEPT).join(run));
+        self.add(&kept_files(format!("{KEPT_RUN}{run}"), milliseconds(SystemTime::now()), cost))
+    }
+}
+
+/// The beginning of the name by which the index has the files that conflicts with the undo of a run have kept.
+const KEPT_RUN: &str = "kept/";
+
+/// Returns the summary of files that conflicts have kept. They are in no list.
+fn kept_files(run: String, at: u64, cost: u64) -> Summary {
+    let (command, cwd, why) = (String::new(), String::new(), String::new());
+    Summary { run, command, cwd, at, bytes: 0, cost, all: true, undoable: false, changes: 0, of: None, why }
+}
+
+/// Returns the bytes of disk that a directory takes with everything in it.
+fn disk_use(directory: PathBuf) -> u64 {
+    let mut cost = 0;
+    let mut directories = vec![directory];
+    while let Some(directory) = directories.pop() {
+        cost += cost_of(BLOCK);
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(data) if data.is_dir() => directories.push(entry.path()),
+                Ok(data) => cost += cost_of(data.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    cost
+}
+
+fn is_older(path: &Path, age: Duration, now: SystemTime) -> bool {
+    let changed = fs::symlink_metadata(path).and_then(|data| data.modified());
+    changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|passed| passed > age))
+}
+
+/// Returns a time in ms since 1970.
+fn milliseconds(time: SystemTime) -> u64 {
+    let passed = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(passed.as_millis()).unwrap_or(u64::MAX)
+}
