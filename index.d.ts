@@ -2069,8 +2069,8 @@ interface UndoOptions {
    */
   maxBytes?: number | undefined;
   /**
-   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command, the oldest runs that
-   * exceed this size are removed; see `undoPoints`.
+   * The most that the store may take of the disk, in bytes, a whole number of at least 1. Files count in whole blocks,
+   * with their inodes. Before and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
    *
    * @default 2_147_483_648 (2 GiB)
    * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });

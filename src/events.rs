@@ -73,6 +73,11 @@ pub enum NativeEvent {
         /// The newest first.
         points: Vec<UndoPoint>,
     },
+    /// The run that an undo without a named run takes back.
+    NewestToUndo {
+        /// The run. `None`: there is nothing to undo.
+        run: Option<String>,
+    },
     /// The checks of this process.
     Checks {
         /// The newest first, as JSON.

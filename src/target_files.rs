@@ -13,7 +13,7 @@ use super::target::NativeTarget;
 use super::undo::{UndoPoint, Undone};
 use super::undo_calls::NativeUndoOptions;
 use remote::client::{Target, Unanswered};
-use remote::{Answer, Ask, Entry, FileKind, FileStat, PointsAsk, UndoAsk};
+use remote::{Answer, Ask, Entry, FileKind, FileStat, NewestAsk, PointsAsk, UndoAsk};
 use runner::run::runtime;
 
 #[napi]
@@ -132,6 +132,16 @@ impl NativeTarget {
             Answer::UndoPoints(points) => {
                 Some(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
             }
+            _ => None,
+        })
+    }
+
+    /// Finds the newest run that an undo would take back; answered by `newestToUndo`. As `Bridge.newestToUndo`.
+    #[napi]
+    pub fn newest_to_undo(&self, cwd: String, paths: Option<Vec<String>>, dir: Option<String>) -> u32 {
+        let paths = paths.unwrap_or_default().into_iter().map(Into::into).collect();
+        self.ask(Ask::NewestToUndo(NewestAsk { cwd: cwd.into(), paths, dir }), |answer| match answer {
+            Answer::NewestToUndo(run) => Some(NativeEvent::NewestToUndo { run }),
             _ => None,
         })
     }

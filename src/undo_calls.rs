@@ -7,7 +7,7 @@ use napi_derive::napi;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
-use runner::undoing::{undo_points, undo_run};
+use runner::undoing::{newest_to_undo, undo_points, undo_run};
 use undo::Options;
 
 /// The options of an undo.
@@ -43,6 +43,23 @@ impl Bridge {
         self.blocking("undo", move || {
             let points = undo_points(cwd.as_deref().map(Path::new), dir.as_deref(), &environment(host_env))?;
             Ok(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
+        })
+    }
+
+    /// Finds the newest run of an absolute directory that an undo would take back; answered by `newestToUndo` or `error`.
+    /// With `paths`, absolute ones, only what an undo for these would take back counts.
+    #[napi]
+    pub fn newest_to_undo(
+        &self,
+        cwd: String,
+        paths: Option<Vec<String>>,
+        dir: Option<String>,
+        host_env: Option<String>,
+    ) -> u32 {
+        self.blocking("undo", move || {
+            let paths: Vec<PathBuf> = paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
+            let run = newest_to_undo(Path::new(&cwd), &paths, dir.as_deref(), &environment(host_env))?;
+            Ok(NativeEvent::NewestToUndo { run })
         })
     }
 }

@@ -19,7 +19,7 @@ import { connectTo } from './target/index.ts';
 import type { ConnectOptions, Target, TargetAddress } from './target/types.ts';
 import type { BashOptions, ForegroundOptions } from './types.ts';
 import { undoForecast } from './undo/forecast.ts';
-import { listUndoPoints, undoRun } from './undo/index.ts';
+import { listUndoPoints, newestToUndo, undoRun } from './undo/index.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 export type {
@@ -240,6 +240,7 @@ const inner: Inner = {
   defaults,
   reachOf,
   undoForecast,
+  newestToUndo,
   staleOf,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bash, type Undone, type UndoPoint, type UndoRunOptions, undoPoints, undo as undoRun } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { EXIT, Failure, paint, print, printable, printJson, remark } from './console.ts';
 import { brieflyOn, type TargetFlags, wordsOf } from './destination.ts';
 import { age } from './values.ts';
@@ -36,7 +37,7 @@ export async function undo(run: string | undefined, options: UndoFlags): Promise
 async function takeBack(run: string | undefined, options: UndoFlags, place: Place): Promise<void> {
   const { dryRun = false, path } = options;
   const what: UndoRunOptions = { ...place, ...(path && { paths: path }) };
-  const undone = await undoRun(run ?? (await newestHere(what, await here(options, place), place)), { ...what, dryRun });
+  const undone = await undoRun(run ?? (await newestHere(what, await here(options, place))), { ...what, dryRun });
   // A conflict leaves something as the run left it, which scripts must notice.
   if (undone.conflicts.length > 0) process.exitCode = EXIT.failed;
   if (options.json) return printJson(undone);
@@ -63,34 +64,17 @@ async function here({ cwd = '.' }: UndoFlags, { target }: Place): Promise<string
   return (await bash('pwd -P', { target, cwd, ledger: false })).stdout.replace(/\n$/, '');
 }
 
-/** The command of a run that is an undo. */
-const UNDO = /^undo (\S+)$/;
-
 /**
  * Returns the newest run of this directory that changed something, was not undone and is no undo. Called again and
  * again it goes back from run to run.
  */
-async function newestHere(what: UndoRunOptions, cwd: string, place: Place): Promise<string> {
-  const points = await undoPoints({ ...place, cwd });
-  const ids = new Set(points.map(({ runId }) => runId));
-  const undone = new Set<string>();
-  for (const { runId, command, evicted } of points) {
-    const of = UNDO.exec(command)?.[1];
-    if (undone.has(runId)) continue;
-    if (of !== undefined && ids.has(of)) undone.add(of);
-    // The older runs are gone, too, and the reason is worth reading.
-    else if (evicted !== null || (await hasEffect(runId, what))) return runId;
-  }
+async function newestHere(what: UndoRunOptions, cwd: string): Promise<string> {
+  const run = await innerOf(bash).newestToUndo(cwd, what);
+  if (run !== null) return run;
   throw new Failure(
     'ERR_BASH_UNDO',
     'there is nothing to undo in this directory: agent-bash undo --list --all lists every run',
   );
-}
-
-/** Returns whether an undo of a run would do something now, or leave a conflict. */
-async function hasEffect(runId: string, what: UndoRunOptions): Promise<boolean> {
-  const { restored, removed, conflicts } = await undoRun(runId, { ...what, dryRun: true });
-  return restored.length + removed.length + conflicts.length > 0;
 }
 
 const HEAD = ['RUN', 'STARTED', 'COVERS', 'COMMAND'];

@@ -16,6 +16,7 @@ type AnswerKind =
   | 'waited'
   | 'undone'
   | 'undoPoints'
+  | 'newestToUndo'
   | 'checks'
   | 'ledger'
   | 'answered'
@@ -105,6 +106,7 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
         case 'waited':
         case 'undone':
         case 'undoPoints':
+        case 'newestToUndo':
         case 'checks':
         case 'ledger':
         case 'answered':

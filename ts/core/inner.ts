@@ -93,6 +93,11 @@ export interface Inner {
    * `bash`.
    */
   undoForecast(command: string, options: object, undo: object | string): UndoForecast;
+  /**
+   * Finds the newest run of an absolute directory that an undo with these options would take back. `null` if there is
+   * none.
+   */
+  newestToUndo(directory: string, options: object): Promise<string | null>;
   /** Returns the known files that a run changed, by its receipt, and a note if they cannot be read. */
   staleOf(
     receipt: Receipt | null,

@@ -27,6 +27,25 @@ export async function undoRun(runId: string, options: UndoRunOptions = {}): Prom
   return undone;
 }
 
+/**
+ * Finds the newest run of a directory that changed something, was not undone and is no undo; for `agent-bash undo`. Only
+ * what an undo with these options would do counts.
+ */
+export async function newestToUndo(directory: string, options: UndoRunOptions): Promise<string | null> {
+  const { paths, dir, target } = options;
+  const [there, absolute] = [thereOf(target), pathOn(target)];
+  const [below, store] = [paths?.map(absolute), dir === undefined ? null : absolute(dir)];
+  return settled({
+    begin: (way) =>
+      there
+        ? there.native.newestToUndo(directory, below, store)
+        : way.newestToUndo(directory, below, store, ownEnvironment()),
+    kind: 'newestToUndo',
+    answer: (event) => event.run ?? null,
+    target: there?.id,
+  });
+}
+
 /** Lists the runs that can be undone; see `undoPoints` of the main entry. */
 export async function listUndoPoints(options: UndoPointsOptions = {}): Promise<UndoPoint[]> {
   checkUndoPoints(options);

@@ -24,7 +24,7 @@ mod relay;
 pub use link::{Cut, Link, LinkError, carry};
 pub use messages::{
     AboutFile, Answer, Ask, Begin, Call, Entry, Event, Facts, Failure, FileKind, FileStat, FromProgram, MAX_READ,
-    OfFile, OfRun, OfSession, Opening, Order, Part, Place, PointsAsk, RegistryAnswer, RegistryAsk, RegistryEvent,
-    Resume, ToProgram, Token, UndoAsk, Until, decode, encode,
+    NewestAsk, OfFile, OfRun, OfSession, Opening, Order, Part, Place, PointsAsk, RegistryAnswer, RegistryAsk,
+    RegistryEvent, Resume, ToProgram, Token, UndoAsk, Until, decode, encode,
 };
 pub use post::Post;

@@ -1,6 +1,6 @@
 //! Undoes runs, and lists those that can be undone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::request::undo_store;
@@ -22,6 +22,21 @@ pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: 
 pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<UndoPoint>, Error> {
     let Some(store) = store(dir, environment)? else { return Ok(Vec::new()) };
     Ok(undo::points(&store, cwd).map_err(UndoError::from)?)
+}
+
+/// Returns the newest run of a directory that an undo for these absolute paths would take back; see
+/// [`undo::newest_to_undo`].
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn newest_to_undo(
+    cwd: &Path,
+    paths: &[PathBuf],
+    dir: Option<&str>,
+    environment: &str,
+) -> Result<Option<String>, Error> {
+    let Some(store) = store(dir, environment)? else { return Ok(None) };
+    Ok(undo::newest_to_undo(&store, cwd, paths)?)
 }
 
 /// The error for a run without a store.

@@ -38,7 +38,7 @@ pub use images::{Images, Keeping, Limits, NotKept};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
 pub use path_map::PathMap;
-pub use points::{UndoPoint, newest, points};
+pub use points::{UndoPoint, newest_to_undo, points};
 pub use record::{Change, Recorder, TouchError};
 pub use snapshot::Snapshot;
 pub use store::{Size, Store, StoreError, Summary, default_dir, no_point_for};

@@ -41,7 +41,7 @@ pub fn points(store: &Store, cwd: Option<&Path>) -> Result<Vec<UndoPoint>, Store
 ///
 /// # Errors
 /// If the store cannot be read, or a run that an undo would have to look at.
-pub fn newest(store: &Store, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
+pub fn newest_to_undo(store: &Store, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
     let _lock = store.lock()?;
     let unended = store.unended()?;
     let mut undone = HashSet::new();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::file::{AboutFile, OfFile};
 use super::order::Order;
 use super::registry::{RegistryAnswer, RegistryAsk};
-use super::undoing::{PointsAsk, UndoAsk};
+use super::undoing::{NewestAsk, PointsAsk, UndoAsk};
 use undo::{UndoPoint, Undone};
 
 /// What a host asks for.
@@ -19,6 +19,8 @@ pub enum Ask {
     Undo(UndoAsk),
     /// List the runs that can be undone. Answered by [`Answer::UndoPoints`].
     UndoPoints(PointsAsk),
+    /// Find the newest run that an undo would take back. Answered by [`Answer::NewestToUndo`].
+    NewestToUndo(NewestAsk),
     /// Start a warm shell for commands like this one. Answered by [`Answer::Warm`].
     WarmUp(Box<Order>),
 
@@ -53,6 +55,8 @@ pub enum Answer {
     Undone(Undone),
     /// The runs that can be undone, the newest first.
     UndoPoints(Vec<UndoPoint>),
+    /// The run that an undo would take back, if there is one.
+    NewestToUndo(Option<String>),
     /// Whether a warm shell is ready.
     Warm(bool),
 

@@ -28,7 +28,7 @@ pub use order::{Order, Place};
 pub use part::Part;
 pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
 pub use run::{Call, Event};
-pub use undoing::{PointsAsk, UndoAsk};
+pub use undoing::{NewestAsk, PointsAsk, UndoAsk};
 
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";

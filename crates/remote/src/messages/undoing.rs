@@ -17,6 +17,17 @@ pub struct UndoAsk {
     pub dir: Option<String>,
 }
 
+/// Where a host looks for the newest run that an undo would take back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewestAsk {
+    /// The absolute directory in which it ran, or above.
+    pub cwd: PathBuf,
+    /// Absolute paths. Only what an undo for these would take back counts. Empty: no limit.
+    pub paths: Vec<PathBuf>,
+    /// The absolute directory of the store. `None`: the user's store there.
+    pub dir: Option<String>,
+}
+
 /// Which undo points a host asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointsAsk {

@@ -14,7 +14,7 @@ use super::ports::dial;
 use super::registries::{Asked, Registries};
 use super::sessions::{Answering, Sessions};
 use super::terminal::{self, Ends};
-use super::undoing::{points, undo};
+use super::undoing::{newest, points, undo};
 use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::link::LinkError;
 use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode};
@@ -117,6 +117,7 @@ impl Runs {
             Ask::Registry(number, of_registry) => self.registries.ask(number, of_registry, asked),
             Ask::Undo(wanted) => undo(wanted),
             Ask::UndoPoints(wanted) => points(wanted),
+            Ask::NewestToUndo(wanted) => newest(wanted),
             Ask::WarmUp(order) => self.warm_up(*order),
             Ask::File(path, of_file) => self.files.ask(&path, of_file, Exchange::of(asked)),
             Ask::Dial(host, port) => dial(host, port, Exchange::of(asked)),

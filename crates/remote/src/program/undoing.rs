@@ -1,9 +1,9 @@
 //! Undoes runs.
 
 use super::sessions::Answering;
-use crate::messages::{Answer, PointsAsk, UndoAsk};
+use crate::messages::{Answer, NewestAsk, PointsAsk, UndoAsk};
 use runner::error::Error;
-use runner::undoing::{undo_points, undo_run};
+use runner::undoing::{newest_to_undo, undo_points, undo_run};
 use undo::Options;
 
 /// Undoes a run.
@@ -17,6 +17,11 @@ pub fn undo(UndoAsk { run, dry_run, paths, dir }: UndoAsk) -> Answering {
 /// Lists the runs that can be undone.
 pub fn points(PointsAsk { cwd, dir }: PointsAsk) -> Answering {
     blocking(move || undo_points(cwd.as_deref(), dir.as_deref(), &sys::environment()).map(Answer::UndoPoints))
+}
+
+/// Finds the newest run that an undo would take back.
+pub fn newest(NewestAsk { cwd, paths, dir }: NewestAsk) -> Answering {
+    blocking(move || newest_to_undo(&cwd, &paths, dir.as_deref(), &sys::environment()).map(Answer::NewestToUndo))
 }
 
 /// Does work on files away from the link.

@@ -415,7 +415,11 @@ impl Store {
         }
         // The manifest goes last, so that files without one are never left.
         remove_tree(files)?;
-        fs::remove_file(&path).map_err(|source| StoreError::System { path, source })
+        match fs::remove_file(&path) {
+            // An earlier build has made it.
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => remove_tree(path),
+            removed => removed.map_err(|source| StoreError::System { path, source }),
+        }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::index::Index;
 use super::*;
 use crate::testing::Scene;
 use crate::work::{Done, work_of};
-use crate::{newest, points};
+use crate::{newest_to_undo, points};
 
 fn now() -> SystemTime {
     SystemTime::now()
@@ -54,7 +54,7 @@ fn finding_the_newest_run_with_an_effect_opens_the_manifests_of_none_but_the_can
         let scene = Scene::new();
         write(&scene, 0..with);
         idle(&scene, 0..without);
-        let (work, found) = work_of(|| newest(&other(&scene), &scene.root, &[]).expect("read"));
+        let (work, found) = work_of(|| newest_to_undo(&other(&scene), &scene.root, &[]).expect("read"));
         assert_eq!(found, Some(format!("write-{:04}", with - 1)));
         assert_eq!(work.lines, with + without, "each line is read once");
         work.manifests
@@ -74,7 +74,7 @@ fn a_run_whose_changes_are_gone_costs_one_manifest_on_the_way_to_the_newest_with
                 it.remove("made").expect("removed");
             });
         }
-        work_of(|| newest(&scene.store, &scene.root, &[]).expect("read")).0.manifests
+        work_of(|| newest_to_undo(&scene.store, &scene.root, &[]).expect("read")).0.manifests
     };
     assert_eq!([opened(2), opened(20)], [3, 21]);
 }
@@ -84,7 +84,7 @@ fn the_newest_run_goes_back_from_run_to_run() {
     let scene = Scene::new();
     let find = |paths: &[&str]| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| scene.path(path)).collect();
-        newest(&scene.store, &scene.root, &paths).expect("read")
+        newest_to_undo(&scene.store, &scene.root, &paths).expect("read")
     };
     assert_eq!(find(&[]), None);
     scene.run("1", |it| it.write("a", "1").expect("written"));
@@ -95,7 +95,7 @@ fn the_newest_run_goes_back_from_run_to_run() {
     assert_eq!(find(&[]).as_deref(), Some("1"));
     scene.undo(&undone.undo);
     assert_eq!(find(&[]).as_deref(), Some("2"), "its undo was undone");
-    assert!(newest(&scene.store, &scene.path("elsewhere"), &[]).expect("read").is_none());
+    assert!(newest_to_undo(&scene.store, &scene.path("elsewhere"), &[]).expect("read").is_none());
 }
 
 #[test]
@@ -250,4 +250,20 @@ fn a_point_whose_recorder_was_killed_counts_after_a_stocktaking() {
     assert!(scene.store.indexed(|index, _| index.cost()).expect("read") > 50_000);
     let limits = Limits { store_bytes: 10_000, ..Limits::DEFAULT };
     assert_eq!(scene.store.make_room(limits, now()).expect("evicted"), ["killed"]);
+}
+
+#[test]
+fn what_an_earlier_build_has_left_goes_after_a_week() {
+    let scene = Scene::new();
+    let left = |name: &str, age: Duration| {
+        let path = scene.store.manifest(name).expect("an id");
+        fs::create_dir(&path).expect("made");
+        fs::write(path.join("manifest"), "x").expect("written");
+        File::open(&path).and_then(|file| file.set_modified(now() - age)).expect("set");
+        path
+    };
+    let (old, new) = (left("old", 2 * manifest::RETENTION), left("new", Duration::ZERO));
+    scene.store.make_room(Limits::DEFAULT, now()).expect("read");
+    assert_eq!((old.exists(), new.exists()), (false, true));
+    assert_eq!(points(&scene.store, None).expect("read"), []);
 }
