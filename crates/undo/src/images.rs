@@ -408,11 +408,22 @@ pub fn set_mtime(path: &Path, time: Time) -> io::Result<()> {
 
 /// Returns whether the disk of a directory has room for so many bytes without its last tenth.
 pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
+    let (free, tenth) = room(directory)?;
+    Ok(free.saturating_sub(bytes) >= tenth)
+}
+
+/// Returns the bytes by which the free part of a directory's disk is smaller than a tenth.
+pub(crate) fn lacking(directory: &Path) -> u64 {
+    room(directory).map_or(0, |(free, tenth)| tenth.saturating_sub(free))
+}
+
+/// Returns the free bytes of the disk of a directory, and a tenth of all its bytes.
+fn room(directory: &Path) -> io::Result<(u64, u64)> {
     let disk = statvfs(directory)?;
     #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "of another size on macOS"))]
     let (free, all) = (u64::from(disk.blocks_available()), u64::from(disk.blocks()));
     let unit = disk.fragment_size();
-    Ok(free.saturating_mul(unit).saturating_sub(bytes) >= all.saturating_mul(unit) / 10)
+    Ok((free.saturating_mul(unit), all.saturating_mul(unit) / 10))
 }
 
 /// Removes what runs have kept in a place before a time. No store has a point of such a run: its store is gone.

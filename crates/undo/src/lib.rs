@@ -41,7 +41,7 @@ pub use path_map::PathMap;
 pub use points::{UndoPoint, newest_to_undo, points};
 pub use record::{Change, Recorder, TouchError};
 pub use snapshot::Snapshot;
-pub use store::{Size, Store, StoreError, Summary, default_dir, no_point_for};
+pub use store::{EvictedFiles, Size, Store, StoreError, Summary, default_dir, no_point_for};
 
 #[cfg(test)]
 mod speed_tests;

@@ -70,6 +70,8 @@ impl Store {
         let ended = unlisted.into_iter().filter(|run| !self.is_running(run));
         listed.extend(ended.filter_map(|run| self.summary(run)).filter(|it| it.undoable && is_here(&it.cwd)));
         listed.sort_by(|one, two| (two.at, &two.run).cmp(&(one.at, &one.run)));
+        // A point whose eviction was cut short was evicted twice.
+        listed.dedup_by(|one, two| one.run == two.run);
         Ok(listed)
     }
 }

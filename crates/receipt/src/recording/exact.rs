@@ -10,6 +10,7 @@ use nix::unistd::Pid;
 use super::contents::Kept;
 use super::effect::{effect, repositories};
 use super::other_names;
+use super::prepare::remove_behind;
 use super::run_record::{Coverage, RunRecord};
 use crate::git::{Repository, Snapshot, compare};
 use crate::ports::{Listeners, Owners};
@@ -80,7 +81,7 @@ impl Exact {
         };
         if point.is_undoable() {
             // Points that stay are removed before the next run.
-            let _stay = self.store.make_room_after(&self.run, SystemTime::now());
+            let _stay = self.store.make_room_after(&self.run, SystemTime::now()).and_then(remove_behind);
         }
         let receipt = self.receipt(&point, tree);
         let undo = point.is_undoable().then(|| coverage(&point, self.store.path()));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Known, Method, NotUndoable, choose};
@@ -11,7 +12,7 @@ use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
-use undo::{Limits, Store, StoreError, no_point_for};
+use undo::{EvictedFiles, Limits, Store, StoreError, no_point_for};
 
 /// Time for which nothing is recorded after a failed record.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
@@ -137,9 +138,24 @@ fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, No
     }
     let store = Store::open(dir)?;
     if let Some(undo) = undo {
-        store.make_room(undo.limits, SystemTime::now())?;
+        remove_behind(store.make_room(undo.limits, SystemTime::now())?)?;
     }
     Ok(store)
+}
+
+/// Removes the files of evicted points. If the disk has room, they are removed while the command runs.
+///
+/// # Errors
+/// If the disk has no room, and something cannot be removed.
+pub fn remove_behind(evicted: EvictedFiles) -> Result<(), StoreError> {
+    if evicted.is_urgent {
+        return evicted.remove();
+    }
+    if !evicted.runs.is_empty() {
+        // Files that stay are found by the next stocktaking of the store.
+        let _thread = Builder::new().name("undo-evict".to_owned()).spawn(|| evicted.remove());
+    }
+    Ok(())
 }
 
 /// Returns whether a path is a directory or below it, whatever links lead there.

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::StoreError;
 use self::index::{Index, Indexed, Line};
+pub use self::room::EvictedFiles;
 use crate::images::{BLOCK, Images, Limits, cost_of};
 use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 

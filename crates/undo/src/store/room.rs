@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::index::{Age, Index, Line};
 use super::{INDEX, KEPT, LOCK, Store, StoreError, Summary, remove_tree};
-use crate::images::{BLOCK, Limits, cost_of, has_room};
+use crate::images::{BLOCK, Limits, cost_of, lacking};
 use crate::manifest::RETENTION;
 use crate::node::Time;
 use crate::traces::Traces;
@@ -15,18 +15,41 @@ use crate::traces::Traces;
 /// Time between two stocktakings of a store, by any process.
 const STOCKTAKING: Duration = Duration::from_secs(60);
 
-impl Store {
-    /// Returns whether a tenth of the store's disk is free.
-    fn has_room(&self) -> bool {
-        has_room(&self.path, 0).unwrap_or(true)
-    }
+/// Points that are evicted, and whose files are about to be removed. No other process evicts or undoes meanwhile.
+#[derive(Debug, Default)]
+#[must_use = "the files are still there"]
+pub struct EvictedFiles {
+    store: Option<(Store, fs::File)>,
+    /// The runs, oldest first.
+    pub runs: Vec<String>,
+    /// Whether the disk lacks the room.
+    pub is_urgent: bool,
+}
 
-    /// Removes points that are too old, and then the oldest points until `limits` and the disk have room for a new run.
-    /// Points of running commands stay. Does nothing while an undo is at work. Returns the removed runs.
+impl EvictedFiles {
+    /// Removes the files. A point whose files stay, because this process is killed, is evicted again later.
+    ///
+    /// # Errors
+    /// If something cannot be removed.
+    pub fn remove(self) -> Result<(), StoreError> {
+        let Some((store, _lock)) = self.store else { return Ok(()) };
+        for run in &self.runs {
+            match run.strip_prefix(KEPT_RUN) {
+                Some(name) => remove_tree(store.path.join(KEPT).join(name))?,
+                None => store.remove(run)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Evicts points that are too old, and then the oldest points until `limits` and the disk have room for a new run.
+    /// Points of running commands stay. Does nothing while another process evicts or undoes.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub fn make_room(&self, limits: Limits, now: SystemTime) -> Result<Vec<String>, StoreError> {
+    pub fn make_room(&self, limits: Limits, now: SystemTime) -> Result<EvictedFiles, StoreError> {
         self.known(|known| {
             known.limits = Some(limits);
             self.evict(&mut known.index, limits, None, now)
@@ -38,10 +61,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::make_room`].
-    pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<Vec<String>, StoreError> {
+    pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<EvictedFiles, StoreError> {
         self.known(|known| match known.limits {
             Some(limits) => self.evict(&mut known.index, limits, Some(run), now),
-            None => Ok(Vec::new()),
+            None => Ok(EvictedFiles::default()),
         })
     }
 
@@ -51,59 +74,55 @@ impl Store {
         limits: Limits,
         spared: Option<&str>,
         now: SystemTime,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<EvictedFiles, StoreError> {
         self.refresh(index)?;
         let oldest = milliseconds(now).saturating_sub(milliseconds(SystemTime::UNIX_EPOCH + RETENTION));
         let is_old = |(at, _): &Age| *at < oldest;
         let is_due = self.is_stocktaking_due(now);
-        let is_too_much = index.cost() > limits.store_bytes || index.bytes() > 0 && !self.has_room();
+        let mut lacking = if index.bytes() > 0 { lacking(&self.path) } else { 0 };
+        let is_too_much = index.cost() > limits.store_bytes || lacking > 0;
         let has_old = index.after(None).is_some_and(|(age, _)| is_old(age));
         if !(is_due || is_too_much || has_old || index.is_mostly_obsolete()) {
-            return Ok(Vec::new());
+            return Ok(EvictedFiles::default());
         }
         let lock = self.lock_file()?;
         if lock.try_lock().is_err() {
-            return Ok(Vec::new());
+            return Ok(EvictedFiles::default());
         }
         self.refresh(index)?;
         if is_due {
             self.take_stock(index, now)?;
             lock.set_modified(now).map_err(|source| StoreError::System { path: self.path.join(LOCK), source })?;
         }
-        let mut evicted = Vec::new();
-        let mut is_full = !self.has_room();
+        let is_urgent = lacking > 0;
+        let mut runs = Vec::new();
         let mut last: Option<Age> = None;
         while let Some((age, point)) = index.after(last.as_ref()) {
             let why = if is_old(age) {
                 "older than 7 days".to_owned()
             } else if index.cost() > limits.store_bytes {
                 format!("the store holds at most {} bytes", limits.store_bytes)
-            } else if is_full && index.bytes() > 0 {
+            } else if lacking > 0 && index.bytes() > 0 {
                 "the last tenth of the disk stays free".to_owned()
             } else {
                 break;
             };
-            let is_needed = point.bytes > 0 || is_old(age) || index.cost() > limits.store_bytes;
-            let age = age.clone();
-            let run = age.1.to_string();
-            last = Some(age);
-            if !is_needed || spared == Some(&run) || self.is_running(&run) {
+            let frees_nothing = point.bytes == 0 && !is_old(age) && index.cost() <= limits.store_bytes;
+            let (run, cost) = (age.1.to_string(), point.cost);
+            last = Some(age.clone());
+            if frees_nothing || spared == Some(&run) || self.is_running(&run) {
                 continue;
             }
             self.append(&Line::Evicted { run: run.clone(), why })?;
             self.refresh(index)?;
-            match run.strip_prefix(KEPT_RUN) {
-                Some(name) => remove_tree(self.path.join(KEPT).join(name))?,
-                None => self.remove(&run)?,
-            }
-            evicted.push(run);
-            is_full = is_full && !self.has_room();
+            lacking = lacking.saturating_sub(cost);
+            runs.push(run);
         }
         if index.is_mostly_obsolete() {
             let path = self.path.join(INDEX);
             index.rewrite(&path).map_err(|source| StoreError::System { path, source })?;
         }
-        Ok(evicted)
+        Ok(EvictedFiles { store: Some((self.clone(), lock)), runs, is_urgent })
     }
 
     fn refresh(&self, index: &mut Index) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
 use super::index::Index;
+use super::tests::evicted;
 use super::*;
 use crate::testing::Scene;
 use crate::work::{Done, work_of};
@@ -29,10 +30,11 @@ fn write(scene: &Scene, runs: impl IntoIterator<Item = usize>) {
     }
 }
 
-/// Returns another view of the store, which remembers as little of it as another process.
+/// Returns the store by another path, of which this process remembers as little as another process.
 fn other(scene: &Scene) -> Store {
-    let name = format!("tree/../store/{}", "../store/".repeat(KNOWN.lock().expect("no panic").len()));
-    Store::open(&scene.root.with_file_name(name)).expect("opened")
+    let base = scene.root.parent().expect("a parent");
+    let known = KNOWN.lock().expect("no panic").keys().filter(|path| path.starts_with(base)).count();
+    Store::open(&scene.root.join("../store/".repeat(known + 1))).expect("opened")
 }
 
 /// Returns the bytes of disk of a directory with everything in it, and the number of its inodes.
@@ -106,10 +108,10 @@ fn a_command_in_a_full_store_reads_only_what_was_added() {
         let store = other(&scene);
         let cost = store.indexed(|index, _| index.cost()).expect("read");
         let limits = Limits { store_bytes: cost, ..Limits::DEFAULT };
-        assert_eq!(store.make_room(limits, now()).expect("read"), [] as [&str; 0]);
+        assert_eq!(evicted(&store, limits, now()), [] as [&str; 0]);
         let command = |run: usize| {
             write(&scene, [run]);
-            let (Done { lines, manifests }, gone) = work_of(|| store.make_room(limits, now()).expect("evicted"));
+            let (Done { lines, manifests }, gone) = work_of(|| evicted(&store, limits, now()));
             assert!(gone.len() <= 2, "{gone:?}");
             // The files of an evicted run are found by its manifest.
             (lines - gone.len(), manifests - gone.len())
@@ -127,8 +129,9 @@ fn a_store_takes_no_more_of_the_disk_than_its_limit() {
     for run in 0..100 {
         write(&scene, [run]);
         idle(&scene, [2 * run, 2 * run + 1]);
-        scene.store.make_room_after(&format!("idle-{:04}", 2 * run + 1), now()).expect("evicted");
-        scene.store.make_room(limits, now()).expect("evicted");
+        let last = format!("idle-{:04}", 2 * run + 1);
+        scene.store.make_room_after(&last, now()).and_then(EvictedFiles::remove).expect("evicted");
+        evicted(&scene.store, limits, now());
     }
     let (bytes, inodes) = disk(scene.store.path());
     assert!(bytes * 10 <= storage * 11, "{bytes}");
@@ -143,10 +146,10 @@ fn the_run_that_fills_a_store_stays_and_older_ones_go() {
     let scene = Scene::new();
     let limits = Limits { store_bytes: 20_000, ..Limits::DEFAULT };
     write(&scene, 0..1);
-    assert_eq!(scene.store.make_room(limits, now()).expect("read"), [] as [&str; 0]);
+    assert_eq!(evicted(&scene.store, limits, now()), [] as [&str; 0]);
     scene.write("large", &"x".repeat(50_000));
     scene.run("large", |it| it.remove("large").expect("removed"));
-    assert_eq!(scene.store.make_room_after("large", now()).expect("evicted"), ["write-0000"]);
+    assert_eq!(scene.store.make_room_after("large", now()).expect("evicted").runs, ["write-0000"]);
     assert_eq!(scene.undo("large").restored, [scene.path("large")]);
 }
 
@@ -154,7 +157,7 @@ fn the_run_that_fills_a_store_stays_and_older_ones_go() {
 fn what_conflicts_have_kept_counts_and_goes_in_its_turn() {
     let scene = Scene::new();
     let limits = |store_bytes| Limits { store_bytes, ..Limits::DEFAULT };
-    scene.store.make_room(limits(u64::MAX), now()).expect("read");
+    evicted(&scene.store, limits(u64::MAX), now());
     scene.write("f", &"x".repeat(50_000));
     scene.run("1", |it| it.write("f", "run").expect("written"));
     let before = scene.store.indexed(|index, _| index.cost()).expect("read");
@@ -162,9 +165,9 @@ fn what_conflicts_have_kept_counts_and_goes_in_its_turn() {
     let kept = scene.undo("1").conflicts[0].kept_at.clone().expect("kept");
     let cost = scene.store.indexed(|index, _| index.cost()).expect("read");
     assert!(cost >= before + 50_000 && kept.exists());
-    let gone = scene.store.make_room(limits(cost - 10_000), now()).expect("evicted");
+    let gone = evicted(&scene.store, limits(cost - 10_000), now());
     assert_eq!((gone, kept.exists()), (vec!["1".to_owned()], true), "the older run goes first");
-    let gone = scene.store.make_room(limits(10_000), now()).expect("evicted");
+    let gone = evicted(&scene.store, limits(10_000), now());
     assert_eq!((gone, kept.exists()), (vec!["kept/1".to_owned()], false));
     assert_eq!(points(&scene.store, None).expect("read").len(), 1, "only the run is listed, as evicted");
 }
@@ -174,13 +177,13 @@ fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evi
     let scene = Scene::new();
     write(&scene, 0..1);
     let summary = scene.store.summary("write-0000").expect("read");
-    let lines = |evicted: usize| {
-        for run in 0..evicted {
-            let run = format!("{evicted}-{run}");
+    let lines = |count: usize| {
+        for run in 0..count {
+            let run = format!("{count}-{run}");
             scene.store.add(&Summary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
             scene.store.append(&Line::Evicted { run, why: "full".into() }).expect("written");
         }
-        scene.store.make_room(Limits::DEFAULT, now()).expect("read");
+        evicted(&scene.store, Limits::DEFAULT, now());
         let text = fs::read_to_string(scene.store.path().join(INDEX)).expect("read");
         text.lines().filter(|line| !line.is_empty()).count()
     };
@@ -208,7 +211,7 @@ fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
     index.refresh(&path).expect("read");
     index.rewrite(&path).expect("written");
     write(&scene, 3..4);
-    scene.store.make_room(Limits { store_bytes: 40_000, ..Limits::DEFAULT }, now()).expect("evicted");
+    evicted(&scene.store, Limits { store_bytes: 40_000, ..Limits::DEFAULT }, now());
     assert_eq!(listed(&store), listed(&scene.store));
     assert!(listed(&store).iter().any(|(_, gone)| *gone));
     fs::remove_dir_all(store.path()).expect("removed");
@@ -235,7 +238,7 @@ fn a_lost_or_torn_index_costs_no_point() {
     fs::remove_file(&path).expect("removed");
     let store = other(&scene);
     let limits = Limits { store_bytes: 1, ..Limits::DEFAULT };
-    let gone: BTreeSet<String> = store.make_room(limits, now()).expect("evicted").into_iter().collect();
+    let gone: BTreeSet<String> = evicted(&store, limits, now()).into_iter().collect();
     assert_eq!(gone, all.into_iter().collect());
 }
 
@@ -246,10 +249,25 @@ fn a_point_whose_recorder_was_killed_counts_after_a_stocktaking() {
     let mut run = scene.begin("killed");
     run.remove("f").expect("removed");
     drop(run);
-    scene.store.make_room(Limits::DEFAULT, now()).expect("read");
+    evicted(&scene.store, Limits::DEFAULT, now());
     assert!(scene.store.indexed(|index, _| index.cost()).expect("read") > 50_000);
     let limits = Limits { store_bytes: 10_000, ..Limits::DEFAULT };
-    assert_eq!(scene.store.make_room(limits, now()).expect("evicted"), ["killed"]);
+    assert_eq!(evicted(&scene.store, limits, now()), ["killed"]);
+}
+
+#[test]
+fn a_point_whose_eviction_was_cut_short_is_evicted_again() {
+    let scene = Scene::new();
+    write(&scene, 0..2);
+    let limits = Limits { store_bytes: 1, ..Limits::DEFAULT };
+    let cut = scene.store.make_room(limits, now()).expect("evicted");
+    assert_eq!(cut.runs.len(), 2);
+    assert!(scene.store.make_room(limits, now()).expect("evicted").runs.is_empty(), "another process is at work");
+    drop(cut);
+    let later = now() + 2 * Duration::from_secs(60);
+    assert_eq!(evicted(&scene.store, limits, later).len(), 2);
+    assert_eq!(scene.store.runs().expect("read"), [] as [&str; 0]);
+    assert_eq!(points(&scene.store, None).expect("read").len(), 2);
 }
 
 #[test]
@@ -263,7 +281,7 @@ fn what_an_earlier_build_has_left_goes_after_a_week() {
         path
     };
     let (old, new) = (left("old", 2 * manifest::RETENTION), left("new", Duration::ZERO));
-    scene.store.make_room(Limits::DEFAULT, now()).expect("read");
+    evicted(&scene.store, Limits::DEFAULT, now());
     assert_eq!((old.exists(), new.exists()), (false, true));
     assert_eq!(points(&scene.store, None).expect("read"), []);
 }

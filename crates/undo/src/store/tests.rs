@@ -26,6 +26,14 @@ fn now() -> (SystemTime, u64) {
     (now, u64::try_from(ms).expect("a time"))
 }
 
+/// Evicts points, and removes their files.
+pub(super) fn evicted(store: &Store, limits: Limits, now: SystemTime) -> Vec<String> {
+    let evicted = store.make_room(limits, now).expect("evicted");
+    let runs = evicted.runs.clone();
+    evicted.remove().expect("removed");
+    runs
+}
+
 #[test]
 fn the_store_is_private_and_not_opened_through_a_link() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -89,7 +97,7 @@ fn old_points_and_the_oldest_of_too_many_are_evicted_and_told() {
     }
     let cost = scene.store.summary("b").expect("listed").cost;
     let limits = Limits { store_bytes: 3 * cost - 1, ..Limits::default() };
-    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), ["old", "a"]);
+    assert_eq!(evicted(&scene.store, limits, time), ["old", "a"]);
     let listed: Vec<_> = points(&scene.store, None)
         .expect("listed")
         .into_iter()
@@ -120,9 +128,9 @@ fn a_running_command_keeps_its_point_and_an_undo_at_work_all() {
     run.remove("f").expect("done");
     let limits = Limits { store_bytes: 0, ..Limits::default() };
     let lock = scene.store.lock().expect("locked");
-    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), [] as [&str; 0]);
+    assert_eq!(evicted(&scene.store, limits, time), [] as [&str; 0]);
     drop(lock);
-    assert_eq!(scene.store.make_room(limits, time).expect("evicted"), ["done"]);
+    assert_eq!(evicted(&scene.store, limits, time), ["done"]);
     assert!(scene.store.is_running("running") && scene.store.has("running"));
 }
 
