@@ -46,8 +46,8 @@ impl Bridge {
         })
     }
 
-    /// Finds the newest run of an absolute directory that an undo would take back; answered by `newestToUndo` or `error`.
-    /// With `paths`, absolute ones, only what an undo for these would take back counts.
+    /// Finds the newest run of an absolute directory that an undo would take back; answered by `newestToUndo` or
+    /// `error`. With `paths`, absolute ones, only what an undo for these would take back counts.
     #[napi]
     pub fn newest_to_undo(
         &self,

@@ -28,8 +28,8 @@ export async function undoRun(runId: string, options: UndoRunOptions = {}): Prom
 }
 
 /**
- * Finds the newest run of a directory that changed something, was not undone and is no undo; for `agent-bash undo`. Only
- * what an undo with these options would do counts.
+ * Finds the newest run of a directory that changed something, was not undone and is no undo; for `agent-bash undo`.
+ * Only what an undo with these options would do counts.
  */
 export async function newestToUndo(directory: string, options: UndoRunOptions): Promise<string | null> {
   const { paths, dir, target } = options;

@@ -14,7 +14,6 @@ use nix::unistd::geteuid;
 use super::look::{self, At};
 use super::manifest::RETENTION;
 use super::node::{Contents, File, FileId, ImageId, Time};
-use super::store::Size;
 pub use confine::policy::UNDO_PLACE as PLACE;
 
 /// Bytes of a block of the disk.
@@ -25,6 +24,15 @@ const INODE: u64 = 512;
 /// Returns the bytes of disk that a file of this size takes.
 pub(crate) const fn cost_of(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK).saturating_mul(BLOCK).saturating_add(INODE)
+}
+
+/// The size of kept files, or of a whole point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Bytes of the kept files.
+    pub bytes: u64,
+    /// Bytes of disk: whole blocks of all files and directories, and their inodes.
+    pub cost: u64,
 }
 
 /// The end of the name by which a run holds a file with several names.

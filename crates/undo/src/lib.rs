@@ -34,14 +34,14 @@ pub mod store;
 pub mod traces;
 
 pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
-pub use images::{Images, Keeping, Limits, NotKept};
+pub use images::{Images, Keeping, Limits, NotKept, Size};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
 pub use path_map::PathMap;
 pub use points::{UndoPoint, newest_to_undo, points};
 pub use record::{Change, Recorder, TouchError};
 pub use snapshot::Snapshot;
-pub use store::{EvictedFiles, Size, Store, StoreError, Summary, default_dir, no_point_for};
+pub use store::{EvictedFiles, Store, StoreError, Summary, default_dir, no_point_for};
 
 #[cfg(test)]
 mod speed_tests;

@@ -94,8 +94,8 @@ pub fn undo_with(
     Ok(undone)
 }
 
-/// Returns whether an undo of a run for these paths would do something now, or leave a conflict. The caller holds the lock
-/// of the store. `unended` is [`Store::unended`].
+/// Returns whether an undo of a run for these paths would do something now, or leave a conflict. The caller holds the
+/// lock of the store. `unended` is [`Store::unended`].
 pub(crate) fn would_change(store: &Store, run: &str, paths: &[PathBuf], unended: &[Header]) -> Result<bool, UndoError> {
     let (point, unfinished) = read(store, run, unended)?;
     let tree = Tree::new(store, &point, unfinished.as_ref());

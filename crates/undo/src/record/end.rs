@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
-use crate::images::cost_of;
+use crate::images::{Size, cost_of};
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
 use crate::node::{Contents, File, FileId, Node, Time};
 use crate::path_map::PathMap;
-use crate::store::{Size, StoreError, Summary};
+use crate::store::{StoreError, Summary};
 
 impl Recorder {
     /// Records which moved directories were removed afterwards.

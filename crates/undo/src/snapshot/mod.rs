@@ -33,8 +33,8 @@ use tree::{PACK, TREE, Tree};
 pub const TIME: Duration = Duration::from_millis(300);
 
 impl Snapshot {
-    /// Takes the snapshot of a tree, in the directory of its run's kept files, in the given time. Blocks. Files for which
-    /// there is no time or no room are recorded as missing.
+    /// Takes the snapshot of a tree, in the directory of its run's kept files, in the given time. Blocks. Files for
+    /// which there is no time or no room are recorded as missing.
     ///
     /// # Errors
     /// If the root cannot be read, or the store cannot be written.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Summary;
+use super::summary::Summary;
 use crate::images::cost_of;
 use protocol::plan::next_mark;
 

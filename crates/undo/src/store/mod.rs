@@ -12,6 +12,7 @@
 mod error;
 mod index;
 mod room;
+mod summary;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File};
@@ -20,13 +21,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
 pub use self::error::StoreError;
 use self::index::{Index, Indexed, Line};
 pub use self::room::EvictedFiles;
-use crate::images::{BLOCK, Images, Limits, cost_of};
-use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
+pub use self::summary::Summary;
+use crate::images::{BLOCK, Images, Limits, Size, cost_of};
+use crate::manifest::{self, Header, Point, Purpose, Writer};
 
 const POINTS: &str = "points";
 const FILES: &str = "files";
@@ -44,66 +44,6 @@ struct Known {
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
-
-/// The size of a point.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Bytes of the kept files.
-    pub bytes: u64,
-    /// Bytes of disk: whole blocks of all files and directories, and their inodes.
-    pub cost: u64,
-}
-
-/// A point in lists, including evicted points.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Summary {
-    #[expect(missing_docs, reason = "the run")]
-    pub run: String,
-    #[expect(missing_docs, reason = "its command")]
-    pub command: String,
-    /// Directory of the command, as text.
-    pub cwd: String,
-    /// Start of the run, in ms since 1970.
-    pub at: u64,
-    /// Bytes of the kept files, or of those that the eviction removed.
-    pub bytes: u64,
-    /// Bytes of disk that the point takes.
-    pub cost: u64,
-    /// Whether the point covered everything.
-    pub all: bool,
-    /// Whether the run can be undone.
-    pub undoable: bool,
-    /// Number of paths that the run may have changed. 0: an undo does nothing.
-    pub changes: u64,
-    /// The run that this run has undone, if it is an undo.
-    pub of: Option<String>,
-    /// The reason of the eviction. Empty if the point is there.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
-}
-
-impl Summary {
-    /// Returns the summary of a run. `changes` is the number of paths that it may have changed.
-    pub fn of(header: &Header, end: Option<&End>, Size { bytes, cost }: Size, changes: usize) -> Self {
-        Self {
-            run: header.run.clone(),
-            command: header.command.clone(),
-            cwd: header.cwd.to_string_lossy().into_owned(),
-            at: header.at,
-            bytes,
-            cost,
-            all: end.is_some_and(|end| end.extent == Extent::All),
-            undoable: header.purpose != Purpose::Receipt,
-            changes: changes as u64,
-            of: match &header.purpose {
-                Purpose::Undone(of) => Some(of.clone()),
-                Purpose::Undo | Purpose::Receipt => None,
-            },
-            why: String::new(),
-        }
-    }
-}
 
 /// The directory of the store. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -56,8 +56,8 @@ impl Store {
         })
     }
 
-    /// Makes room after a run that has added a point, within the limits of this process's last [`Store::make_room`]. The
-    /// point of that run stays.
+    /// Makes room after a run that has added a point, within the limits of this process's last [`Store::make_room`].
+    /// The point of that run stays.
     ///
     /// # Errors
     /// As [`Store::make_room`].
@@ -136,8 +136,8 @@ impl Store {
         last.map_or(true, |last| now.duration_since(last).map_or(true, |age| age > STOCKTAKING))
     }
 
-    /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept. Forgets
-    /// what was removed by others.
+    /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept.
+    /// Forgets what was removed by others.
     fn take_stock(&self, index: &mut Index, now: SystemTime) -> Result<(), StoreError> {
         let runs: HashSet<String> = self.runs()?.into_iter().collect();
         for run in runs.iter().filter(|run| !index.has(run) && !self.is_running(run)) {
