@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+use crate::split_open;
 
 /// Renames a thing to a path at which nothing is. On a file system that cannot check that itself, a thing that appears
 /// at the path at this very moment is replaced.
@@ -13,7 +15,8 @@ use rustix::io::Errno;
 /// # Errors
 /// `AlreadyExists` if something is there, and as a rename.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    let ((from_in, from_name), (to_in, to_name)) = (split_open(from), split_open(to));
+    match renameat_with(from_in, from_name, to_in, to_name, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if fs::symlink_metadata(to).is_ok() => {
             Err(io::ErrorKind::AlreadyExists.into())
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::SFlag;
 
 use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
 use super::path_map::PathMap;
@@ -53,34 +54,31 @@ pub fn look_roughly(path: &Path) -> io::Result<Node> {
 }
 
 fn look_for(path: &Path, all: bool) -> io::Result<Node> {
-    let data = match fs::symlink_metadata(path) {
-        Ok(data) => data,
+    let status = match sys::path_status(path) {
+        Ok(status) => status,
         Err(error) if is_absent(&error) => return Ok(Node::Absent),
         Err(error) => return Err(error),
     };
     let meta = Meta {
-        mode: data.mode() & 0o7777,
-        uid: seen(data.uid(), "/proc/self/uid_map"),
-        gid: seen(data.gid(), "/proc/self/gid_map"),
-        id: FileId { device: data.dev(), inode: data.ino() },
+        mode: status.mode & 0o7777,
+        uid: seen(status.uid, "/proc/self/uid_map"),
+        gid: seen(status.gid, "/proc/self/gid_map"),
+        id: FileId { device: status.device, inode: status.inode },
         xattrs: if all { attributes(path)? } else { Vec::new() },
     };
-    let kind = data.file_type();
-    Ok(if kind.is_file() {
-        Node::File(File {
+    let time = |(seconds, nanoseconds)| Time { seconds, nanoseconds };
+    Ok(match SFlag::from_bits_truncate((status.mode & TYPE) as _) {
+        SFlag::S_IFREG => Node::File(File {
             meta,
-            size: data.size(),
-            mtime: Time { seconds: data.mtime(), nanoseconds: data.mtime_nsec() },
-            ctime: Time { seconds: data.ctime(), nanoseconds: data.ctime_nsec() },
-            links: data.nlink(),
+            size: status.size,
+            mtime: time(status.mtime),
+            ctime: time(status.ctime),
+            links: status.links,
             contents: Contents::Untouched,
-        })
-    } else if kind.is_dir() {
-        Node::Directory(meta)
-    } else if kind.is_symlink() {
-        Node::Link { target: fs::read_link(path)?, meta }
-    } else {
-        Node::Other { kind: data.mode() & TYPE, device: data.rdev(), meta }
+        }),
+        SFlag::S_IFDIR => Node::Directory(meta),
+        SFlag::S_IFLNK => Node::Link { target: fs::read_link(path)?, meta },
+        _ => Node::Other { kind: status.mode & TYPE, device: status.stands_for, meta },
     })
 }
 

@@ -355,6 +355,32 @@ pub fn path_in(directory: &impl AsFd, name: &std::ffi::OsStr) -> PathBuf {
     PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
 }
 
+/// Returns the whole path, below the current directory: macOS has no paths of open directories.
+pub fn split_open(path: &Path) -> (BorrowedFd<'_>, &Path) {
+    (nix::fcntl::AT_FDCWD, path)
+}
+
+/// Reads the status of the thing at a path. A symbolic link is not followed.
+///
+/// # Errors
+/// As `lstat`.
+pub fn path_status(path: &Path) -> std::io::Result<crate::PathStatus> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::symlink_metadata(path)?;
+    Ok(crate::PathStatus {
+        device: found.dev(),
+        inode: found.ino(),
+        mode: found.mode(),
+        uid: found.uid(),
+        gid: found.gid(),
+        links: found.nlink(),
+        size: found.size(),
+        stands_for: found.rdev(),
+        mtime: (found.mtime(), found.mtime_nsec()),
+        ctime: (found.ctime(), found.ctime_nsec()),
+    })
+}
+
 /// Returns the step of the clock by which the kernel dates changes of files.
 pub fn file_clock_step() -> Duration {
     Duration::from_millis(10)
