@@ -59,6 +59,10 @@ impl Moved {
         self.all.push(directory);
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &MovedDirectory> {
         self.all.iter()
     }
@@ -111,6 +115,9 @@ impl Moved {
 
     /// Returns the current place of a path after the run.
     pub fn here(&self, after: &Path) -> Option<PathBuf> {
+        if self.is_empty() {
+            return Some(after.to_owned());
+        }
         let Some((above, directory)) = after.ancestors().find_map(|above| Some((above, self.of_after(above)?))) else {
             return Some(after.to_owned());
         };
@@ -123,6 +130,9 @@ impl Moved {
 
     /// Returns the place of an earlier directory, or its future place if the run has removed it.
     pub fn place(&self, before: &Path) -> Option<PathBuf> {
+        if self.is_empty() {
+            return Some(before.to_owned());
+        }
         let Some((above, directory)) = before.ancestors().find_map(|above| Some((above, self.of_before(above)?)))
         else {
             return Some(before.to_owned());

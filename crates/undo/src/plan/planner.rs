@@ -9,6 +9,7 @@ use super::moved::{At, Moved, MovedDirectory};
 use super::types::{Conflict, Now, Plan, waiting_name};
 use crate::manifest::Point;
 use crate::node::{Contents, FileId, Node};
+use crate::path_map::{PathMap, split};
 
 /// The fate of a thing that the run made, by its path after the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,14 @@ pub(super) enum Action {
     Lost(String),
 }
 
+/// What a planner knows of the current tree. Nothing changes while a plan is made.
+#[derive(Default)]
+struct SeenThings<'a> {
+    things: RefCell<PathMap<Option<Node>>>,
+    /// The directory that was asked about last, and whether it is displaced, in a plan without moved directories.
+    displaced: RefCell<Option<(&'a Path, bool)>>,
+}
+
 pub(super) struct Planner<'a> {
     pub point: &'a Point,
     pub now: &'a dyn Now,
@@ -57,12 +66,11 @@ pub(super) struct Planner<'a> {
     /// Paths after the run of the things that the run made.
     pub made: BTreeSet<PathBuf>,
     /// All touched entries: the path before the run, by the path after the run.
-    pub entries: HashMap<PathBuf, PathBuf>,
+    pub entries: PathMap<PathBuf>,
     pub fates: BTreeMap<PathBuf, Fate>,
     pub actions: BTreeMap<PathBuf, Action>,
     pub plan: Plan,
-    /// The things seen so far. Nothing changes while a plan is made.
-    seen: RefCell<HashMap<PathBuf, Option<Node>>>,
+    seen: SeenThings<'a>,
 }
 
 fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
@@ -87,11 +95,11 @@ impl<'a> Planner<'a> {
             moved: Moved::default(),
             renamed: BTreeMap::new(),
             made: BTreeSet::new(),
-            entries: HashMap::new(),
+            entries: PathMap::new(),
             fates: BTreeMap::new(),
             actions: BTreeMap::new(),
             plan: Plan::default(),
-            seen: RefCell::default(),
+            seen: SeenThings::default(),
         };
         let entries = point.before.keys().filter_map(|before| Some((planner.entry(before)?, before.to_owned())));
         planner.entries = entries.collect();
@@ -152,11 +160,11 @@ impl<'a> Planner<'a> {
 
     /// Returns the current thing at a path.
     pub fn look(&self, path: &Path) -> Option<Node> {
-        if let Some(known) = self.seen.borrow().get(path) {
+        if let Some(known) = self.seen.things.borrow().get(path) {
             return known.clone();
         }
         let found = self.now.look(path);
-        self.seen.borrow_mut().insert(path.to_owned(), found.clone());
+        self.seen.things.borrow_mut().insert(path.to_owned(), found.clone());
         found
     }
 
@@ -189,6 +197,9 @@ impl<'a> Planner<'a> {
 
     /// Returns the place of the entry with this earlier path, now or after the steps so far.
     pub fn spot(&self, before: &Path) -> Option<PathBuf> {
+        if self.moved.is_empty() {
+            return Some(before.to_owned());
+        }
         match (before.parent(), before.file_name()) {
             (Some(parent), Some(name)) => Some(self.moved.place(parent)?.join(name)),
             _ => Some(before.to_owned()),
@@ -197,6 +208,9 @@ impl<'a> Planner<'a> {
 
     /// Returns the thing in that place. Nothing, if it is below a moved directory that goes away from there.
     pub fn look_spot(&self, before: &Path, spot: &Path) -> Option<Node> {
+        if self.moved.is_empty() {
+            return if self.is_displaced(before) { Some(Node::Absent) } else { self.look(spot) };
+        }
         let innermost = spot.ancestors().find_map(|above| self.moved.at(above));
         // Of the moved directories that were around it, only the inner one is. Others may be in its way.
         let mut around = before.ancestors().skip(1).filter_map(|above| self.moved.of_before(above));
@@ -212,14 +226,23 @@ impl<'a> Planner<'a> {
     /// Returns whether something else is in the place of an earlier thing's directory, because the run has removed that
     /// directory.
     fn is_displaced(&self, before: &Path) -> bool {
-        let Some(parent) = before.parent().filter(|parent| self.point.before.contains_key(parent)) else {
+        let Some((parent, _)) = split(before).and_then(|(parent, _)| self.point.before.get_key_value(parent)) else {
             return false;
         };
         if self.moved.of_before(parent).is_some() {
             return false;
         }
+        // Files of one directory follow each other.
+        let known = *self.seen.displaced.borrow();
+        if let Some((_, is_displaced)) =
+            known.filter(|(known, _)| self.moved.is_empty() && known.as_os_str() == parent.as_os_str())
+        {
+            return is_displaced;
+        }
         let there = self.spot(parent).and_then(|spot| self.look_spot(parent, &spot));
-        there.is_some_and(|node| !node.is_directory())
+        let is_displaced = there.is_some_and(|node| !node.is_directory());
+        *self.seen.displaced.borrow_mut() = Some((parent, is_displaced));
+        is_displaced
     }
 
     /// Returns the place in which a file or a directory waits that the run left at this path: beside itself, or beside
