@@ -111,7 +111,7 @@ impl<'c> Command<'c> {
             (Shape::AndOr { pipelines, .. }, Role::At(index)) => {
                 let right = pipelines[index + 1..].iter().find(|(join, _)| *join == Join::Or);
                 if let Some((_, right)) = right {
-                    let behind = Some(self.units[*right].source.clone());
+                    let behind = Some(self.units[*right].source.to_string());
                     return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });
                 }
             }
@@ -121,7 +121,7 @@ impl<'c> Command<'c> {
                     && !self.pipefail_takes(climb, &commands[index + 1..])
                     && !self.asks_for_elements(parent)
                 {
-                    return Some(masked(By::Pipe, Some(self.units[last].source.clone())));
+                    return Some(masked(By::Pipe, Some(self.units[last].source.to_string())));
                 }
                 if *negated {
                     return Some(Course::Condition);
@@ -197,7 +197,7 @@ impl<'c> Command<'c> {
 
     /// Handles a code behind which this entry of a list ran.
     fn sequence(&self, climb: &mut Climb<'c>, next: Id) -> Option<Course> {
-        let behind = Some(self.units[next].source.clone());
+        let behind = Some(self.units[next].source.to_string());
         let root = self.root(climb.process)?;
         let ends = |words: &[Option<String>]| match words {
             [Some(name)] => Some((name.clone(), true)),
@@ -344,7 +344,7 @@ impl<'c> Command<'c> {
 
     /// Returns the source of the first command of a unit.
     fn first_of(&self, id: Id) -> Option<String> {
-        self.first(id).map(|first| self.units[first].source.clone())
+        self.first(id).map(|first| self.units[first].source.to_string())
     }
 }
 

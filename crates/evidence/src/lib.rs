@@ -52,28 +52,34 @@ pub use types::{
 
 use reduce::counts::TestCounts;
 use safety::Utf16;
+use safety::parse::{Fault, ParsedScript, read_pieces};
 use sys::Trace;
 
 use course::Command;
 use programs::Program;
 use units::Units;
 
+/// Most pieces of a command that are read: as many as a command can have that bash takes as an argument, and so can be
+/// watched. A longer one is a script, of which the text alone decides.
+const PIECES: usize = 128 << 10;
+
 /// Reads the evidence of a command.
 #[must_use]
 pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
     let Ran { command, trace, end, tests, cwd, rules } = ran;
-    let read = safety::parse::read(command);
-    let units = Units::of(command, &read);
+    let read = read_pieces(command, PIECES);
     let (evidence, programs) = match trace {
-        Some(trace) => watched(command, &units, trace, end),
-        None => unwatched::evidence(command, &units, end, cwd),
+        Some(trace) => watched(command, &read, trace, end),
+        None if read.script.fault == Some(Fault::Limit) => unwatched::unread(end),
+        None => unwatched::evidence(command, &Units::of(command, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
     let checks = checks::checks(programs, rules, &tests);
     Evidence { checks, ..counted::judge(evidence, tests) }
 }
 
-fn watched(command: &str, units: &Units, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
+fn watched(command: &str, read: &ParsedScript, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
+    let units = &Units::of(command, read, true);
     let (processes, complete) = processes::processes(trace);
     let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));

@@ -1,6 +1,6 @@
 //! The syntax of a command as a flat list of units: every place in which a shell can be.
 
-use std::ops::Range;
+use std::ops::{Deref, Index, Range};
 use std::rc::Rc;
 
 use safety::parse::{AndOr, Heredoc, Join, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Word};
@@ -25,12 +25,27 @@ pub struct Unit {
     /// Whether this is a substitution that its command may leave out: in `${x:-$(…)}`, in the pattern of a `case`, in
     /// `[[ a || $(…) ]]`, or in a redirect, which the process of a program expands.
     pub optional: bool,
-    /// The command as bash prints it, in a canonical form.
+    /// The command as bash prints it, in a canonical form. Empty if no shell was watched.
     pub key: String,
     /// The source.
-    pub source: String,
+    pub source: Source,
     /// The place in the command, in bytes. `None` between backquotes.
     pub span: Option<Range<usize>>,
+}
+
+/// The source of a unit: a part of the text in which it stands, which all units share.
+#[derive(Clone, Debug)]
+pub struct Source {
+    text: Rc<str>,
+    place: Range<usize>,
+}
+
+impl Deref for Source {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text.get(self.place.clone()).unwrap_or_default()
+    }
 }
 
 /// What a unit consists of.
@@ -88,9 +103,9 @@ pub enum Role {
 }
 
 impl Units {
-    /// Lists the units of a command.
-    pub fn of(command: &str, read: &ParsedScript) -> Self {
-        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs };
+    /// Lists the units of a command. `keys`: whether they are compared with what bash printed.
+    pub fn of(command: &str, read: &ParsedScript, keys: bool) -> Self {
+        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys };
         builder.list(&read.script.body, None, &Text { text: command.into(), begins: Some(0) });
         Self { all: builder.all }
     }
@@ -139,7 +154,7 @@ impl Units {
     }
 }
 
-impl std::ops::Index<Id> for Units {
+impl Index<Id> for Units {
     type Output = Unit;
 
     fn index(&self, id: Id) -> &Unit {
@@ -159,6 +174,7 @@ struct Builder<'p> {
     /// Whether substitutions that are found now are optional.
     optional: bool,
     heredocs: &'p [Heredoc],
+    keys: bool,
 }
 
 impl Builder<'_> {
@@ -169,16 +185,22 @@ impl Builder<'_> {
             substitutions: Vec::new(),
             optional: self.optional,
             key: String::new(),
-            source: text.text.get(span.clone()).unwrap_or_default().to_owned(),
+            source: Source { text: Rc::clone(&text.text), place: span.clone() },
             span: text.begins.map(|begins| begins + span.start..begins + span.end),
         });
         self.all.len() - 1
     }
 
+    fn set_key(&mut self, id: Id, key: impl FnOnce() -> String) {
+        if self.keys {
+            self.all[id].key = key();
+        }
+    }
+
     fn list(&mut self, list: &List, parent: Option<(Id, Role)>, text: &Text) -> Id {
         let id = self.add(parent, key::span_of_list(list), text);
         let entries = list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, Role::At(at)), text)).collect();
-        self.all[id].key = key::of_commands(list, &text.text);
+        self.set_key(id, || key::of_commands(list, &text.text));
         self.all[id].shape = Shape::List(entries);
         id
     }
@@ -188,7 +210,7 @@ impl Builder<'_> {
         let pipelines = entry.pipelines.iter().enumerate();
         let pipelines =
             pipelines.map(|(at, (join, each))| (*join, self.pipeline(each, (id, Role::At(at)), text))).collect();
-        self.all[id].key = key::of_and_or(entry, &text.text);
+        self.set_key(id, || key::of_and_or(entry, &text.text));
         self.all[id].shape = Shape::AndOr { pipelines, background: entry.background };
         id
     }
@@ -203,7 +225,7 @@ impl Builder<'_> {
 
     fn node(&mut self, node: &Node, parent: (Id, Role), text: &Text) -> Id {
         let id = self.add(Some(parent), node.span.clone(), text);
-        self.all[id].key = key::of_node(node, &text.text);
+        self.set_key(id, || key::of_node(node, &text.text));
         let shape = match &node.kind {
             Kind::Simple(simple) => {
                 for assignment in &simple.assignments {
@@ -283,7 +305,8 @@ impl Builder<'_> {
         for part in parts {
             match part {
                 Part::Text(_) | Part::Quoted(_) => {}
-                Part::Double(inner) | Part::Arithmetic(inner) | Part::Pattern(_, inner) => self.parts(inner, id, text),
+                Part::Double(inner) | Part::Arithmetic(inner) => self.parts(inner, id, text),
+                Part::Pattern(pattern) => self.parts(&pattern.parts, id, text),
                 Part::Parameter(parameter) => {
                     self.parts(parameter.index.as_deref().unwrap_or_default(), id, text);
                     self.optionally(|builder| builder.parts(&parameter.word, id, text));

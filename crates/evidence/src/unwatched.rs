@@ -20,7 +20,7 @@ pub fn evidence(command: &str, units: &Units, end: End, cwd: &Path) -> (Evidence
     let (verdict, why) = match (&programs, failed) {
         (_, Some(failed)) => failed,
         (Some(_), None) => (Verdict::Passed, None),
-        (None, None) => (Verdict::Unproven, Some("The shell could not be watched.".to_owned())),
+        (None, None) => not_watched(),
     };
     let state = if programs.is_some() { State::Known } else { State::Unknown };
     let ids = programs.unwrap_or_default();
@@ -32,6 +32,19 @@ pub fn evidence(command: &str, units: &Units, end: End, cwd: &Path) -> (Evidence
     (evidence, ids.into_iter().filter_map(|id| passed(units, id, cwd)).collect())
 }
 
+/// Returns the evidence of a command whose shell was not watched, and whose text is too much to read.
+pub fn unread(end: End) -> (Evidence, Vec<Program>) {
+    let (verdict, why) = verdict::failed(end).unwrap_or_else(not_watched);
+    let (parts, masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (state, not_known) = (State::Unknown, None);
+    let evidence = Evidence { verdict, why, state, parts, parts_total: 0, masked, tests, checks, not_known };
+    (evidence, Vec::new())
+}
+
+fn not_watched() -> (Verdict, Option<String>) {
+    (Verdict::Unproven, Some("The shell could not be watched.".to_owned()))
+}
+
 /// Returns a program that ended with 0, if its words and its directory are known.
 fn passed(units: &Units, id: Id, cwd: &Path) -> Option<Program> {
     let Shape::Simple { words } = &units[id].shape else { return None };
@@ -41,7 +54,7 @@ fn passed(units: &Units, id: Id, cwd: &Path) -> Option<Program> {
     matches!(first, Some((_, Role::At(0)))).then(|| Program {
         words,
         directory: cwd.to_owned(),
-        source: units[id].source.clone(),
+        source: units[id].source.to_string(),
         code: Some(0),
         killed: false,
     })

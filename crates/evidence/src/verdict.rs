@@ -65,7 +65,7 @@ fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
     // 128 + n may be a code of the program's own, and says nothing of a signal.
     let signal = part.signal;
     Part {
-        command: cut(unit.map_or(part.printed.as_str(), |unit| unit.source.as_str())),
+        command: cut(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
         span: unit.and_then(|unit| unit.span.as_ref()).map(|span| utf16.span(span)),
         exit_code: code.filter(|_| signal.is_none()),
         signal: signal.map(sys::signal_name),
@@ -117,7 +117,7 @@ fn proved(command: &Command<'_>, found: &[Found], state: State) -> (Verdict, Opt
 }
 
 fn source<'a>(units: &'a Units, part: &'a Found) -> &'a str {
-    part.place.as_ref().map_or(part.printed.as_str(), |place| units[place.unit].source.as_str())
+    part.place.as_ref().map_or(part.printed.as_str(), |place| &*units[place.unit].source)
 }
 
 fn named(units: &Units, part: &Found) -> String {

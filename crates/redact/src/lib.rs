@@ -48,6 +48,30 @@ pub fn may_hold_secret(command: &str) -> bool {
     triggers::may_hold(command)
 }
 
+/// Longest part of a command that is read where what is kept of it is shorter, bytes.
+const BEGINNING: usize = 64 * 1024;
+/// Bytes at the end of that part which may hold half a secret.
+const MARGIN: usize = 1024;
+
+/// Returns the part of a command that [`redact_beginning`] reads, and whether the command is longer.
+pub fn beginning(command: &str) -> (&str, bool) {
+    let part = &command[..command.floor_char_boundary(BEGINNING)];
+    (part, part.len() < command.len())
+}
+
+/// Takes the secrets out of the beginning of a command. Of a command that is longer, the end of that part is left out.
+pub fn redact_beginning((part, is_longer): (&str, bool)) -> Redacted<'_> {
+    let Redacted { mut text, redacted } = redact(part);
+    if is_longer {
+        let kept = text.floor_char_boundary(text.len().saturating_sub(MARGIN));
+        text = match text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..kept]),
+            Cow::Owned(text) => Cow::Owned(text[..kept].to_owned()),
+        };
+    }
+    Redacted { text, redacted }
+}
+
 /// Most rounds of [`redact`]: behind a marker a text may read otherwise than before.
 const MAX_ROUNDS: usize = 8;
 

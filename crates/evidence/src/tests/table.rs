@@ -251,6 +251,25 @@ fn a_shell_that_was_not_watched_leaves_the_text() {
 }
 
 #[test]
+fn a_text_of_too_many_words_proves_nothing_and_a_long_heredoc_does() {
+    let end = |code| End { code: Some(code), signal: None, by_itself: true };
+    let words = format!("true {}", "a ".repeat(crate::PIECES));
+    assert_eq!(shown(&read(&words, None, end(0))), "unproven unknown:  #");
+    assert_eq!(shown(&read(&words, None, end(1))), "failed unknown:  #");
+    let heredoc = format!("cat > a <<'EOF'\n{}EOF", "a b\n".repeat(crate::PIECES));
+    assert_eq!(shown(&read(&heredoc, None, end(0))).get(..20), Some("passed: cat > a <<'E"));
+    let deep = format!("true\n{} :; {}", "{ ".repeat(200), "}; ".repeat(200));
+    assert_eq!(shown(&read(&deep, None, end(0))), "unproven unknown:  #", "what was not read may have failed");
+}
+
+#[test]
+fn all_of_a_command_that_can_be_watched_is_read() {
+    // Bash takes no longer argument. `a;` has the most pieces.
+    let longest = "a;".repeat(131_071 / 2);
+    assert_eq!(safety::parse::read_pieces(&longest, crate::PIECES).script.fault, None);
+}
+
+#[test]
 fn the_text_tells_what_can_be_hidden_where_no_end_is_known() {
     let end = End { code: Some(0), signal: None, by_itself: true };
     let told = |script: &str, end| {

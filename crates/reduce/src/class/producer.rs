@@ -99,7 +99,8 @@ fn is_known(parts: &[Part]) -> bool {
         Part::Parameter(parameter) => {
             is_known(&parameter.word) && parameter.index.as_deref().is_none_or(is_known) && !parameter.indirect
         }
-        Part::Pattern(_, parts) | Part::Arithmetic(parts) => is_known(parts),
+        Part::Arithmetic(parts) => is_known(parts),
+        Part::Pattern(pattern) => is_known(&pattern.parts),
         Part::Array(words) => words.iter().all(|word| is_known(&word.parts)),
         Part::Command(_) | Part::Process(_) => false,
     })

@@ -20,8 +20,8 @@ fn add(part: &Part, text: &mut String, says: &mut bool) {
             *says = true;
         }
         Part::Double(parts) => parts.iter().for_each(|part| add(part, text, says)),
-        Part::Pattern(part, _) => {
-            text.push_str(part);
+        Part::Pattern(pattern) => {
+            text.push_str(&pattern.source);
             *says = true;
         }
         Part::Parameter(_) | Part::Command(_) | Part::Arithmetic(_) | Part::Process(_) | Part::Array(_) => {

@@ -162,12 +162,16 @@ const SENTENCES: usize = 16;
 
 /// Takes the secrets out of a command, and brings it to the length that is shown.
 pub fn shown_command(command: &str) -> String {
-    cut(without_secrets(command), COMMAND)
+    let (part, is_longer) = redact::beginning(command);
+    let shown = redact::redact_beginning((part, is_longer)).text.into_owned();
+    cut(if is_longer { shown + MARK } else { shown }, COMMAND)
 }
 
-/// Takes the secrets out of a command. `None` if the rest is too long to be shown whole.
+/// Takes the secrets out of a command. `None` if it is too long to be shown whole.
 pub fn whole_command(command: &str) -> Option<String> {
-    Some(without_secrets(command)).filter(|command| command.len() <= COMMAND)
+    let (part, is_longer) = redact::beginning(command);
+    let whole = (!is_longer).then(|| without_secrets(part));
+    whole.filter(|command| command.len() <= COMMAND)
 }
 
 /// Takes the secrets out of a command or a command line, for people.
@@ -180,9 +184,11 @@ pub fn shown_directory(directory: String) -> String {
     cut(directory, DIRECTORY)
 }
 
+/// Stands at the end of a text that was cut.
+const MARK: &str = "…";
+
 /// Brings a text to at most this many bytes, and marks the cut.
 pub fn cut(mut text: String, most: usize) -> String {
-    const MARK: &str = "…";
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most - MARK.len()));
         text.push_str(MARK);

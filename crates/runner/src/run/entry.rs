@@ -16,11 +16,6 @@ use protocol::task::{Store, TaskSpec, now_ms};
 use protocol::{LazyOpening, Opening};
 use safety::Verdict;
 
-/// Longest part of a command that is read for the ledger, bytes. A record holds less.
-const READ: usize = 64 * 1024;
-/// Bytes at the end of that part which may hold half a secret.
-const MARGIN: usize = 1024;
-
 static SWEEPER: Sweeper = Sweeper::new();
 
 /// A command that was refused before it came here.
@@ -108,18 +103,14 @@ struct Part {
 
 impl Part {
     fn of(command: &str) -> Self {
-        let text = &command[..command.floor_char_boundary(READ)];
-        Self { text: text.to_owned(), is_cut: text.len() < command.len() }
+        let (text, is_cut) = redact::beginning(command);
+        Self { text: text.to_owned(), is_cut }
     }
 }
 
 /// Returns the start of a command, without its secrets.
 fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'a str, at: u64) -> Start<'a> {
-    let redact::Redacted { text: mut command, redacted } = redact::redact(&part.text);
-    if part.is_cut {
-        let kept = command.floor_char_boundary(command.len().saturating_sub(MARGIN));
-        command = Cow::Owned(command[..kept].to_owned());
-    }
+    let redact::Redacted { text: command, redacted } = redact::redact_beginning((&part.text, part.is_cut));
     Start {
         at,
         command,

@@ -205,9 +205,9 @@ impl Evaluator<'_> {
                     value.push(Piece::Unknown(false));
                 }
             }
-            Part::Pattern(text, parts) => {
-                self.joined(shell, parts, frame);
-                value.push(Piece::Glob(text.clone()));
+            Part::Pattern(pattern) => {
+                self.joined(shell, &pattern.parts, frame);
+                value.push(Piece::Glob(pattern.source.clone()));
             }
             Part::Array(words) => {
                 for word in words {

@@ -58,13 +58,17 @@ pub struct Parts(Vec<Part>);
 
 impl Parts {
     pub fn push(&mut self, part: Part) {
+        // Most words have one part, and a text may have a million words.
+        if self.0.is_empty() {
+            self.0.reserve_exact(1);
+        }
         self.0.push(part);
     }
 
     pub fn plain(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(Part::Text(last)) => last.push_str(text),
-            _ => self.0.push(Part::Text(text.to_owned())),
+            _ => self.push(Part::Text(text.to_owned())),
         }
     }
 
@@ -77,7 +81,7 @@ impl Parts {
     pub fn quoted(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(Part::Quoted(last)) => last.push_str(text),
-            _ => self.0.push(Part::Quoted(text.to_owned())),
+            _ => self.push(Part::Quoted(text.to_owned())),
         }
     }
 

@@ -18,6 +18,13 @@ pub struct ParsedScript {
 
 /// Reads a text as bash does.
 pub fn read(text: &str) -> ParsedScript {
+    read_pieces(text, usize::MAX)
+}
+
+/// Reads a text as bash does, but no more than this many pieces of it: pipelines, and parts of words. More of them are a
+/// [`Fault::Limit`]. So a text of many small words takes no more memory than the caller allows for, while the length of
+/// a heredoc does not count.
+pub fn read_pieces(text: &str, most: usize) -> ParsedScript {
     let mut reader = Reader {
         text,
         at: 0,
@@ -25,6 +32,7 @@ pub fn read(text: &str) -> ParsedScript {
         depth: 0,
         substitutions: 0,
         ahead: 0,
+        pieces: most,
         pending: Vec::new(),
         heredocs: Vec::new(),
     };
@@ -42,6 +50,8 @@ pub(super) struct Reader<'a> {
     pub substitutions: usize,
     /// The number of bytes that were read ahead.
     ahead: usize,
+    /// The number of pieces that may still be read.
+    pieces: usize,
     /// Heredocs whose bodies follow the next newline.
     pub pending: Vec<PendingHeredoc>,
     pub heredocs: Vec<Heredoc>,
@@ -122,6 +132,12 @@ impl<'a> Reader<'a> {
         if self.ahead > MAX_LOOKAHEAD.0.max(MAX_LOOKAHEAD.1 * self.text.len()) { Err(Fault::Limit) } else { Ok(()) }
     }
 
+    /// Counts a piece of the text.
+    pub fn count_piece(&mut self) -> Result<()> {
+        self.pieces = self.pieces.checked_sub(1).ok_or(Fault::Limit)?;
+        Ok(())
+    }
+
     /// Reads another text, from between backticks, with the heredocs and the depth of this reader.
     pub fn other<T>(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T>) -> Result<T> {
         let mut reader = Reader {
@@ -131,11 +147,13 @@ impl<'a> Reader<'a> {
             depth: self.depth,
             substitutions: 0,
             ahead: self.ahead,
+            pieces: self.pieces,
             pending: Vec::new(),
             heredocs: std::mem::take(&mut self.heredocs),
         };
         let result = reader.nested(read);
         self.ahead = reader.ahead;
+        self.pieces = reader.pieces;
         self.heredocs = reader.heredocs;
         result
     }
@@ -222,6 +240,7 @@ impl<'a> Reader<'a> {
     }
 
     fn pipeline(&mut self) -> Result<Option<Pipeline>> {
+        self.count_piece()?;
         let mut negated = false;
         let mut timed = false;
         loop {

@@ -21,7 +21,7 @@ pub struct Script {
 pub enum Fault {
     /// Bash refuses the text, at this byte.
     Syntax(usize),
-    /// The text is nested deeper than the reader goes, or takes too much reading ahead.
+    /// The text is nested deeper than the reader goes, takes too much reading ahead, or has more pieces than are read.
     Limit,
 }
 
@@ -207,10 +207,19 @@ pub enum Part {
     Arithmetic(Vec<Part>),
     /// `<(…)`, `>(…)`
     Process(Rc<Nested>),
-    /// `@(a|b)` and the like, with the expansions in it.
-    Pattern(String, Vec<Part>),
+    /// `@(a|b)` and the like.
+    Pattern(Box<ExtendedPattern>),
     /// `(…)` behind `NAME=`.
     Array(Vec<Word>),
+}
+
+/// `@(a|b)` and the like.
+#[derive(Clone, Debug)]
+pub struct ExtendedPattern {
+    /// The source.
+    pub source: String,
+    /// The expansions in it.
+    pub parts: Vec<Part>,
 }
 
 /// Commands in a word.

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::witness::missed;
-use super::{Fault, Kind, Part, read};
+use super::{Fault, Kind, Part, read, read_pieces};
 use crate::corpus_tests::{corpus, judge};
 
 /// Returns whether bash accepts a text.
@@ -130,6 +130,31 @@ fn nesting_is_read_down_to_a_depth_and_not_further() {
         assert_eq!(read(&nested(8)).script.fault, None, "{}", nested(8));
         assert_eq!(read(&nested(10_000)).script.fault, Some(Fault::Limit), "{open}");
     }
+}
+
+#[test]
+fn a_text_of_many_words_is_read_no_further_than_its_pieces() {
+    let end = |words: usize| {
+        let read = read_pieces(&"true a;".repeat(words), 1_000);
+        assert_eq!(read.script.fault, Some(Fault::Limit), "{words}");
+        read.script.end
+    };
+    assert_eq!(end(10_000), end(100_000));
+    let heredoc = format!("cat <<'EOF'\n{}\nEOF\n", "a b\n".repeat(100_000));
+    assert_eq!(read_pieces(&heredoc, 10).script.fault, None, "a heredoc is one piece, however long");
+    assert_eq!(read_pieces("a b c", 4).script.fault, None);
+    assert_eq!(read_pieces("a b c", 3).script.fault, Some(Fault::Limit));
+    assert_eq!(read_pieces("a `b c`", 4).script.fault, Some(Fault::Limit), "also between backticks");
+}
+
+#[test]
+fn a_word_takes_no_more_memory_than_its_part() {
+    let read = read("true a 'b' \"c\"");
+    let Kind::Simple(simple) = &read.script.body[0].pipelines[0].1.commands[0].kind else { panic!("a command") };
+    for word in &simple.words {
+        assert_eq!((word.parts.len(), word.parts.capacity()), (1, 1), "{word:?}");
+    }
+    assert!(size_of::<Part>() <= 32, "{} bytes", size_of::<Part>());
 }
 
 /// Bodies with lines that are almost the delimiter, each behind `cat <<EOF`, with more text around it.

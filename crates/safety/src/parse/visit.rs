@@ -122,7 +122,8 @@ fn nested(all: &[Part], visitor: &mut impl Visitor) {
                     list(&substitution.list, visitor);
                 }
             }
-            Part::Arithmetic(inner) | Part::Pattern(_, inner) => parts(inner, visitor),
+            Part::Arithmetic(inner) => parts(inner, visitor),
+            Part::Pattern(pattern) => parts(&pattern.parts, visitor),
             Part::Array(items) => words(items, visitor),
         }
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::parts::{Parts, Quoting, is_plain};
 use super::reader::{Reader, Result, is_meta};
-use super::syntax::{Fault, Nested, Part, Word};
+use super::syntax::{ExtendedPattern, Fault, Nested, Part, Word};
 
 impl Reader<'_> {
     /// Reads a word, if one begins here.
@@ -23,8 +23,8 @@ impl Reader<'_> {
         while let Some(byte) = self.peek() {
             match byte {
                 b'(' if pattern => {
-                    let nested = self.parenthesised()?;
-                    parts.push(nested);
+                    let pattern = self.parenthesised()?;
+                    parts.push(Part::Pattern(Box::new(pattern)));
                 }
                 b'|' if pattern && !self.looking_at("||") => parts.text(self.take_char()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
@@ -44,14 +44,10 @@ impl Reader<'_> {
                 }
                 byte if is_meta(byte) => break,
                 b'?' | b'*' | b'+' | b'@' | b'!' if self.peek_at(1) == Some(b'(') => {
-                    let sign = self.take_char();
-                    let nested = self.parenthesised()?;
-                    match (sign, nested) {
-                        (Some(sign), Part::Pattern(text, nested)) => {
-                            parts.push(Part::Pattern(format!("{sign}{text}"), nested));
-                        }
-                        (_, nested) => parts.push(nested),
-                    }
+                    self.at += 1;
+                    let mut pattern = self.parenthesised()?;
+                    pattern.source.insert(0, char::from(byte));
+                    parts.push(Part::Pattern(Box::new(pattern)));
                 }
                 _ => self.part(&mut parts, Quoting::None)?,
             }
@@ -93,17 +89,18 @@ impl Reader<'_> {
     }
 
     /// Reads `(…)` as a part of a pattern.
-    fn parenthesised(&mut self) -> Result<Part> {
+    fn parenthesised(&mut self) -> Result<ExtendedPattern> {
         let Some(close) = self.matching(self.at, b'(', b')')? else { return self.fault() };
-        let text = self.slice(self.at..close + 1).to_owned();
+        let source = self.slice(self.at..close + 1).to_owned();
         self.at += 1;
-        let nested = self.nested(|reader| reader.parts_until(close, false))?;
+        let parts = self.nested(|reader| reader.parts_until(close, false))?;
         self.at = close + 1;
-        Ok(Part::Pattern(text, nested))
+        Ok(ExtendedPattern { source, parts })
     }
 
     /// Reads one part of a word.
     fn part(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        self.count_piece()?;
         match self.peek() {
             Some(b'\\') => {
                 self.at += 1;
