@@ -35,5 +35,5 @@ mod task;
 pub use log::{Log, Text, end_of};
 pub use machine::{Machine, Whereabouts};
 pub use owner::{own_name, remove_left};
-pub use store::{Stamp, Store, StoreError, is_id, new_id};
+pub use store::{EndedLog, Stamp, Store, StoreError, is_id, new_id, work};
 pub use task::{Loss, Task, TaskEnd, TaskRecord, TaskSpec, TaskState, VERSION, now_ms};

@@ -1,6 +1,8 @@
-//! A registry's directory. Each task has a state file, a log, and the socket of its shim.
+//! A registry's directory. Each task has a state file, a log, and the socket of its shim. A task that runs has a mark in
+//! a directory below, so that what runs is found without a look at all that has ended.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -13,13 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, end_of};
 use super::owner;
-use super::task::{Task, TaskEnd, VERSION, now_ms};
+use super::task::{Task, TaskEnd, VERSION};
 
 const STATE: &str = "json";
 const LOG: &str = "log";
 const SOCKET: &str = "sock";
 /// The changes that a task's command made, as its host has reported them.
 pub(super) const RECORD: &str = "record";
+/// The directory of marks. A mark is an empty file with the id of a task that runs, or did when its shim was killed.
+const RUNNING: &str = "running";
 /// The lock of the process that settles the tasks of killed shims.
 const LOCK: &str = "lock";
 /// The prefix of a directory for tasks that end with their host. The host's pid follows, and its pid namespace.
@@ -74,6 +78,17 @@ pub enum StateError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
     path: PathBuf,
+}
+
+/// The log of a task that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndedLog {
+    /// A shim still holds its lock, and will write the closing line.
+    Kept,
+    /// The closing line is missing.
+    Unclosed,
+    /// The closing line is there, or the log is gone.
+    Closed,
 }
 
 /// Distinguishes one version of a state file from another.
@@ -160,9 +175,59 @@ impl Store {
         File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.log_path(id))
     }
 
-    /// Replaces a task's state file atomically.
+    /// Replaces a task's state file atomically. The mark of a task that runs is there before the file says so.
     pub fn write(&self, task: &Task) -> io::Result<()> {
-        self.replace(&task.id, STATE, task)
+        if task.is_running() {
+            self.mark_running(&task.id)?;
+            return self.replace(&task.id, STATE, task);
+        }
+        self.replace(&task.id, STATE, task)?;
+        self.unmark(&task.id);
+        Ok(())
+    }
+
+    fn mark_running(&self, id: &str) -> io::Result<()> {
+        let mark = || match File::options().write(true).create_new(true).mode(0o600).open(self.mark(id)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        };
+        match mark() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.begin_marks().and_then(|()| mark()),
+            marked => marked,
+        }
+    }
+
+    fn mark(&self, id: &str) -> PathBuf {
+        self.path.join(RUNNING).join(id)
+    }
+
+    /// Removes the mark of a task that does not run.
+    pub fn unmark(&self, id: &str) {
+        let _ = fs::remove_file(self.mark(id));
+    }
+
+    /// Creates the directory of marks. An earlier version had none, so the tasks that run get theirs.
+    fn begin_marks(&self) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let next = self.path.join(format!(".{RUNNING}.{}.{count}", std::process::id()));
+        DirBuilder::new().mode(0o700).create(&next)?;
+        let mut marked = Ok(());
+        for id in self.ids()? {
+            if self.read(&id).is_ok_and(|task| task.is_some_and(|task| task.is_running())) {
+                marked =
+                    marked.and(File::options().write(true).create_new(true).mode(0o600).open(next.join(id)).map(drop));
+            }
+        }
+        let placed = marked.and_then(|()| fs::rename(&next, self.path.join(RUNNING)));
+        match placed {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _ = fs::remove_dir_all(&next);
+                // Another process was faster.
+                if self.path.join(RUNNING).is_dir() { Ok(()) } else { Err(error) }
+            }
+        }
     }
 
     pub(super) fn replace(&self, id: &str, kind: &str, value: &impl Serialize) -> io::Result<()> {
@@ -184,6 +249,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Damaged`]
     pub fn read(&self, id: &str) -> Result<Option<Task>, StoreError> {
+        work::count();
         let path = self.file(id, STATE);
         Self::read_state(id, &path).map_err(|source| StoreError::Damaged { path, source })
     }
@@ -216,24 +282,41 @@ impl Store {
         Ok(Some(task))
     }
 
-    /// Returns the ids of all tasks, with the stamp of each state file.
-    pub fn ids(&self) -> io::Result<HashMap<String, Stamp>> {
-        let mut ids = HashMap::new();
+    /// Returns the ids of all tasks, and of starts that never completed.
+    pub fn ids(&self) -> io::Result<HashSet<String>> {
+        let mut ids = HashSet::new();
         for entry in fs::read_dir(&self.path)?.flatten() {
+            work::count();
             // Logs count too: a state file that is being replaced may be missing from the listing.
-            let Some(id) = id_of(&entry.path(), STATE).or_else(|| id_of(&entry.path(), LOG)) else { continue };
-            if !ids.contains_key(&id)
-                && let Ok(meta) = fs::symlink_metadata(self.file(&id, STATE))
-            {
-                ids.insert(id, stamp(&meta));
-            }
+            let name = entry.file_name();
+            ids.extend(id_in(&name, STATE).or_else(|| id_in(&name, LOG)).map(str::to_owned));
         }
         Ok(ids)
     }
 
+    /// Returns the ids of the tasks that run, and of tasks whose shims were killed before they took their marks away.
+    pub fn running_ids(&self) -> io::Result<Vec<String>> {
+        let listed = match fs::read_dir(self.path.join(RUNNING)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.begin_marks()?;
+                fs::read_dir(self.path.join(RUNNING))?
+            }
+            listed => listed?,
+        };
+        let names =
+            listed.flatten().inspect(|_| work::count()).filter_map(|entry| entry.file_name().into_string().ok());
+        Ok(names.filter(|name| is_id(name)).collect())
+    }
+
+    /// Returns the stamp of a task's state file. `None`: there is none.
+    pub fn stamp_of(&self, id: &str) -> Option<Stamp> {
+        work::count();
+        fs::symlink_metadata(self.file(id, STATE)).ok().map(|meta| stamp(&meta))
+    }
+
     /// Returns the directories by which the worlds of running tasks are joined.
     pub fn worlds(&self) -> Vec<PathBuf> {
-        let tasks = self.ids().unwrap_or_default().into_keys().filter_map(|id| self.read(&id).ok().flatten());
+        let tasks = self.running_ids().unwrap_or_default().into_iter().filter_map(|id| self.read(&id).ok().flatten());
         let running = tasks.filter(|task| task.is_running() && !task.is_elsewhere() && self.is_kept(&task.id));
         running.filter_map(|task| task.world).collect()
     }
@@ -250,6 +333,7 @@ impl Store {
 
     /// Returns whether a task has a shim, which holds the log's lock for as long as it lives.
     pub fn is_kept(&self, id: &str) -> bool {
+        work::count();
         self.open_log(id).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
@@ -289,11 +373,15 @@ impl Store {
         Ok(Some(task))
     }
 
-    /// Adds the closing line to the log of a task that has ended, if the line is missing.
-    pub fn settle_unclosed(&self, id: &str) -> Result<(), StoreError> {
-        let Ok(Some(task)) = self.read(id) else { return Ok(()) };
-        let length = self.open_log(id).and_then(|file| file.metadata()).map(|meta| meta.len());
-        if length.ok() == task.output_bytes { self.settle(id).map(|_| ()) } else { Ok(()) }
+    /// Returns the state of the log of a task that has ended.
+    pub fn ended_log(&self, task: &Task) -> EndedLog {
+        work::count();
+        let Ok(log) = self.open_log(&task.id) else { return EndedLog::Closed };
+        if matches!(log.try_lock_shared(), Err(fs::TryLockError::WouldBlock)) {
+            return EndedLog::Kept;
+        }
+        let length = log.metadata().ok().map(|meta| meta.len());
+        if length.is_some() && length == task.output_bytes { EndedLog::Unclosed } else { EndedLog::Closed }
     }
 
     /// Removes a task's files.
@@ -301,24 +389,23 @@ impl Store {
         for kind in [STATE, LOG, SOCKET, RECORD] {
             let _ = fs::remove_file(self.file(id, kind));
         }
-    }
-
-    /// Removes tasks that ended longer than `retention` ago, and returns them. Files of tasks elsewhere are left to the
-    /// registries there.
-    pub fn remove_ended(&self, ended: impl Iterator<Item = Task>, retention: Duration) -> Vec<Task> {
-        let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-        let now = now_ms();
-        let is_old = |task: &Task| task.ended_at.is_some_and(|at| now.saturating_sub(at) > retention);
-        let removed: Vec<Task> = ended.filter(|task| is_old(task) && !task.is_elsewhere()).collect();
-        removed.iter().for_each(|task| self.remove(&task.id));
-        removed
+        self.unmark(id);
     }
 
     /// Removes files of starts that never completed.
     pub fn remove_unstarted(&self) {
         let Ok(files) = fs::read_dir(&self.path) else { return };
-        for path in files.flatten().map(|entry| entry.path()) {
-            let Some(id) = id_of(&path, LOG).or_else(|| unfinished(&path)) else { continue };
+        let (mut started, mut left) = (HashSet::new(), Vec::new());
+        for name in files.flatten().map(|entry| entry.file_name()) {
+            work::count();
+            if let Some(id) = id_in(&name, STATE) {
+                started.insert(id.to_owned());
+            } else if let Some(id) = id_in(&name, LOG).or_else(|| unfinished(&name)) {
+                left.push((id.to_owned(), self.path.join(&name)));
+            }
+        }
+        let marks = self.running_ids().unwrap_or_default().into_iter().map(|id| (id.clone(), self.mark(&id)));
+        for (id, path) in left.into_iter().chain(marks).filter(|(id, _)| !started.contains(id)) {
             let old = fs::symlink_metadata(&path).is_ok_and(|meta| {
                 let age = SystemTime::now().duration_since(meta.modified().unwrap_or(SystemTime::now()));
                 meta.is_file() && age.is_ok_and(|age| age > STARTING)
@@ -332,6 +419,8 @@ impl Store {
     /// Removes the directory if it holds no files of a task.
     pub fn remove_if_empty(&self) {
         let _ = fs::remove_file(self.path.join(LOCK));
+        // Marks go with their tasks. While one is left, the directory is not empty.
+        let _ = fs::remove_dir(self.path.join(RUNNING));
         let _ = fs::remove_dir(&self.path);
     }
 
@@ -363,15 +452,34 @@ fn stamp(meta: &fs::Metadata) -> Stamp {
     Stamp(meta.ino(), meta.len(), meta.mtime() * 1_000_000_000 + meta.mtime_nsec())
 }
 
-fn id_of(path: &Path, kind: &str) -> Option<String> {
-    let name = path.file_name()?.to_str()?.strip_suffix(kind)?.strip_suffix('.')?;
-    is_id(name).then(|| name.to_owned())
+/// Returns the task whose file of this kind has this name.
+fn id_in<'n>(name: &'n OsStr, kind: &str) -> Option<&'n str> {
+    name.to_str()?.strip_suffix(kind)?.strip_suffix('.').filter(|id| is_id(id))
 }
 
 /// Returns the task of a state file that was not renamed into place.
-fn unfinished(path: &Path) -> Option<String> {
-    let id = path.file_name()?.to_str()?.strip_prefix('.')?.split('.').next()?;
-    is_id(id).then(|| id.to_owned())
+fn unfinished(name: &OsStr) -> Option<&str> {
+    name.to_str()?.strip_prefix('.')?.split('.').next().filter(|id| is_id(id))
+}
+
+/// Counts files that are listed, looked at and opened by this thread, for tests of how the work grows.
+pub mod work {
+    #[cfg(any(test, debug_assertions))]
+    thread_local! {
+        static DONE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    /// Counts one file.
+    pub(super) fn count() {
+        #[cfg(any(test, debug_assertions))]
+        DONE.with(|done| done.set(done.get() + 1));
+    }
+
+    /// Returns the number of files, and begins anew.
+    #[cfg(any(test, debug_assertions))]
+    pub fn take() -> usize {
+        DONE.with(std::cell::Cell::take)
+    }
 }
 
 /// Returns whether a text is the id of a task.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::task::{TaskSpec, TaskState};
+use crate::task::{TaskSpec, TaskState, now_ms};
 
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -85,7 +85,9 @@ fn the_sweep_takes_old_tasks_and_what_a_start_left() {
     orphan.set_modified(SystemTime::UNIX_EPOCH).expect("aged");
     let fresh = new_id();
     store.create_log(&fresh).expect("new");
-    store.remove_ended([old.clone(), running.clone()].into_iter(), Duration::from_secs(1));
+    let second = Duration::from_secs(1);
+    assert!(old.kept_until(second).is_some_and(|until| until < now_ms()) && running.kept_until(second).is_none());
+    store.remove(&old.id);
     store.remove_unstarted();
     let mut left: Vec<_> = fs::read_dir(store.path())
         .expect("listed")
@@ -94,6 +96,7 @@ fn the_sweep_takes_old_tasks_and_what_a_start_left() {
         .collect();
     left.sort();
     let mut wanted = vec![format!("{}.json", running.id), format!("{}.log", running.id), format!("{fresh}.log")];
+    wanted.push(RUNNING.to_owned());
     wanted.sort();
     assert_eq!(left, wanted);
 }
@@ -126,9 +129,8 @@ fn a_task_elsewhere_is_not_settled_and_not_swept() {
         store.create_log(&task.id).expect("new");
         store.write(task).expect("written");
         assert_eq!(store.settle(&task.id).expect("read").as_ref(), Some(task));
-        store.settle_unclosed(&task.id).expect("read");
     }
-    store.remove_ended([running.clone(), ended.clone()].into_iter(), Duration::from_secs(1));
+    assert!([&running, &ended].iter().all(|task| task.kept_until(Duration::from_secs(1)).is_none()));
     store.remove_unstarted();
     for task in [&running, &ended] {
         assert_eq!(store.read(&task.id).expect("whole").as_ref(), Some(task));
@@ -150,4 +152,81 @@ fn a_state_file_of_an_earlier_version_is_read() {
     fs::write(store.file(&task.id, STATE), file.to_string().replace(&task.machine.boot, "other")).expect("written");
     let read = store.read(&task.id).expect("whole").expect("there");
     assert_eq!(read.loss(), Some(crate::task::Loss::Restart));
+}
+
+/// Writes this number of tasks that have ended.
+fn write_ended(store: &Store, count: usize) {
+    for _ in 0..count {
+        let mut task = task(store);
+        store.create_log(&task.id).expect("new");
+        task.end(TaskEnd::Code(0), 0);
+        store.write(&task).expect("written");
+    }
+}
+
+#[test]
+fn what_runs_is_found_without_a_look_at_what_has_ended() {
+    let work = |ended: usize| {
+        let (_dir, store) = store();
+        write_ended(&store, ended);
+        let mut running = task(&store);
+        running.world = Some("/world".into());
+        let _log = Log::keep(store.create_log(&running.id).expect("new"), 100).expect("ours");
+        store.write(&running).expect("written");
+        work::take();
+        assert_eq!(store.running_ids().expect("listed"), std::slice::from_ref(&running.id));
+        assert_eq!(store.worlds(), [PathBuf::from("/world")]);
+        work::take()
+    };
+    assert_eq!(work(10), work(100));
+}
+
+#[test]
+fn a_mark_lasts_as_long_as_its_task_runs() {
+    let (_dir, store) = store();
+    let mut running = task(&store);
+    let marks = || store.running_ids().expect("listed");
+    store.write(&running).expect("written");
+    store.write(&running).expect("again");
+    assert_eq!(marks(), std::slice::from_ref(&running.id));
+    running.end(TaskEnd::Code(0), 0);
+    store.write(&running).expect("written");
+    assert_eq!(marks(), Vec::<String>::new());
+    let other = task(&store);
+    store.write(&other).expect("written");
+    store.remove(&other.id);
+    assert_eq!(marks(), Vec::<String>::new());
+    store.remove(&running.id);
+    store.remove_if_empty();
+    assert!(!store.path().exists());
+}
+
+#[test]
+fn the_tasks_of_an_earlier_version_that_run_get_their_marks() {
+    let (_dir, store) = store();
+    write_ended(&store, 3);
+    let running = task(&store);
+    store.write(&running).expect("written");
+    fs::remove_dir_all(store.path().join(RUNNING)).expect("removed");
+    assert_eq!(store.running_ids().expect("listed"), std::slice::from_ref(&running.id));
+    let files = || fs::read_dir(store.path()).expect("listed").count();
+    let before = files();
+    store.begin_marks().expect("another process was faster");
+    assert_eq!((store.running_ids().expect("listed"), files()), (vec![running.id], before));
+}
+
+#[test]
+fn the_mark_of_a_start_that_never_completed_is_swept() {
+    let (_dir, store) = store();
+    let (left, fresh) = (new_id(), new_id());
+    store.mark_running(&left).expect("marked");
+    store.mark_running(&fresh).expect("marked");
+    File::options()
+        .write(true)
+        .open(store.mark(&left))
+        .expect("there")
+        .set_modified(SystemTime::UNIX_EPOCH)
+        .expect("aged");
+    store.remove_unstarted();
+    assert_eq!(store.running_ids().expect("listed"), [fresh]);
 }

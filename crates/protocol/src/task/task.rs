@@ -1,7 +1,7 @@
 //! A task, as its state file describes it.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -278,6 +278,13 @@ impl Task {
     /// task's processes, and does not decide on the task.
     pub fn is_elsewhere(&self) -> bool {
         self.whereabouts() == Whereabouts::Elsewhere
+    }
+
+    /// Returns the time until which a task that has ended is kept, Unix time in ms. `None`: it runs, or elsewhere, where
+    /// registries see to it.
+    pub fn kept_until(&self, retention: Duration) -> Option<u64> {
+        let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
+        self.ended_at.filter(|_| !self.is_elsewhere()).map(|at| at.saturating_add(retention))
     }
 
     /// Returns the reason of the loss of a task that turns out to have no shim. `None` if the reason cannot be known

@@ -32,7 +32,7 @@ impl Registry {
     /// Like [`Self::own`], for a task whose command is recorded.
     pub fn own_recorded(self: &Arc<Self>, link: Link, task: Task, recording: Option<Recording>) {
         self.follow(link, task, Origin::New(recording));
-        self.sweep_soon();
+        self.sweep_when_due();
     }
 
     /// Counts a task that is followed among the descriptors of this process.
@@ -46,6 +46,7 @@ impl Registry {
     pub async fn lost(&self, id: &str) -> Option<Task> {
         self.until_unkept(id).await;
         let mut inner = self.inner();
+        self.read_task(&mut inner, id);
         self.scan(&mut inner);
         inner.entries.get(id).map(|entry| entry.task.clone())
     }

@@ -14,7 +14,7 @@ use crate::live::{millis, runs};
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
 use capture::Sanitize;
 use evidence::Evidence;
-use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
+use protocol::task::{Stamp, Store, Task, TaskSpec, is_id, new_id, now_ms};
 use receipt::recording::RunRecord;
 
 /// The time limit of a task without another limit, counted from its start.
@@ -31,6 +31,8 @@ pub const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub(super) const KILL_BOUND: Duration = Duration::from_secs(20);
 /// Time between two scans for a task whose shim cannot report.
 pub(super) const SCAN_EVERY: Duration = Duration::from_millis(200);
+/// Time after which a start sweeps the directory though no task that is known can be old.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Age of a scan of the directory that suffices for a start.
 const RECENT: Duration = Duration::from_millis(50);
 
@@ -63,7 +65,17 @@ pub struct Registry {
     pub(super) options: RegistryOptions,
     pub(super) helpers: &'static Helpers,
     pub(super) this: Weak<Registry>,
+    /// Held while the whole directory is read.
+    pub(super) reading_all: Mutex<()>,
     inner: Mutex<Inner>,
+}
+
+/// A sweep of the directory.
+#[derive(Debug, Clone, Copy)]
+struct Swept {
+    at: Instant,
+    /// The time at which a task can be old enough for the next one, Unix time in ms.
+    due: u64,
 }
 
 #[derive(Default)]
@@ -75,7 +87,12 @@ pub(super) struct Inner {
     reading: HashMap<String, Readers>,
     notes: Vec<String>,
     pub damaged: HashMap<String, Stamp>,
+    /// The directory when all of it was read.
     pub seen: Option<Stamp>,
+    /// The directory when the tasks that run were read.
+    pub seen_running: Option<Stamp>,
+    /// The last sweep.
+    swept: Option<Swept>,
     /// Time of the last scan of the directory.
     pub scanned: Option<Instant>,
     closed: bool,
@@ -177,7 +194,7 @@ impl Drop for Reservation {
 }
 
 impl Registry {
-    /// Opens a directory, and sweeps it.
+    /// Opens a directory, which is swept soon.
     ///
     /// # Errors
     /// If the directory cannot be used.
@@ -191,11 +208,16 @@ impl Registry {
                 store
             }
         };
-        let registry =
-            Arc::new_cyclic(|this| Self { store, options, helpers, this: this.clone(), inner: Mutex::default() });
+        let registry = Arc::new_cyclic(|this| Self {
+            store,
+            options,
+            helpers,
+            this: this.clone(),
+            reading_all: Mutex::default(),
+            inner: Mutex::default(),
+        });
         if registry.options.dir.is_some() {
-            registry.scan(&mut registry.inner());
-            registry.sweep();
+            registry.sweep_soon();
         }
         runs().add_source(registry.this.clone());
         Ok(registry)
@@ -263,18 +285,31 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::Closed`]
     pub fn list(&self) -> Result<Vec<Task>, RegistryError> {
-        let mut inner = self.open_inner()?;
-        self.scan(&mut inner);
+        let inner = self.whole(self.open_inner()?);
         let mut tasks: Vec<Task> = inner.entries.values().map(|entry| entry.task.clone()).collect();
         tasks.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
         Ok(tasks)
+    }
+
+    /// Reads the whole directory, after its first sweep.
+    fn whole<'r>(&'r self, inner: MutexGuard<'r, Inner>) -> MutexGuard<'r, Inner> {
+        let is_swept = inner.swept.is_some() || self.options.dir.is_none();
+        drop(inner);
+        if is_swept {
+            self.read_all();
+        } else {
+            self.sweep();
+        }
+        let mut inner = self.inner();
+        self.scan(&mut inner);
+        inner
     }
 
     /// Returns problems with files of the directory, and tasks that run elsewhere.
     pub fn notes(&self) -> Vec<String> {
         let mut inner = self.inner();
         if !inner.closed {
-            self.scan(&mut inner);
+            inner = self.whole(inner);
         }
         let mut notes = inner.notes.clone();
         let mut tasks: Vec<&Task> = inner.entries.values().map(|entry| &entry.task).collect();
@@ -289,7 +324,7 @@ impl Registry {
     }
 
     /// Finds a task by its id or its pid. If several have the pid, a task of this machine comes first, then the running
-    /// task, then the task started last. No sweep of this registry removes its files for as long as the guard lives.
+    /// task, then the task started last; tasks of other processes that have ended count if no other has the pid. No sweep of this registry removes its files for as long as the guard lives.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`]
@@ -298,6 +333,15 @@ impl Registry {
         let mut found = inner.find(named).filter(Task::is_running);
         if found.is_none() {
             self.scan(&mut inner);
+            if is_id(named) {
+                self.read_task(&mut inner, named);
+            }
+            found = self.find_known(&mut inner, named);
+        }
+        if found.is_none() && !is_id(named) {
+            drop(inner);
+            self.read_all();
+            inner = self.open_inner()?;
             found = inner.find(named);
         }
         let unknown = || RegistryError::UnknownTask { task: named.to_owned(), directory: self.store.path().to_owned() };
@@ -306,22 +350,51 @@ impl Registry {
         Ok((task.clone(), Reading(self.this.clone(), task.id)))
     }
 
-    /// Removes ended tasks that are older than the retention, except those that are being read, and files of starts
-    /// that never completed.
-    pub fn sweep(&self) {
-        let mut inner = self.inner();
-        self.scan(&mut inner);
-        let mut ended: Vec<Task> =
-            inner.entries.values().map(|entry| entry.task.clone()).filter(|task| !task.is_running()).collect();
-        ended.retain(|task| match inner.reading.get_mut(&task.id) {
-            Some(readers) => {
-                readers.spared = true;
-                false
+    /// Finds a task among those that are known, if its files are still there.
+    fn find_known(&self, inner: &mut Inner, named: &str) -> Option<Task> {
+        loop {
+            let task = inner.find(named)?;
+            self.read_task(inner, &task.id);
+            if inner.entries.contains_key(&task.id) {
+                return inner.find(named);
             }
-            None => true,
+        }
+    }
+
+    /// Sweeps the directory if a task may have become old enough since the last time, or now and then for what starts
+    /// left.
+    pub(super) fn sweep_when_due(&self) {
+        let swept = self.inner().swept;
+        if swept.is_none_or(|swept| swept.at.elapsed() >= SWEEP_EVERY || now_ms() >= swept.due) {
+            self.sweep_soon();
+        }
+    }
+
+    /// Removes ended tasks that are older than the retention, except those that are being read, and files of starts
+    /// that never completed. Blocks.
+    pub fn sweep(&self) {
+        let (at, now) = (Instant::now(), now_ms());
+        self.read_all();
+        let mut inner = self.inner();
+        // A task that ends from here on is not old before this.
+        let mut due = now.saturating_add(millis(self.options.retention));
+        let mut removed = Vec::new();
+        let Inner { entries, reading, .. } = &mut *inner;
+        entries.retain(|id, entry| {
+            let Some(until) = entry.task.kept_until(self.options.retention) else { return true };
+            if until >= now {
+                due = due.min(until);
+            } else if let Some(readers) = reading.get_mut(id) {
+                readers.spared = true;
+            } else {
+                removed.push(entry.task.clone());
+                return false;
+            }
+            true
         });
         // A call that begins now finds a task with its files, or neither.
-        let removed = self.store.remove_ended(ended.into_iter(), self.options.retention);
+        removed.iter().for_each(|task| self.store.remove(&task.id));
+        inner.swept = Some(Swept { at, due });
         drop(inner);
         forget_records(&removed);
         self.store.remove_unstarted();
@@ -380,6 +453,12 @@ fn elsewhere(task: &Task) -> String {
 }
 
 impl Inner {
+    /// Returns the stamp of the state file that was read of a task.
+    pub fn known(&self, id: &str) -> Option<Stamp> {
+        let known = self.entries.get(id).and_then(|entry| entry.stamp);
+        known.or_else(|| self.damaged.get(id).copied())
+    }
+
     pub fn is_closed(&self) -> bool {
         self.closed
     }

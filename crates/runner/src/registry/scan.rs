@@ -1,5 +1,10 @@
 //! Finds changes in a registry's directory: tasks of other processes, and ends that were not reported.
+//!
+//! A task that has ended stays as it is until it is removed, so it is read once. What runs is listed by its marks. Only
+//! a list of all tasks, and a pid that no known task has, need the whole directory.
 
+use std::collections::HashSet;
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -9,13 +14,25 @@ use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::live::runs;
 use crate::supervise::Traces;
-use protocol::task::Stamp;
-use protocol::task::{Task, TaskState};
+use protocol::task::{EndedLog, Stamp, StoreError, Task, TaskState};
+
+/// The state file of a task, at a glance.
+enum Glance {
+    /// There is none.
+    Gone,
+    /// It is as before.
+    Same,
+    /// It cannot be read.
+    Damaged(Stamp, StoreError),
+    /// It is new. No stamp: it may change at any moment.
+    Changed(Box<Task>, Option<Stamp>),
+}
 
 impl Registry {
-    /// Reads changed files of the directory, and settles tasks without a shim.
+    /// Finds changes of the tasks that run, and settles tasks without a shim. Takes as long as there are tasks that run:
+    /// tasks that have ended do not change.
     pub(super) fn scan(&self, inner: &mut Inner) {
-        self.read_directory(inner);
+        self.read_running(inner);
         inner.scanned = Some(Instant::now());
         let unlinked = inner.entries.iter().filter(|(_, entry)| entry.task.is_running() && entry.link.is_none());
         let ours = unlinked.filter(|(_, entry)| !entry.task.is_elsewhere()).map(|(id, _)| id.clone());
@@ -25,51 +42,106 @@ impl Registry {
         }
     }
 
-    fn read_directory(&self, inner: &mut Inner) {
+    fn read_running(&self, inner: &mut Inner) {
         let stamp = self.store.stamp();
-        if stamp.is_some() && stamp == inner.seen {
+        if stamp.is_some() && stamp == inner.seen_running {
             return;
         }
-        let ids = match self.store.ids() {
-            Ok(ids) => ids,
+        let marked = match self.store.running_ids() {
+            Ok(marked) => marked,
             Err(error) => {
                 inner.note(format!("{}: {error}", self.store.path().display()));
                 return;
             }
         };
-        inner.entries.retain(|id, entry| ids.contains_key(id) || entry.task.is_running() && entry.link.is_some());
-        inner.damaged.retain(|id, _| ids.contains_key(id));
+        let known = inner.entries.iter().filter(|(_, entry)| entry.task.is_running()).map(|(id, _)| id.clone());
+        let ids: HashSet<String> = known.chain(marked).collect();
         let mut all = true;
-        for (id, stamp) in ids {
-            if inner.entries.get(&id).is_some_and(|entry| entry.stamp == Some(stamp)) {
-                continue;
+        for id in ids {
+            all &= self.read_task(inner, &id);
+        }
+        inner.seen_running = stamp.filter(|_| all);
+    }
+
+    /// Reads the state file of a task if it has changed. Returns whether it is known until the file changes.
+    pub(super) fn read_task(&self, inner: &mut Inner, id: &str) -> bool {
+        let glance = self.glance(id, inner.known(id));
+        self.take(inner, id, glance)
+    }
+
+    /// Finds all tasks that other processes have started, ended and removed. Files are read while other calls go on.
+    /// Blocks.
+    pub(super) fn read_all(&self) {
+        let _one = self.reading_all.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = self.store.stamp();
+        if stamp.is_some() && stamp == self.inner().seen {
+            return;
+        }
+        let ids = match self.store.ids() {
+            Ok(ids) => ids,
+            Err(error) => return self.inner().note(format!("{}: {error}", self.store.path().display())),
+        };
+        let changing: Vec<_> = {
+            let mut inner = self.inner();
+            inner.entries.retain(|id, entry| ids.contains(id) || entry.task.is_running() && entry.link.is_some());
+            inner.damaged.retain(|id, _| ids.contains(id));
+            let changing =
+                ids.into_iter().filter(|id| inner.entries.get(id).is_none_or(|entry| entry.task.is_running()));
+            changing.map(|id| (inner.known(&id), id)).collect()
+        };
+        let mut all = true;
+        for (known, id) in changing {
+            let glance = self.glance(&id, known);
+            all &= self.take(&mut self.inner(), &id, glance);
+        }
+        self.inner().seen = stamp.filter(|_| all);
+    }
+
+    /// Looks at a task's files. `known`: the stamp of the state file that was read.
+    fn glance(&self, id: &str, known: Option<Stamp>) -> Glance {
+        let Some(stamp) = self.store.stamp_of(id) else { return Glance::Gone };
+        if known == Some(stamp) {
+            return Glance::Same;
+        }
+        let task = match self.store.read(id) {
+            Ok(Some(task)) => task,
+            Ok(None) => return Glance::Gone,
+            Err(error) => return Glance::Damaged(stamp, error),
+        };
+        if task.is_running() {
+            return Glance::Changed(Box::new(task), Some(stamp));
+        }
+        match self.store.ended_log(&task) {
+            // The shim is just writing the closing line: until then the task counts as running.
+            EndedLog::Kept => return Glance::Changed(Box::new(task.before_its_end()), None),
+            // The shim was killed before it wrote the closing line.
+            EndedLog::Unclosed => drop(self.store.settle(id)),
+            EndedLog::Closed => {}
+        }
+        Glance::Changed(Box::new(task), Some(stamp))
+    }
+
+    /// Takes over what was seen of a task. Returns whether it is known until its file changes.
+    fn take(&self, inner: &mut Inner, id: &str, glance: Glance) -> bool {
+        match glance {
+            Glance::Same => {}
+            Glance::Gone => {
+                inner.damaged.remove(id);
+                if inner.entries.get(id).is_some_and(|entry| !entry.task.is_running() || entry.link.is_none()) {
+                    inner.entries.remove(id);
+                }
             }
-            if inner.damaged.get(&id) == Some(&stamp) {
-                continue;
+            Glance::Damaged(stamp, error) => {
+                inner.note(error.to_string());
+                inner.damaged.insert(id.to_owned(), stamp);
             }
-            match self.store.read(&id) {
-                // The shim is just writing the closing line: until then the task counts as running.
-                Ok(Some(task)) if self.is_closing(&task) => {
-                    all = false;
-                    self.update(inner, task.before_its_end(), None);
-                }
-                Ok(Some(task)) => {
-                    let known = inner.entries.contains_key(&id);
-                    // The shim may have been killed before it wrote the closing line.
-                    let unclosed = !known && !task.is_running();
-                    self.update(inner, task, Some(stamp));
-                    if unclosed {
-                        let _ = self.store.settle_unclosed(&id);
-                    }
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    inner.note(error.to_string());
-                    inner.damaged.insert(id, stamp);
-                }
+            Glance::Changed(task, stamp) => {
+                let is_final = stamp.is_some();
+                self.update(inner, *task, stamp);
+                return is_final;
             }
         }
-        inner.seen = stamp.filter(|_| all);
+        true
     }
 
     /// Returns whether a task has ended and its closing line is still missing.

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::live::{TaskSource, run_of_task, runs};
 use crate::pattern::Pattern;
-use protocol::task::{Log, Store, Task, TaskEnd, TaskState};
+use protocol::task::{Log, Store, Task, TaskEnd, TaskSpec, TaskState, work};
 
 /// A task that the test keeps.
 struct Kept {
@@ -50,6 +50,10 @@ pub(super) fn registry(max_tasks: usize) -> (Arc<Registry>, TempDir) {
 
 fn registry_for(max_tasks: usize, retention: Duration) -> (Arc<Registry>, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
+    (registry_in(&directory, max_tasks, retention), directory)
+}
+
+fn registry_in(directory: &TempDir, max_tasks: usize, retention: Duration) -> Arc<Registry> {
     let options = RegistryOptions {
         dir: Some(directory.path().to_owned()),
         temp: directory.path().to_owned(),
@@ -57,7 +61,7 @@ fn registry_for(max_tasks: usize, retention: Duration) -> (Arc<Registry>, TempDi
         max_log_bytes: 1 << 20,
         retention,
     };
-    (Registry::open(options).expect("opened"), directory)
+    Registry::open(options).expect("opened")
 }
 
 fn wait_for(pattern: &str) -> WaitOptions {
@@ -292,5 +296,77 @@ async fn people_find_the_registries_that_live() {
     let is_found = || runs().task_sources().iter().any(|source| source.task(&id).is_some());
     assert!(is_found());
     drop(registry);
-    assert!(!is_found());
+    // Its first sweep may go on.
+    let until = Instant::now() + Duration::from_secs(10);
+    while is_found() {
+        assert!(Instant::now() < until, "it lives on");
+    }
+}
+
+/// Returns the files that calls look at on the caller's thread, in a directory with this number of ended tasks.
+async fn work_beside(ended: usize) -> [usize; 4] {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Store::open(directory.path()).expect("opened");
+    let spec = |id: &str| TaskSpec { folder: store.path().to_owned(), ..TaskSpec::sample(id) };
+    for at in 0..ended {
+        let mut task = Task::begin(&spec(&format!("t{at:012}")), 700_100, 700_100, "mark", 1);
+        drop(store.create_log(&task.id).expect("made"));
+        task.end(TaskEnd::Code(0), 0);
+        store.write(&task).expect("written");
+    }
+    assert_eq!(store.running_ids().expect("listed"), Vec::<String>::new());
+    work::take();
+    let registry = registry_in(&directory, 8, Duration::from_secs(3_600));
+    let opened = work::take();
+    let _place = registry.reserve("t0000000000ff").expect("free");
+    let reserved = work::take();
+    let mut kept = Kept::new(&registry, 700_016);
+    kept.write("out\n");
+    work::take();
+    assert_eq!(registry.check(&kept.id(), None).await.expect("checked").output, "out\n");
+    assert_eq!(registry.check("700016", None).await.expect("by its pid").output, "");
+    let checked = work::take();
+    let id = kept.id();
+    kept.exit();
+    work::take();
+    assert_eq!(registry.check(&id, None).await.expect("checked").task.state, TaskState::Exited);
+    [opened, reserved, checked, work::take()]
+}
+
+#[tokio::test]
+async fn the_work_of_a_call_does_not_grow_with_the_tasks_that_have_ended() {
+    assert_eq!(work_beside(10).await, work_beside(200).await);
+}
+
+#[tokio::test]
+async fn an_ended_task_of_another_process_is_found_by_its_id_and_by_its_pid() {
+    let (registry, _directory) = registry(8);
+    for (pid, by_pid) in [(700_017, false), (700_018, true)] {
+        let kept = Kept::new(&registry, pid);
+        let id = kept.id();
+        kept.exit();
+        let named = if by_pid { pid.to_string() } else { id.clone() };
+        assert_eq!(registry.check(&named, None).await.expect("found").task.id, id);
+        registry.store().remove(&id);
+        for named in [id, pid.to_string()] {
+            let error = registry.check(&named, None).await.expect_err("removed");
+            assert!(matches!(error, RegistryError::UnknownTask { .. }), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_start_sweeps_when_a_task_can_be_old() {
+    let (registry, _directory) = registry_for(8, Duration::from_millis(200));
+    registry.sweep();
+    let kept = Kept::new(&registry, 700_019);
+    let id = kept.id();
+    kept.exit();
+    assert!(registry.check(&id, None).await.is_ok());
+    let until = Instant::now() + Duration::from_secs(10);
+    while registry.store().stamp_of(&id).is_some() {
+        assert!(Instant::now() < until, "never swept");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        registry.sweep_when_due();
+    }
 }
