@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{Record, Removed};
+use super::record::{Record, Removed, ShimId};
 
 /// The field of the checksum, up to its value.
 const SUM: &str = ",\"sum\":\"";
@@ -91,11 +91,42 @@ pub fn run_of_addition(text: &str) -> Option<&str> {
     (is_addition && !run.contains('\\')).then_some(run)
 }
 
+/// The beginning of a line with a start.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Beginning<'l> {
+    /// The run.
+    pub run: &'l str,
+    /// The shim of the run, as JSON.
+    shim: Option<&'l str>,
+    /// The start of the run, ms since 1970.
+    pub at: u64,
+}
+
+impl<'l> Beginning<'l> {
+    /// Returns the shim of the run.
+    pub fn shim(&self) -> Option<ShimId<'l>> {
+        serde_json::from_str(self.shim?).ok()
+    }
+}
+
+/// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for lines
+/// that have their parts in another order than [`Line`] writes them.
+pub fn beginning(text: &str) -> Option<Beginning<'_>> {
+    const START: &str = "\"start\":{\"at\":";
+    let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once("\",")?;
+    let (shim, rest) = match rest.strip_prefix("\"shim\":") {
+        Some(rest) => rest.find("],").map(|end| (rest.get(..=end), &rest[end + 2..]))?,
+        None => (None, rest),
+    };
+    let (at, _) = rest.strip_prefix(START)?.split_once(',')?;
+    (!run.contains('\\')).then_some(Beginning { run, shim, at: at.parse().ok()? })
+}
+
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::record::{Actor, Changes, End, Host, Note, ShimId, Silence, Start, State, TaskOf};
+    use super::super::record::{Actor, Changes, End, Host, Note, Silence, Start, State, TaskOf};
     use super::*;
 
     fn start() -> Start<'static> {
@@ -146,6 +177,22 @@ mod tests {
             removed: None,
         };
         assert_eq!(read(text).expect("whole"), expected);
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_is_that_of_its_record() {
+        let json = serde_json::to_string(&start()).expect("JSON");
+        let shim = ShimId(3, 4, "ab.cd".into());
+        let text = |line: Line| String::from_utf8(line.finish()).expect("text");
+        let line = text(Line::of("r-1").with("shim", &shim).with_json("start", &json));
+        let found = beginning(&line).expect("a start");
+        assert_eq!((found.run, found.at, found.shim()), ("r-1", start().at, Some(shim)));
+        let line = text(Line::of("r-2").with_json("start", &json).with("end", &end()));
+        let found = beginning(&line).expect("a start");
+        assert_eq!((found.run, found.at, found.shim()), ("r-2", start().at, None));
+        for other in [Line::of("r").with("end", &end()), Line::of("r\\").with_json("start", &json)] {
+            assert_eq!(beginning(&text(other)), None);
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::record::MAX_RECORD;
 /// Bytes of one read.
 const BLOCK: usize = 256 * 1024;
 
+/// Bytes between two samples of a file, and the bytes of one that has the beginning of a line.
+const SAMPLES: (u64, usize) = (64 * 1024, 4 * 1024);
+
 /// A file on its way from its end to its beginning.
 #[derive(Debug)]
 pub struct Backward {
@@ -22,12 +25,15 @@ pub struct Backward {
     is_too_long: bool,
     /// Lines that were too long.
     pub too_long: u64,
+    /// Whether older starts stand behind newer ones.
+    pub is_mixed: bool,
 }
 
 impl Backward {
     /// Begins at this length of the file, even if it grows meanwhile.
     pub fn new(file: File, length: u64) -> Self {
-        Self { file, left: length, block: Vec::new(), rest: Vec::new(), is_too_long: false, too_long: 0 }
+        let (block, rest, is_too_long, too_long, is_mixed) = (Vec::new(), Vec::new(), false, 0, false);
+        Self { file, left: length, block, rest, is_too_long, too_long, is_mixed }
     }
 
     /// Returns the next block: whole lines in the order of the file. The last line of the file may have no newline.
@@ -65,6 +71,27 @@ impl Backward {
             return Ok(Some(&self.block));
         }
         Ok(None)
+    }
+
+    /// Returns whether one of the lines that stand here and there in front of what was read fits. `fits` says nothing of
+    /// lines of which it knows nothing.
+    pub fn has_before(&self, fits: impl Fn(&str) -> Option<bool>) -> bool {
+        let (step, part) = SAMPLES;
+        let mut bytes = vec![0; usize::try_from(step).unwrap_or(part)];
+        let mut from = self.left.saturating_sub(step);
+        loop {
+            let found = [part, bytes.len()].into_iter().find_map(|length| {
+                let length = usize::try_from(self.left - from).map_or(length, |left| left.min(length));
+                let read = self.file.read_exact_at(&mut bytes[..length], from).is_ok();
+                let lines = read.then(|| bytes[..length].split(|byte| *byte == b'\n').skip(usize::from(from > 0)))?;
+                lines.filter_map(|line| fits(std::str::from_utf8(line).ok()?)).next()
+            });
+            match (found, from) {
+                (Some(true), _) => return true,
+                (_, 0) => return false,
+                _ => from = from.saturating_sub(step),
+            }
+        }
     }
 
     /// Keeps a block that has no beginning of a line, unless its line is too long.

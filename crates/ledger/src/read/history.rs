@@ -9,12 +9,15 @@ use super::living::Shims;
 use super::query::Filter;
 use super::tail::Tail;
 use crate::day::Day;
-use crate::line;
+use crate::line::{self, Beginning};
 use crate::place;
 use crate::record::{Record, State};
 
 /// Time by which a record may be late, ms. Entries are held so long that they come in order.
 const LATE: u64 = 5_000;
+/// Time by which starts are older than all that are wanted before what stands in front of them is taken for older, too,
+/// ms.
+const OLDER: u64 = 60_000;
 /// Most entries that are held. A clock that was set back would hold all of them.
 const MAX_HELD: usize = 20_000;
 
@@ -54,8 +57,8 @@ pub struct History {
 /// What is known of runs whose start was not read yet.
 #[derive(Debug, Default)]
 struct Runs {
-    /// The lines of a run after its start, the latest first.
-    later: HashMap<Box<str>, Vec<Box<[u8]>>>,
+    /// The texts of the lines of a run after its start, the latest first.
+    later: HashMap<Box<str>, Vec<Box<str>>>,
     /// Runs with a record of their loss, which repeats the start.
     lost: HashSet<Box<str>>,
     shims: Shims,
@@ -153,9 +156,10 @@ impl History {
             let too_long = file.too_long;
             match file.next_block() {
                 Ok(Some(block)) => {
-                    self.lines(block, write);
+                    let newest = self.lines(block, write);
                     self.passed.damaged += file.too_long - too_long;
-                    self.file = Some(file);
+                    self.file =
+                        if newest.is_some_and(|newest| self.is_past(newest, &mut file)) { None } else { Some(file) };
                     return true;
                 }
                 Ok(None) | Err(_) => self.passed.damaged += file.too_long - too_long,
@@ -163,8 +167,20 @@ impl History {
         }
     }
 
-    /// Reads the lines of a block, the last first.
-    fn lines(&mut self, block: &[u8], write: &impl Fn(&Entry<'_>) -> String) {
+    /// Returns whether all that is wanted of a file was read. `newest`: the newest start of its last block. Where a
+    /// clock was set back, older starts stand behind newer ones: then the file is read to its beginning.
+    fn is_past(&self, newest: u64, file: &mut Backward) -> bool {
+        let is_older = |at: u64| self.filter.is_before(at.saturating_add(OLDER));
+        if file.is_mixed || !is_older(newest) {
+            return false;
+        }
+        file.is_mixed = file.has_before(|line| line::beginning(line).map(|beginning| !is_older(beginning.at)));
+        !file.is_mixed
+    }
+
+    /// Reads the lines of a block, the last first. Returns the newest start.
+    fn lines(&mut self, block: &[u8], write: &impl Fn(&Entry<'_>) -> String) -> Option<u64> {
+        let mut newest = None;
         let mut end = block.len();
         while end > 0 {
             let start = memchr::memrchr(b'\n', &block[..end - 1]).map_or(0, |at| at + 1);
@@ -175,18 +191,43 @@ impl History {
                 continue;
             }
             match line::whole(line) {
-                Some(text) if let Some(run) = line::run_of_addition(text) => self.add(run, line),
+                Some(text) if let Some(run) = line::run_of_addition(text) => self.add(run, text),
+                Some(text) if let Some(start) = self.unwanted(text) => {
+                    newest = newest.max(Some(start.at));
+                    self.pass(&start);
+                }
                 Some(text) if let Some(record) = self.passed.over(line::parse(text)) => {
-                    self.record(record, line, write);
+                    newest = newest.max(record.start.as_ref().map(|start| start.at));
+                    self.record(record, text, write);
                 }
                 Some(_) => {}
                 None => self.passed.damaged += 1,
             }
         }
+        newest
+    }
+
+    /// Returns the start of a line that cannot be wanted, which most lines are if something is searched for.
+    fn unwanted<'l>(&self, text: &'l str) -> Option<Beginning<'l>> {
+        let may_have_text = self.filter.may_have_text(text);
+        let start = || line::beginning(text);
+        if may_have_text && !self.filter.has_since() {
+            return None;
+        }
+        start().filter(|start| !may_have_text || self.filter.is_before(start.at))
+    }
+
+    /// Passes over the start of a run that is not wanted.
+    fn pass(&mut self, start: &Beginning<'_>) {
+        self.reached = start.at;
+        self.runs.later.remove(start.run);
+        if let Some(shim) = start.shim() {
+            self.runs.shims.has_begun(&shim);
+        }
     }
 
     /// Keeps a line until the start of its run is read.
-    fn add(&mut self, run: &str, line: &[u8]) {
+    fn add(&mut self, run: &str, line: &str) {
         if !self.filter.may_want(run) {
             return;
         }
@@ -196,7 +237,7 @@ impl History {
         }
     }
 
-    fn record(&mut self, record: Record<'_>, line: &[u8], write: &impl Fn(&Entry<'_>) -> String) {
+    fn record(&mut self, record: Record<'_>, line: &str, write: &impl Fn(&Entry<'_>) -> String) {
         let Record { run, shim, start, end, note, .. } = record;
         let is_wanted = self.filter.may_want(&run);
         let Some(start) = start else { return self.add(&run, line) };
@@ -220,7 +261,7 @@ impl History {
                     later = later_of(&lines);
                     is_lost = !later.has_ended();
                 } else if let Some(open) = &mut self.open {
-                    open.push((Box::from(&*run), line.into()));
+                    open.push((Box::from(&*run), line.as_bytes().into()));
                 }
             }
             let entry = Entry::of(&run, &start, &later, is_lost);
@@ -235,10 +276,10 @@ impl History {
     }
 }
 
-/// Puts the lines of a run together, the latest first.
-pub fn later_of(lines: &[Box<[u8]>]) -> Later<'_> {
+/// Puts the texts of the lines of a run together, the latest first.
+pub fn later_of(lines: &[Box<str>]) -> Later<'_> {
     let mut later = Later::default();
-    for record in lines.iter().filter_map(|text| line::read(text)) {
+    for record in lines.iter().filter_map(|text| line::parse(text)) {
         later.add(record.end, record.note);
     }
     later

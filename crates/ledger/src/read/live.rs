@@ -21,8 +21,8 @@ const NOTE: Duration = Duration::from_secs(2);
 struct Open {
     /// The line with the start.
     start: Box<[u8]>,
-    /// The lines after it, the latest first.
-    later: Vec<Box<[u8]>>,
+    /// The texts of the lines after it, the latest first.
+    later: Vec<Box<str>>,
     /// When the note of the host is no longer awaited. `None`: the run goes on.
     until: Option<Instant>,
 }
@@ -96,7 +96,7 @@ impl Live {
                 self.open.insert(run.clone(), Open::new(line));
             }
             // A record of a loss repeats the start.
-            (_, Some(open)) => open.later.insert(0, line),
+            (_, Some(open)) => open.later.insert(0, line::whole(&line).map(Box::from).unwrap_or_default()),
             (None, None) => return,
         }
         let Some(open) = self.open.get_mut(&run) else { return };

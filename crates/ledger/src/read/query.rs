@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use super::entry::Entry;
@@ -39,6 +40,8 @@ pub struct Filter {
     query: Query,
     cwd: Vec<PathBuf>,
     changed: Vec<PathBuf>,
+    /// The text as it stands in JSON.
+    text: Option<Finder<'static>>,
 }
 
 impl Filter {
@@ -50,12 +53,34 @@ impl Filter {
             forms
         };
         let (cwd, changed) = (forms(query.cwd.as_ref()), forms(query.changed.as_ref()));
-        Self { query, cwd, changed }
+        let in_json = |text: &String| {
+            let json = serde_json::to_string(text).ok()?;
+            Some(Finder::new(json.get(1..json.len() - 1)?).into_owned())
+        };
+        let text = query.text.as_ref().and_then(in_json);
+        Self { query, cwd, changed, text }
     }
 
     /// Returns the moment before which no run counts.
     pub fn since(&self) -> f64 {
         self.query.since.unwrap_or(0.0)
+    }
+
+    /// Returns whether there is a moment before which no run counts.
+    pub fn has_since(&self) -> bool {
+        self.query.since.is_some()
+    }
+
+    /// Returns whether a run that started at this moment (ms since 1970) started before all that count.
+    pub fn is_before(&self, at: u64) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
+        let at = at as f64;
+        at < self.since()
+    }
+
+    /// Returns whether the command of a start can have the text that is searched for, by its line.
+    pub fn may_have_text(&self, line: &str) -> bool {
+        self.text.as_ref().is_none_or(|text| text.find(line.as_bytes()).is_some())
     }
 
     /// Returns the largest number of entries.

@@ -92,7 +92,12 @@ fn state(entry: &Entry<'_>) -> (String, &'static str) {
 /// Returns a duration in the unit that fits.
 fn duration(ms: f64) -> String {
     match ms {
-        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms if (0.0..1000.0).contains(&ms) => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 1,001")]
+            let ms = ms.round_ties_even() as u64;
+            format!("{ms} ms")
+        }
+        ms if ms < 0.0 => format!("{ms:.0} ms"),
         ms if ms < 60_000.0 => format!("{:.1} s", ms / 1000.0),
         ms if ms < 3_600_000.0 => format!("{:.0} min", ms / 60_000.0),
         ms => format!("{:.1} h", ms / 3_600_000.0),
@@ -101,7 +106,10 @@ fn duration(ms: f64) -> String {
 
 /// Adds a text as one line, without control characters and characters that change the direction of others.
 fn printable(from: &str, text: &mut String) {
-    for (at, next) in from.chars().enumerate() {
+    // Most commands and directories are plain.
+    let plain = from.bytes().take(SHOWN).take_while(|byte| matches!(byte, b' '..=b'~')).count();
+    text.push_str(&from[..plain]);
+    for (at, next) in from[plain..].chars().enumerate().map(|(at, next)| (at + plain, next)) {
         if at == SHOWN {
             text.push('…');
             return;

@@ -65,10 +65,10 @@ impl Tail {
         Ok(whole as u64)
     }
 
-    /// Returns the added lines of a run, the latest first.
-    pub fn lines_of(&self, run: &str) -> Vec<Box<[u8]>> {
-        let is_of = |text: &[u8]| line::read(text).is_some_and(|record| record.run == run);
-        self.lines.iter().rev().filter(|line| is_of(line)).cloned().collect()
+    /// Returns the texts of the added lines of a run, the latest first.
+    pub fn lines_of(&self, run: &str) -> Vec<Box<str>> {
+        let is_of = |text: &&str| line::parse(text).is_some_and(|record| record.run == run);
+        self.lines.iter().rev().filter_map(|line| line::whole(line)).filter(is_of).map(Box::from).collect()
     }
 
     /// Returns the lines that were added since the last call.

@@ -231,6 +231,92 @@ fn a_note_of_the_host_counts_more_than_the_end_that_the_shim_saw() {
     assert_eq!((&found["state"], &found["exitCode"]), (&"aborted".into(), &130.into()));
 }
 
+/// Writes runs, one every 100 ms, each with a line for its end.
+fn write_runs(ledger: &Ledger, prefix: &str, from: u64, count: u64) {
+    use std::io::Write;
+    ledger.write(from, &quick(&format!("{prefix}-first"), from, "true", 0));
+    let mut lines = Vec::new();
+    for number in 1..count {
+        let (run, at) = (format!("{prefix}-{number}"), from + number * 100);
+        lines.extend(Line::of(&run).with("shim", &dead_shim()).with("start", &start(at, "npm test")).finish());
+        lines.extend(Line::of(&run).with("end", &exited(at + 50, 0)).finish());
+    }
+    let mut file = std::fs::File::options().append(true).open(ledger.file(from)).expect("there");
+    file.write_all(&lines).expect("written");
+}
+
+/// Reads a ledger. Returns the entries, and the number of blocks that were read.
+fn blocks(ledger: &Ledger, query: Query) -> (usize, usize) {
+    let mut history = History::new(ledger.directory(), Filter::new(query), false);
+    let (mut blocks, mut entries) = (1, 0);
+    while history.read(&|entry| entry.run.to_owned(), &mut |_| entries += 1) {
+        blocks += 1;
+    }
+    (entries, blocks)
+}
+
+#[test]
+fn entries_since_a_moment_are_read_from_the_end_of_a_file_alone() {
+    let read = |count: u64| {
+        let ledger = Ledger::new();
+        write_runs(&ledger, "r", NOON, count);
+        #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
+        let since = Some((NOON + (count - 100) * 100) as f64);
+        blocks(&ledger, Query { since, ..Query::default() })
+    };
+    let (small, large) = (read(8_000), read(24_000));
+    assert_eq!(small, large);
+    assert_eq!(small.0, 100);
+}
+
+#[test]
+fn entries_in_front_of_older_ones_are_found_if_the_clock_was_set_back() {
+    let ledger = Ledger::new();
+    write_runs(&ledger, "before", NOON, 2_000);
+    write_runs(&ledger, "after", NOON - 3_600_000, 4_000);
+    #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
+    let since = Some(NOON as f64);
+    assert_eq!(blocks(&ledger, Query { since, ..Query::default() }).0, 2_000);
+    // A command that is longer than a sample.
+    let ledger = Ledger::new();
+    ledger.write(NOON, &quick("long", NOON, &"x".repeat(20_000), 0));
+    write_runs(&ledger, "after", NOON - 3_600_000, 4_000);
+    assert_eq!(blocks(&ledger, Query { since, ..Query::default() }).0, 1);
+}
+
+#[test]
+fn a_text_is_found_as_it_stands_in_a_command() {
+    let ledger = Ledger::new();
+    let commands = ["echo \"a\\b\"\n\ttrue", "echo é\u{1}", "node a.js"];
+    for (number, command) in commands.iter().enumerate() {
+        ledger.write(NOON, &quick(&format!("r{number}"), NOON + number as u64, command, 0));
+    }
+    let text = |text: &str| ledger.runs(Query { text: Some(text.to_owned()), ..Query::default() });
+    for (sought, runs) in [
+        ("\"a\\b\"\n\t", &["r0"][..]),
+        ("\\", &["r0"]),
+        ("é\u{1}", &["r1"]),
+        ("echo", &["r1", "r0"]),
+        // Of the record, but not of the command.
+        ("/srv/project", &[]),
+        ("node a.js", &["r2"]),
+    ] {
+        assert_eq!(text(sought), runs, "{sought:?}");
+    }
+}
+
+#[test]
+fn a_shim_that_went_on_with_a_run_that_is_not_wanted_has_ended_the_one_before() {
+    let ledger = Ledger::new();
+    for (number, command) in ["one", "two"].iter().enumerate() {
+        let at = NOON + number as u64;
+        let line = Line::of(command).with("shim", &own_shim()).with("start", &start(at, command));
+        ledger.write(NOON, &line.finish());
+    }
+    let state = |text: &str| ledger.read(Query { text: Some(text.to_owned()), ..Query::default() })[0]["state"].clone();
+    assert_eq!((state("one"), state("two")), ("lost".into(), "running".into()));
+}
+
 #[test]
 fn each_filter_fits_by_its_rule() {
     let ledger = Ledger::new();
