@@ -7,7 +7,7 @@ use napi_derive::napi;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
-use runner::undoing::{newest_to_undo, undo_points, undo_run};
+use runner::undoing::{newest_to_undo, undo_points, undo_points_of, undo_run};
 use undo::Options;
 
 /// The options of an undo.
@@ -60,6 +60,15 @@ impl Bridge {
             let paths: Vec<PathBuf> = paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
             let run = newest_to_undo(Path::new(&cwd), &paths, dir.as_deref(), &environment(host_env))?;
             Ok(NativeEvent::NewestToUndo { run })
+        })
+    }
+
+    /// Lists the undo points of these runs that were not evicted; answered by `undoPoints` or `error`.
+    #[napi]
+    pub fn undo_points_of(&self, run_ids: Vec<String>, host_env: Option<String>) -> u32 {
+        self.blocking("undo", move || {
+            let points = undo_points_of(&run_ids, &environment(host_env))?;
+            Ok(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
         })
     }
 }

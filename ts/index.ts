@@ -19,7 +19,7 @@ import { connectTo } from './target/index.ts';
 import type { ConnectOptions, Target, TargetAddress } from './target/types.ts';
 import type { BashOptions, ForegroundOptions } from './types.ts';
 import { undoForecast } from './undo/forecast.ts';
-import { listUndoPoints, newestToUndo, undoRun } from './undo/index.ts';
+import { listUndoPoints, newestToUndo, undoPointsOf, undoRun } from './undo/index.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 export type {
@@ -244,6 +244,7 @@ const inner: Inner = {
   staleOf,
   readLedger: (options, colours) => batches(options, colours),
   recordRefusal,
+  undoPointsOf,
   listen,
   askPage,
   redact: (text) => loadNative().redact(text),

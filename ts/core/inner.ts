@@ -7,6 +7,7 @@ import type {
   offers,
   Receipt,
   signalOf,
+  UndoPoint,
 } from '../../native.cjs';
 import type { Facts } from './facts.ts';
 import type { Decider } from './ledger.ts';
@@ -107,6 +108,8 @@ export interface Inner {
   readLedger(options: object, colours: boolean | null): AsyncIterable<NativeLedgerBatch>;
   /** Records a refusal in the ledger. Returns its run, or `null` if it is not recorded. */
   recordRefusal(refusal: Refusal): string | null;
+  /** Lists the undo points of these runs that were not evicted. */
+  undoPointsOf(runIds: string[]): Promise<UndoPoint[]>;
   /** Lets a page watch this process, and answer its questions, before its first command. */
   listen(): void;
   /**

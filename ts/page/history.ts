@@ -1,4 +1,5 @@
-import { type LedgerEntry, type ReadLedgerOptions, readLedger, undoPoints } from 'agent-bash';
+import { bash, type LedgerEntry, type ReadLedgerOptions, readLedger } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { Projects } from './board/project.ts';
 import { commandOf, findingsOf } from './command.ts';
 import { Refusal } from './http/guard.ts';
@@ -62,10 +63,11 @@ export class History {
   }
 
   async #shown(entries: LedgerEntry[]): Promise<HistoryEntry[]> {
-    const points = await undoPoints().catch(() => []);
-    const covers = new Map(
-      points.filter(({ evicted }) => evicted === null).map((point) => [point.runId, point.covers]),
-    );
+    const runIds = entries.map(({ runId }) => runId);
+    const points = await innerOf(bash)
+      .undoPointsOf(runIds)
+      .catch(() => []);
+    const covers = new Map(points.map((point) => [point.runId, point.covers]));
     return entries.map((entry) => ({
       ...entry,
       ...commandOf(entry.command),

@@ -59,3 +59,12 @@ export async function listUndoPoints(options: UndoPointsOptions = {}): Promise<U
     target: there?.id,
   });
 }
+
+/** Lists the undo points of these runs that were not evicted. */
+export function undoPointsOf(runIds: string[]): Promise<UndoPoint[]> {
+  return settled({
+    begin: (way) => way.undoPointsOf(runIds, ownEnvironment()),
+    kind: 'undoPoints',
+    answer: (event) => event.points,
+  });
+}

@@ -39,6 +39,17 @@ pub fn newest_to_undo(
     Ok(undo::newest_to_undo(&store, cwd, paths)?)
 }
 
+/// Lists the undo points of these runs that were not evicted. Takes as long as there are runs, and not points.
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<UndoPoint>, Error> {
+    let Some(store) = store(None, environment)? else { return Ok(Vec::new()) };
+    let points = runs.iter().filter(|run| Store::is_id(run) && !store.is_running(run));
+    let points = points.filter_map(|run| store.summary(run)).filter(|point| point.undoable);
+    Ok(points.map(UndoPoint::from).collect())
+}
+
 /// The error for a run without a store.
 fn no_point(run: &str) -> UndoError {
     UndoError::Store(if Store::is_id(run) {
