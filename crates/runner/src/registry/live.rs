@@ -14,8 +14,7 @@ impl TaskSource for Registry {
         if fresh && self.options.dir.is_some() && !inner.is_closed() {
             self.scan(&mut inner);
         }
-        let tasks = inner.entries.values().map(|entry| &entry.task);
-        tasks.filter(|task| task.is_running() && !task.is_elsewhere()).cloned().collect()
+        inner.running().map(|(_, entry)| &entry.task).filter(|task| !task.is_elsewhere()).cloned().collect()
     }
 
     fn task(&self, id: &str) -> Option<Task> {

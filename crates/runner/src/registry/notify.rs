@@ -26,8 +26,7 @@ impl Registry {
         }
         inner.watch = super::registry::Watch { watcher: Some(watcher), exit, output };
         self.scan(&mut inner);
-        let running: Vec<Task> =
-            inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect();
+        let running: Vec<Task> = inner.running().map(|(_, entry)| entry.task.clone()).collect();
         drop(inner);
         for task in running {
             // This includes tasks of other processes.

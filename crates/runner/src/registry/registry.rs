@@ -72,7 +72,7 @@ pub struct Registry {
 
 /// A sweep of the directory.
 #[derive(Debug, Clone, Copy)]
-struct Swept {
+pub(super) struct Swept {
     at: Instant,
     /// The time at which a task can be old enough for the next one, Unix time in ms.
     due: u64,
@@ -81,6 +81,8 @@ struct Swept {
 #[derive(Default)]
 pub(super) struct Inner {
     pub entries: HashMap<String, Entry>,
+    /// The tasks that ran when they were last seen, some of which may be forgotten since.
+    pub running: HashSet<String>,
     /// Tasks that are being started. Their files may exist already.
     starting: HashSet<String>,
     /// Tasks whose output a call is about to read.
@@ -92,7 +94,7 @@ pub(super) struct Inner {
     /// The directory when the tasks that run were read.
     pub seen_running: Option<Stamp>,
     /// The last sweep.
-    swept: Option<Swept>,
+    pub swept: Option<Swept>,
     /// Time of the last scan of the directory.
     pub scanned: Option<Instant>,
     closed: bool,
@@ -248,8 +250,8 @@ impl Registry {
         if inner.scanned.is_none_or(|scanned| scanned.elapsed() >= RECENT) {
             self.scan(&mut inner);
         }
-        let Inner { entries, starting, .. } = &*inner;
-        let running = entries.values().map(|entry| &entry.task).filter(|task| task.is_running());
+        let starting = &inner.starting;
+        let running = inner.running().map(|(_, entry)| &entry.task);
         let running = running.filter(|task| !starting.contains(&task.id) && !task.is_elsewhere()).count();
         if running + starting.len() >= self.options.max_tasks {
             return Err(RegistryError::TooManyTasks(self.options.max_tasks));
@@ -407,7 +409,7 @@ impl Registry {
             if std::mem::replace(&mut inner.closed, true) {
                 return;
             }
-            inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect()
+            inner.running().map(|(_, entry)| entry.task.clone()).collect()
         };
         if self.options.dir.is_none() {
             let ends = tasks.into_iter().filter_map(|task| {
@@ -453,6 +455,12 @@ fn elsewhere(task: &Task) -> String {
 }
 
 impl Inner {
+    /// Returns the tasks that run, as far as this process knows.
+    pub fn running(&self) -> impl Iterator<Item = (&String, &Entry)> {
+        let known = self.running.iter().filter_map(|id| self.entries.get_key_value(id));
+        known.filter(|(_, entry)| entry.task.is_running())
+    }
+
     /// Returns the stamp of the state file that was read of a task.
     pub fn known(&self, id: &str) -> Option<Stamp> {
         let known = self.entries.get(id).and_then(|entry| entry.stamp);
@@ -468,6 +476,11 @@ impl Inner {
             return Some(entry.task.clone());
         }
         let pid: i32 = named.parse().ok().filter(|pid| *pid > 0)?;
+        let is_here = |task: &&Task| task.pid == pid && !task.is_elsewhere();
+        let here = self.running().map(|(_, entry)| &entry.task).filter(is_here).max_by_key(|task| task.started_at);
+        if let Some(task) = here {
+            return Some(task.clone());
+        }
         let with_pid = self.entries.values().map(|entry| &entry.task).filter(|task| task.pid == pid);
         with_pid.max_by_key(|task| (!task.is_elsewhere(), task.is_running(), task.started_at)).cloned()
     }

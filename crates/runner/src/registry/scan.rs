@@ -34,7 +34,7 @@ impl Registry {
     pub(super) fn scan(&self, inner: &mut Inner) {
         self.read_running(inner);
         inner.scanned = Some(Instant::now());
-        let unlinked = inner.entries.iter().filter(|(_, entry)| entry.task.is_running() && entry.link.is_none());
+        let unlinked = inner.running().filter(|(_, entry)| entry.link.is_none());
         let ours = unlinked.filter(|(_, entry)| !entry.task.is_elsewhere()).map(|(id, _)| id.clone());
         let gone: Vec<String> = ours.filter(|id| !self.store.is_kept(id)).collect();
         for id in gone {
@@ -54,11 +54,14 @@ impl Registry {
                 return;
             }
         };
-        let known = inner.entries.iter().filter(|(_, entry)| entry.task.is_running()).map(|(id, _)| id.clone());
-        let ids: HashSet<String> = known.chain(marked).collect();
+        let ids: HashSet<String> = inner.running().map(|(id, _)| id.clone()).chain(marked.iter().cloned()).collect();
         let mut all = true;
-        for id in ids {
-            all &= self.read_task(inner, &id);
+        for id in &ids {
+            all &= self.read_task(inner, id);
+        }
+        // Their shims were killed before they took the marks away.
+        for id in marked.iter().filter(|id| inner.entries.get(*id).is_some_and(|entry| !entry.task.is_running())) {
+            self.store.unmark(id);
         }
         inner.seen_running = stamp.filter(|_| all);
     }
@@ -85,6 +88,8 @@ impl Registry {
             let mut inner = self.inner();
             inner.entries.retain(|id, entry| ids.contains(id) || entry.task.is_running() && entry.link.is_some());
             inner.damaged.retain(|id, _| ids.contains(id));
+            let Inner { running, entries, .. } = &mut *inner;
+            running.retain(|id| entries.contains_key(id));
             let changing =
                 ids.into_iter().filter(|id| inner.entries.get(id).is_none_or(|entry| entry.task.is_running()));
             changing.map(|id| (inner.known(&id), id)).collect()
@@ -129,6 +134,7 @@ impl Registry {
                 inner.damaged.remove(id);
                 if inner.entries.get(id).is_some_and(|entry| !entry.task.is_running() || entry.link.is_none()) {
                     inner.entries.remove(id);
+                    inner.running.remove(id);
                 }
             }
             Glance::Damaged(stamp, error) => {
@@ -197,6 +203,12 @@ impl Registry {
         if was_running {
             entry.task = task;
         }
+        if entry.task.is_running() {
+            inner.running.insert(id.clone());
+        } else {
+            inner.running.remove(&id);
+        }
+        let Some(entry) = inner.entries.get_mut(&id) else { return };
         if ended {
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
             // A task that had ended before it was first seen emits no event.

@@ -318,6 +318,11 @@ async fn work_beside(ended: usize) -> [usize; 4] {
     work::take();
     let registry = registry_in(&directory, 8, Duration::from_secs(3_600));
     let opened = work::take();
+    let until = Instant::now() + Duration::from_secs(10);
+    while registry.inner().swept.is_none() {
+        assert!(Instant::now() < until, "never swept");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     let _place = registry.reserve("t0000000000ff").expect("free");
     let reserved = work::take();
     let mut kept = Kept::new(&registry, 700_016);
@@ -369,4 +374,17 @@ async fn a_start_sweeps_when_a_task_can_be_old() {
         tokio::time::sleep(Duration::from_millis(20)).await;
         registry.sweep_when_due();
     }
+}
+
+#[tokio::test]
+async fn the_mark_of_a_task_whose_shim_was_killed_goes_when_its_end_is_seen() {
+    let (registry, directory) = registry(8);
+    let kept = Kept::new(&registry, 700_020);
+    let (id, mark) = (kept.id(), directory.path().join("tasks/running").join(kept.id()));
+    assert!(mark.exists());
+    kept.exit();
+    std::fs::write(&mark, "").expect("left behind");
+    let _place = registry.reserve("t0000000000ff").expect("free");
+    assert!(!mark.exists());
+    assert_eq!(registry.check(&id, None).await.expect("found").task.state, TaskState::Exited);
 }
