@@ -109,8 +109,8 @@ impl<'l> Beginning<'l> {
     }
 }
 
-/// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for lines
-/// that have their parts in another order than [`Line`] writes them.
+/// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for
+/// lines that have their parts in another order than [`Line`] writes them.
 pub fn beginning(text: &str) -> Option<Beginning<'_>> {
     const START: &str = "\"start\":{\"at\":";
     let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once("\",")?;

@@ -73,8 +73,8 @@ impl Backward {
         Ok(None)
     }
 
-    /// Returns whether one of the lines that stand here and there in front of what was read fits. `fits` says nothing of
-    /// lines of which it knows nothing.
+    /// Returns whether a line fits that stands in front of what was read, of those that are read there every few
+    /// blocks. `fits` returns `None` for lines that do not count.
     pub fn has_before(&self, fits: impl Fn(&str) -> Option<bool>) -> bool {
         let (step, part) = SAMPLES;
         let mut bytes = vec![0; usize::try_from(step).unwrap_or(part)];

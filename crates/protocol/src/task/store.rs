@@ -1,5 +1,5 @@
-//! A registry's directory. Each task has a state file, a log, and the socket of its shim. A task that runs has a mark in
-//! a directory below, so that what runs is found without a look at all that has ended.
+//! A registry's directory. Each task has a state file, a log, and the socket of its shim. A task that runs has a mark
+//! in a directory below, so that what runs is found without a look at all that has ended.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

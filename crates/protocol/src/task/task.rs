@@ -280,8 +280,8 @@ impl Task {
         self.whereabouts() == Whereabouts::Elsewhere
     }
 
-    /// Returns the time until which a task that has ended is kept, Unix time in ms. `None`: it runs, or elsewhere, where
-    /// registries see to it.
+    /// Returns the time until which an ended task is kept, Unix time in ms. `None`: it runs, or it is elsewhere,
+    /// and the registries there remove it.
     pub fn kept_until(&self, retention: Duration) -> Option<u64> {
         let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
         self.ended_at.filter(|_| !self.is_elsewhere()).map(|at| at.saturating_add(retention))

@@ -326,7 +326,8 @@ impl Registry {
     }
 
     /// Finds a task by its id or its pid. If several have the pid, a task of this machine comes first, then the running
-    /// task, then the task started last; tasks of other processes that have ended count if no other has the pid. No sweep of this registry removes its files for as long as the guard lives.
+    /// task, then the task started last. Ended tasks that this process has not seen count if no other has the pid. No
+    /// sweep of this registry removes its files for as long as the guard lives.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`]

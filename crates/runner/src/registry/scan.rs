@@ -29,8 +29,8 @@ enum Glance {
 }
 
 impl Registry {
-    /// Finds changes of the tasks that run, and settles tasks without a shim. Takes as long as there are tasks that run:
-    /// tasks that have ended do not change.
+    /// Finds changes of the tasks that run, and settles tasks without a shim. Its work grows with the tasks that run:
+    /// those that have ended do not change.
     pub(super) fn scan(&self, inner: &mut Inner) {
         self.read_running(inner);
         inner.scanned = Some(Instant::now());

@@ -21,9 +21,9 @@ pub fn read(text: &str) -> ParsedScript {
     read_pieces(text, usize::MAX)
 }
 
-/// Reads a text as bash does, but no more than this many pieces of it: pipelines, and parts of words. More of them are a
-/// [`Fault::Limit`]. So a text of many small words takes no more memory than the caller allows for, while the length of
-/// a heredoc does not count.
+/// Reads a text as bash does, but no more than this many pieces of it: pipelines, and parts of words. More of them are
+/// a [`Fault::Limit`]. So a text of many small words takes no more memory than the caller allows for, while the length
+/// of a heredoc does not count.
 pub fn read_pieces(text: &str, most: usize) -> ParsedScript {
     let mut reader = Reader {
         text,
