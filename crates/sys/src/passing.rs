@@ -1,13 +1,14 @@
 //! The flow from one pipe to another through this process, which holds no byte between two steps, unless the system has
 //! no memory.
 
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{read, write};
 
-use crate::{tee_pipe, waiting_bytes};
+use crate::{LARGE_PIPE_BYTES, PIPE_BYTES, tee_pipe, waiting_bytes};
 
 /// Bytes that a pipe with any room takes whole, and packs together with others.
 const PAGE: usize = 4096;
@@ -20,6 +21,8 @@ pub struct Passing {
     bytes: Vec<u8>,
     /// Bytes that the second pipe did not take though it had room: the system has no memory.
     held: usize,
+    /// A pipe for a look at the first one, once it was needed.
+    aside: Option<(OwnedFd, OwnedFd)>,
 }
 
 /// The result of a step.
@@ -39,7 +42,7 @@ pub enum Passed<'b> {
 
 impl Default for Passing {
     fn default() -> Self {
-        Self { bytes: vec![0; STEP], held: 0 }
+        Self { bytes: vec![0; STEP], held: 0, aside: None }
     }
 }
 
@@ -53,13 +56,20 @@ impl Passing {
         if !ready.contains(PollFlags::POLLOUT) {
             return Passed::Full;
         }
-        // A reader that waits gets the bytes of one write in one read. The system lets both pipes share its pages, so
-        // the bytes are copied once: to be kept.
-        if self.held == 0 && waiting_bytes(from) > PAGE as u64 {
-            match tee_pipe(from, to, STEP) {
+        let waiting = if self.held == 0 { waiting_bytes(from) } else { 0 };
+        if waiting > PAGE as u64 {
+            let passed = if waiting > PIPE_BYTES as u64 {
+                // The pipes share the pages of the system, so that the bytes are copied once: to be kept. Pages that are
+                // not full stay so, but there are enough for a read to return as much as from a plain pipe.
+                tee_pipe(from, to, STEP).map_err(io::Error::from)
+            } else {
+                // A reader that waits gets the bytes of one write in one read.
+                self.peek(from).and_then(|seen| Ok(write(to, &self.bytes[..seen])?))
+            };
+            match passed {
                 Ok(count) => return Passed::Bytes(self.take(from, count)),
-                Err(Errno::EPIPE) => return Passed::ReaderLeft(&[]),
-                Err(Errno::EAGAIN) => return Passed::Full,
+                Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => return Passed::ReaderLeft(&[]),
+                Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => return Passed::Full,
                 // The system cannot, or has no memory for it: a page at a time.
                 Err(_) => {}
             }
@@ -81,6 +91,20 @@ impl Passing {
                 Err(_) => return Passed::Full,
             }
         }
+    }
+}
+
+impl Passing {
+    /// Reads what the first pipe holds, which keeps it. Returns how much that is.
+    fn peek(&mut self, from: BorrowedFd<'_>) -> io::Result<usize> {
+        if self.aside.is_none() {
+            let aside = crate::pipe()?;
+            crate::grow_pipe(aside.0.as_fd(), LARGE_PIPE_BYTES);
+            self.aside = Some(aside);
+        }
+        let Some((read, write)) = &self.aside else { return Ok(0) };
+        let count = tee_pipe(from, write.as_fd(), STEP)?;
+        Ok(fill(read.as_fd(), &mut self.bytes[..count]))
     }
 
     /// Takes bytes that the second pipe has, and the first one still holds.
