@@ -4,7 +4,7 @@
 //! it held at once, in bytes. What two counts differ by is the cost of the work alone, without the start of this
 //! program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use capture::{Capture, Limits, Sanitize, Truncate};
 use evidence::{End, Ran};
@@ -150,6 +150,13 @@ fn send_frames(count: usize) {
     }
 }
 
+/// Returns a temporary directory, and the place of a ledger in it, whose parent is made private.
+fn ledger_place() -> (tempfile::TempDir, PathBuf) {
+    let temporary = tempfile::tempdir().expect("a directory");
+    let place = temporary.path().join("agent-bash/ledger");
+    (temporary, place)
+}
+
 /// Writes entries into a ledger.
 fn fill(place: &Path, entries: usize) {
     let start = r#"{"at":1,"command":"npm test","cwd":"/srv/project","host":{"pid":7,"program":"node agent.js"}}"#;
@@ -162,15 +169,15 @@ fn fill(place: &Path, entries: usize) {
 }
 
 fn write_entries(count: usize) {
-    let place = tempfile::tempdir().expect("a directory");
-    fill(place.path(), count * 1_000);
+    let (_temporary, place) = ledger_place();
+    fill(&place, count * 1_000);
 }
 
 fn read_entries(count: usize) {
-    let place = tempfile::tempdir().expect("a directory");
-    fill(place.path(), 1_000);
+    let (_temporary, place) = ledger_place();
+    fill(&place, 1_000);
     for _ in 0..count {
-        let mut reader = Reader::new(place.path().to_owned(), Query::default(), Shape::Json);
+        let mut reader = Reader::new(place.clone(), Query::default(), Shape::Json);
         let mut lines = 0;
         loop {
             let batch = reader.read();
