@@ -59,8 +59,8 @@ impl Passing {
         let waiting = if self.held == 0 { waiting_bytes(from) } else { 0 };
         if waiting > PAGE as u64 {
             let passed = if waiting > PIPE_BYTES as u64 {
-                // The pipes share the pages of the system, so that the bytes are copied once: to be kept. Pages that are
-                // not full stay so, but there are enough for a read to return as much as from a plain pipe.
+                // The pipes share the pages of the system, so that the bytes are copied once: to be kept. Pages that
+                // are not full stay so, but there are enough for a read to return as much as from a plain pipe.
                 tee_pipe(from, to, STEP).map_err(io::Error::from)
             } else {
                 // A reader that waits gets the bytes of one write in one read.

@@ -213,11 +213,8 @@ impl Store {
         let next = self.path.join(format!(".{RUNNING}.{}.{count}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&next)?;
         let mut marked = Ok(());
-        for id in self.ids()? {
-            if self.read(&id).is_ok_and(|task| task.is_some_and(|task| task.is_running())) {
-                marked =
-                    marked.and(File::options().write(true).create_new(true).mode(0o600).open(next.join(id)).map(drop));
-            }
+        for id in self.unmarked()? {
+            marked = marked.and(File::options().write(true).create_new(true).mode(0o600).open(next.join(id)).map(drop));
         }
         let placed = marked.and_then(|()| fs::rename(&next, self.path.join(RUNNING)));
         match placed {
@@ -297,15 +294,19 @@ impl Store {
     /// Returns the ids of the tasks that run, and of tasks whose shims were killed before they took their marks away.
     pub fn running_ids(&self) -> io::Result<Vec<String>> {
         let listed = match fs::read_dir(self.path.join(RUNNING)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.begin_marks()?;
-                fs::read_dir(self.path.join(RUNNING))?
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.unmarked(),
             listed => listed?,
         };
         let names =
             listed.flatten().inspect(|_| work::count()).filter_map(|entry| entry.file_name().into_string().ok());
         Ok(names.filter(|name| is_id(name)).collect())
+    }
+
+    /// Returns the ids of the tasks that run, by their state files: before the first start of a version with marks there
+    /// are none. A reader makes none, since the directory may be about to be removed.
+    fn unmarked(&self) -> io::Result<Vec<String>> {
+        let is_running = |id: &String| self.read(id).is_ok_and(|task| task.is_some_and(|task| task.is_running()));
+        Ok(self.ids()?.into_iter().filter(is_running).collect())
     }
 
     /// Returns the stamp of a task's state file. `None`: there is none.

@@ -311,6 +311,7 @@ async fn work_beside(ended: usize) -> [usize; 4] {
     for at in 0..ended {
         let mut task = Task::begin(&spec(&format!("t{at:012}")), 700_100, 700_100, "mark", 1);
         drop(store.create_log(&task.id).expect("made"));
+        store.write(&task).expect("written while it runs");
         task.end(TaskEnd::Code(0), 0);
         store.write(&task).expect("written");
     }
