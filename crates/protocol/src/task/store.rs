@@ -302,8 +302,8 @@ impl Store {
         Ok(names.filter(|name| is_id(name)).collect())
     }
 
-    /// Returns the ids of the tasks that run, by their state files: before the first start of a version with marks there
-    /// are none. A reader makes none, since the directory may be about to be removed.
+    /// Returns the ids of the tasks that run, by their state files: before the first start of a version with marks
+    /// there are none. A reader makes none, since the directory may be about to be removed.
     fn unmarked(&self) -> io::Result<Vec<String>> {
         let is_running = |id: &String| self.read(id).is_ok_and(|task| task.is_some_and(|task| task.is_running()));
         Ok(self.ids()?.into_iter().filter(is_running).collect())
