@@ -255,6 +255,7 @@ async fn a_task_elsewhere_is_read_and_never_ended_from_here() {
 #[tokio::test]
 async fn people_see_the_tasks_of_this_machine_that_run() {
     let (registry, _directory) = registry(8);
+    first_sweep(&registry).await;
     let ids = |fresh| registry.running(fresh).into_iter().map(|task| task.id).collect::<Vec<_>>();
     let (mut kept, mut elsewhere) = (Kept::new(&registry, 700_012), Kept::new(&registry, 700_013));
     elsewhere.task.machine.boot.push('x');
@@ -303,6 +304,15 @@ async fn people_find_the_registries_that_live() {
     }
 }
 
+/// Waits for the end of the sweep that follows the opening of a directory.
+async fn first_sweep(registry: &Registry) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while registry.inner().swept.is_none() {
+        assert!(Instant::now() < until, "never swept");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
 /// Returns the files that calls look at on the caller's thread, in a directory with this number of ended tasks.
 async fn work_beside(ended: usize) -> [usize; 4] {
     let directory = tempfile::tempdir().expect("a directory");
@@ -319,11 +329,7 @@ async fn work_beside(ended: usize) -> [usize; 4] {
     work::take();
     let registry = registry_in(&directory, 8, Duration::from_secs(3_600));
     let opened = work::take();
-    let until = Instant::now() + Duration::from_secs(10);
-    while registry.inner().swept.is_none() {
-        assert!(Instant::now() < until, "never swept");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    first_sweep(&registry).await;
     let _place = registry.reserve("t0000000000ff").expect("free");
     let reserved = work::take();
     let mut kept = Kept::new(&registry, 700_016);
