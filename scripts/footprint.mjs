@@ -5,7 +5,16 @@
  * A process belongs to the run if it descends from this one or has the run's mark in its environment. Other work on the
  * machine, such as a second run, is not counted.
  */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -106,6 +115,8 @@ function within(path) {
 export class Footprint {
   #mark = `GATE_RUN=${process.pid}.${Date.now().toString(36)}`;
   #directory = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
+  /** What outlives a run: saved outputs until they are old, as documented, and the state of its programs. */
+  #kept = `agent-bash-${process.getuid?.()}`;
   #state = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'agent-bash');
   #before = { state: existsSync(this.#state), cgroups: new Set(cgroups()) };
   #seen = new Map();
@@ -118,15 +129,16 @@ export class Footprint {
   constructor({ everyMs = TIMES.everyMs, settledMs = TIMES.settledMs, most = {} } = {}) {
     // Some tests run as other users.
     chmodSync(this.#directory, 0o1777);
+    mkdirSync(join(this.#directory, this.#kept), { mode: 0o700 });
     this.#settledMs = settledMs;
     this.#most = { ...MOST, ...most };
     if (linux) this.#timer = setInterval(() => this.#look(), everyMs);
   }
 
-  /** Variables for the programs of the run. */
+  /** Variables for the programs of the run, whose state is not that of the user who runs the tests. */
   get env() {
     const [name, value] = this.#mark.split('=');
-    return { [name]: value, TMPDIR: this.#directory };
+    return { [name]: value, TMPDIR: this.#directory, XDG_STATE_HOME: join(this.#directory, this.#kept, 'state') };
   }
 
   #look() {
@@ -144,9 +156,7 @@ export class Footprint {
     const processes = processesOf(this.#mark)
       .filter(({ state }) => state !== 'Z')
       .map(({ pid }) => `process ${pid}: ${text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 160)}`);
-    // Saved outputs stay there until they are old, as documented.
-    const kept = `agent-bash-${process.getuid()}`;
-    const files = entries(this.#directory).filter((name) => name !== kept);
+    const files = entries(this.#directory).filter((name) => name !== this.#kept);
     const mounts = text('/proc/self/mountinfo')
       .split('\n')
       .map((line) => line.split(' ')[4] ?? '')

@@ -49,8 +49,11 @@ linuxTest('a leftover directory is named with its files', () => {
   ]);
 });
 
-linuxTest('saved outputs may stay', () => {
-  expect(wrongAfter(`mkdirSync(env.TMPDIR + '/agent-bash-' + process.getuid());`).wrong).toEqual([]);
+linuxTest('saved outputs and the state of programs may stay', () => {
+  const { wrong } = wrongAfter(`
+    writeFileSync(env.TMPDIR + '/agent-bash-' + process.getuid() + '/output', '');
+    mkdirSync(env.XDG_STATE_HOME + '/agent-bash', { recursive: true });`);
+  expect(wrong).toEqual([]);
 });
 
 linuxTest('more processes and memory at once than a run may have', () => {
