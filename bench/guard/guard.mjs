@@ -18,6 +18,12 @@ import { PATHS as COMMANDS } from './paths.mjs';
 
 const FIGURES = join(import.meta.dirname, 'figures.json');
 
+/**
+ * Times that a path is measured whose cost is not that of its figure. Where processes race, a command takes more than it
+ * has to now and then, so the least counts.
+ */
+const ROUNDS = 3;
+
 /** Builds the program of the paths without processes. Returns its path. */
 async function buildPure(options) {
   const package_ = ['--package', 'agent-bash-guard'];
@@ -36,6 +42,11 @@ async function measurements({ pure, options }) {
   return [...all, ...Object.keys(COMMANDS).map((name) => [name, () => costOfCommands(name)])];
 }
 
+/** Returns the lower cost in each unit. */
+function least(cost, other = cost) {
+  return Object.fromEntries(Object.entries(cost).map(([unit, count]) => [unit, Math.min(count, other[unit])]));
+}
+
 /** Does all tasks, as many at once as there are processors. */
 async function inTurns(tasks) {
   const left = [...tasks];
@@ -52,13 +63,17 @@ async function inTurns(tasks) {
 export async function guard({ pure = false, only = '', update = false, ...options } = {}) {
   const figures = existsSync(FIGURES) ? JSON.parse(readFileSync(FIGURES, 'utf8')) : {};
   const chosen = (await measurements({ pure, options })).filter(([name]) => name.includes(only));
-  const measured = {};
-  await inTurns(
-    chosen.map(([name, measure]) => async () => {
-      measured[name] = await measure();
-    }),
-  );
   const names = chosen.map(([name]) => name);
+  const measured = {};
+  const isWrong = ([name]) => judge(figures, measured, [name]).wrong.length > 0;
+  for (let round = 0, left = chosen; round < ROUNDS && left.length > 0; round++) {
+    await inTurns(
+      left.map(([name, measure]) => async () => {
+        measured[name] = least(await measure(), measured[name]);
+      }),
+    );
+    left = update ? chosen : chosen.filter(isWrong);
+  }
   if (update) {
     writeFileSync(FIGURES, `${JSON.stringify(updated(figures, measured), null, 2)}\n`);
     return;
