@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use napi_derive::napi;
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::bridge::Bridge;
@@ -28,7 +28,11 @@ const SETTLED: Duration = Duration::from_millis(250);
 pub struct NativeLedger {
     calls: Arc<Calls>,
     reading: Arc<Mutex<Reading>>,
+    ahead: Arc<Mutex<Option<Read>>>,
 }
+
+/// Entries that are being read.
+type Read = JoinHandle<(Batch, Passed)>;
 
 /// How far the ledger was read.
 enum Reading {
@@ -51,22 +55,26 @@ impl NativeLedger {
         let shape = colours.map_or(Shape::Json, |colours| Shape::Row { colours });
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
         let reading = Arc::new(Mutex::new(Reading::Unread(directory, query, shape)));
-        Ok(Self { calls: Arc::clone(&bridge.calls), reading })
+        Ok(Self { calls: Arc::clone(&bridge.calls), reading, ahead: Arc::default() })
     }
 
     /// Reads on; answered by `ledger`. A reader that follows answers once there is an entry, or after `Bridge.abort`.
+    /// While the caller uses these entries, the next ones are read.
     #[napi]
     pub fn next(&self) -> u32 {
         let id = self.calls.number();
         let Some(runtime) = self.calls.started(id, runtime()) else { return id };
         let (give_up, mut given_up) = oneshot::channel();
-        let reading = Arc::clone(&self.reading);
+        let (reading, ahead) = (Arc::clone(&self.reading), Arc::clone(&self.ahead));
         self.calls.call(id, runtime, None, Some(give_up), async move {
             loop {
-                let reading = Arc::clone(&reading);
-                let read = spawn_blocking(move || read(&reading)).await;
+                let begun = ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let read = begun.unwrap_or_else(|| begin(&reading)).await;
                 let Ok((batch, passed)) = read else { return Error::spawn("the ledger was not read", "").into() };
                 if !batch.text.is_empty() || batch.is_over {
+                    if !batch.is_over {
+                        *ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(begin(&reading));
+                    }
                     return NativeEvent::Ledger { batch: NativeLedgerBatch::of(batch, &passed) };
                 }
                 if batch.waits {
@@ -81,6 +89,11 @@ impl NativeLedger {
         });
         id
     }
+}
+
+fn begin(reading: &Arc<Mutex<Reading>>) -> Read {
+    let reading = Arc::clone(reading);
+    spawn_blocking(move || read(&reading))
 }
 
 fn read(reading: &Mutex<Reading>) -> (Batch, Passed) {
