@@ -199,6 +199,13 @@ describe.runIf(process.platform === 'linux')('files', () => {
     expect(stdout).not.toMatch(/secret|key/);
   });
 
+  test('a lease, for which programs outside would wait, is refused', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'file'), '');
+    const lease = 'import fcntl; fcntl.fcntl(os.open("file", os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK)';
+    expect((await run(cwd, errno(lease))).stdout).toBe('EACCES\n');
+  });
+
   test.runIf(isRoot)('a file of mode 000 stays as it is for root', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'closed'), 'x', { mode: 0 });

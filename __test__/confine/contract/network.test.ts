@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSocketServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { BackgroundRegistry, type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { folder, until } from '../../support/index.ts';
+import { withoutNamespaces } from '../support/held.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
   bash(command, { cwd, confine, timeoutMs: 20_000, ...options });
@@ -157,5 +161,22 @@ c = socket.socket(socket.AF_UNIX); c.connect(${path}); c.send(b"x"); print(s.acc
     const tmp = '__import__("tempfile").gettempdir() + "/sock"';
     const { stdout } = await run(folder(), `${echo('"sock"')}; ${echo(tmp)}; mkdir d; ${echo('"d/sock"')}`);
     expect(stdout).toBe('x\nx\nx\n');
+  });
+
+  test('a hidden socket is not reached, in a write root either', async () => {
+    const cwd = folder();
+    const path = join(cwd, 'keys', 'agent');
+    mkdirSync(join(cwd, 'keys'));
+    const agent = createSocketServer((socket) => socket.end('secret')).listen(path);
+    await once(agent, 'listening');
+    onTestFinished(() => void agent.close());
+    const connect = `python3 -c '
+import socket
+s = socket.socket(socket.AF_UNIX); s.connect("keys/agent"); print(s.recv(9).decode())'`;
+    expect((await run(cwd, connect)).stdout).toBe('secret\n');
+    const { stdout, confinement } = await run(cwd, connect, { hide: [join(cwd, 'keys')] });
+    expect(stdout).toBe('');
+    if (withoutNamespaces)
+      expect(confinement?.denied).toEqual([expect.objectContaining({ kind: 'network', target: path })]);
   });
 });

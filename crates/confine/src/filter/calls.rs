@@ -17,6 +17,8 @@ use sys::Call;
 
 /// `EPERM`
 const EPERM: u16 = 1;
+/// `EACCES`
+const EACCES: u16 = 13;
 /// `EBUSY`
 const EBUSY: u16 = 16;
 /// `ENOSYS`
@@ -179,6 +181,9 @@ pub const SET_GROUP: u32 = 0o2000;
 /// Both bits.
 pub const PRIVILEGED: u32 = SET_USER | SET_GROUP;
 
+/// `F_SETLEASE`. Whoever opens the file, also outside, would wait until the lease is given back.
+pub const LEASE: Case = Case(&[Is(1, 1024)], Refuse(EACCES));
+
 const AT_CURRENT: Rule = &[Case(&[AtCurrent], Ask)];
 
 /// All namespaces; `CLONE_NEWTIME` lies among the bits of the exit signal of `clone`.
@@ -310,6 +315,7 @@ const PROCESSES: &[Entry] = &[
         29,
         &[Case(&[Is(1, 0x5412)], Deny), Case(&[Is(1, 0x541c)], Deny), Case(&[Is(1, 0x5423)], Deny)],
     ),
+    refused("fcntl", 72, 25, &[LEASE]),
     // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses with the same error.
     refused("seccomp", 317, 277, &[Case(&[Is(0, 1), Bits(1, 8)], Refuse(EBUSY))]),
     refused(

@@ -4,7 +4,7 @@
 //! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
 //! descriptor that the listener has opened, so they are free.
 
-use super::calls::{ABSENT, ASK, Entry, NONE, Question, SET_GROUP, socket};
+use super::calls::{ABSENT, ASK, Entry, LEASE, NONE, Question, SET_GROUP, socket};
 use super::rule::{Action, Case, Rule, Test};
 use Action::{Allow, Ask, Deny, Refuse};
 use Test::{Always, Bits, Is, Masked, Null};
@@ -49,7 +49,7 @@ const IOCTL: Rule = &[
 ];
 
 /// `F_SETOWN` and `F_SETOWN_EX`, by which the kernel sends signals.
-const FCNTL: Rule = &[Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refuse(EPERM))];
+const FCNTL: Rule = &[LEASE, Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refuse(EPERM))];
 
 /// `PR_SET_DUMPABLE`: the call returns success and does nothing, because the listener reads its callers' memory.
 /// `PR_SCHED_CORE`, which takes a pid, is unknown.
@@ -84,7 +84,6 @@ const fn entry(name: &'static str, x86: u32, arm: u32, question: Question) -> En
 
 /// Calls that are decided here alone.
 pub const MORE: &[Entry] = &[
-    entry("fcntl", 72, 25, Question::Denied),
     entry("prctl", 157, 167, Question::Denied),
     entry("inotify_add_watch", 254, 27, Question::Watch),
     // Acts of the listener would not obey a domain that a program makes for itself.

@@ -40,6 +40,7 @@ const TABLE: &[(&str, [u64; 6], End)] = &[
     ("ioctl", [0, 0x4004_9409, 1, 0, 0, 0], Allow),
     ("ioctl", [0, 0x5000_940e, 1, 0, 0, 0], Errno(1)),
     ("fcntl", [0, 1, 0, 0, 0, 0], Allow),
+    ("fcntl", [0, 1024, 1, 0, 0, 0], Errno(13)),
     ("fcntl", [0, 8, 1, 0, 0, 0], Errno(1)),
     ("fcntl", [0, 15, 1, 0, 0, 0], Errno(1)),
     ("prctl", [15, 1, 0, 0, 0, 0], Allow),

@@ -20,6 +20,8 @@ pub(super) struct Paths {
     /// Paths below which files of the host may be changed, apart from kernel files.
     host: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
+    /// Directories of the world alone, which lie below a hidden one.
+    own: Vec<PathBuf>,
 }
 
 impl Paths {
@@ -35,14 +37,14 @@ impl Paths {
         let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
         let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
         let writable = policy.write.iter().chain(caches).cloned().chain(others).collect();
-        Self { writable, sockets, host, hidden: policy.hide.clone() }
+        Self { writable, sockets, host, hidden: policy.hide.clone(), own: Vec::new() }
     }
 
     /// Adds private directories, in which files may be changed and sockets reached.
     pub fn add<'a>(&mut self, directories: impl Iterator<Item = &'a Path>) {
         for directory in directories {
             self.writable.push(directory.to_owned());
-            self.sockets.push(directory.to_owned());
+            self.own.push(directory.to_owned());
         }
     }
 
@@ -58,7 +60,7 @@ impl Paths {
 
     /// Returns whether the socket at a path may be reached.
     pub fn may_reach(&self, path: &Path) -> bool {
-        below(&self.sockets, path)
+        below(&self.own, path) || (below(&self.sockets, path) && !below(&self.hidden, path))
     }
 
     /// Returns the smallest grant that allows a change.
