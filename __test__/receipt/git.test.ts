@@ -53,6 +53,21 @@ linuxTest('what a program did in another repository is told as not known', async
   expect(receipt).toMatchObject({ state: 'partial', why: expect.stringContaining(site.path('p')), git: [] });
 });
 
+linuxTest('files of a repository that would hold a reader up are told as not known', async () => {
+  for (const file of ['index', 'packed-refs']) {
+    for (const make of ['mkfifo', 'ln -s /dev/zero', 'truncate -s 1T']) {
+      for (const receipt of ['exact', 'watch'] as const) {
+        const site = await withRepository();
+        const run = (command: string) => bash(command, { cwd: site.path('p'), safety: 'off', receipt, env: GIT });
+        await run('true');
+        const result = await run(`cd .git; rm -f ${file}; ${make} ${file}`);
+        expect(result.receipt?.state, `${make} ${file}`).not.toBe('known');
+        expect(result.receipt?.why, `${make} ${file}`).toContain('cannot be read');
+      }
+    }
+  }
+});
+
 linuxTest('a linked work tree is known, and so is the main one beside it', async () => {
   const site = new Site();
   await site.prepare('git init -qb main m; cd m; echo 1 >a; git add .; git commit -qm one; git worktree add -q ../w');

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{OFlag, openat};
@@ -127,8 +127,7 @@ pub fn files(directory: &Path) -> Vec<(Day, Metadata)> {
 /// # Errors
 /// If it is gone, or no regular file of this user.
 pub fn open_to_read(directory: &Path, day: &Day) -> io::Result<File> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    let file = File::options().read(true).custom_flags(flags).open(directory.join(day.file()))?;
+    let file = sys::open_regular(&directory.join(day.file()), File::options().read(true))?;
     if is_readable(&file.metadata()?) { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -219,8 +219,7 @@ fn attributes(path: &Path) -> io::Result<Vec<Attribute>> {
 /// # Errors
 /// If it cannot be opened, or is something else.
 pub fn open(path: &Path) -> io::Result<fs::File> {
-    let file = fs::File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    sys::open_regular(path, fs::File::options().read(true))
 }
 
 /// The largest file that is hashed, bytes. A command waits for the end of its record, and a sparse file may claim any

@@ -167,12 +167,12 @@ impl Store {
 
     /// Opens an existing log to continue it.
     pub fn append_log(&self, id: &str) -> io::Result<File> {
-        File::options().read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(self.log_path(id))
+        sys::open_regular(&self.log_path(id), File::options().read(true).append(true))
     }
 
     /// Opens a log for reading.
     pub fn open_log(&self, id: &str) -> io::Result<File> {
-        File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.log_path(id))
+        sys::open_regular(&self.log_path(id), File::options().read(true))
     }
 
     /// Replaces a task's state file atomically. The mark of a task that runs is there before the file says so.
@@ -252,7 +252,7 @@ impl Store {
     }
 
     fn read_state(id: &str, path: &Path) -> Result<Option<Task>, StateError> {
-        let file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path) {
+        let file = match sys::open_regular(path, File::options().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -343,13 +343,9 @@ impl Store {
     /// task that runs elsewhere stays as it is: its shim may live, and its lock need not be seen from here.
     pub fn settle(&self, id: &str) -> Result<Option<Task>, StoreError> {
         let failed = |source| StoreError::Folder { path: self.path.clone(), source };
-        let lock = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(self.path.join(LOCK))
-            .map_err(failed)?;
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = sys::open_regular(&self.path.join(LOCK), &mut options).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let Some(mut task) = self.read(id)? else { return Ok(None) };
         let Some(loss) = task.loss() else { return Ok(Some(task)) };

@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::repository::LARGEST;
+
 /// The state of an index. Two indexes are compared by `entries` alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Index {
@@ -27,7 +29,8 @@ pub struct Entries {
 }
 
 impl Index {
-    /// Reads an index, unless the file is unchanged since `known`. `None`: the form of the file is unknown.
+    /// Reads an index, unless the file is unchanged since `known`. `None`: the file cannot be read, or its form is
+    /// unknown.
     pub fn read(path: &Path, id_length: usize, known: Option<Self>) -> Option<Self> {
         let Ok(metadata) = fs::metadata(path) else { return Some(Self::default()) };
         let time = (metadata.mtime(), metadata.mtime_nsec());
@@ -35,7 +38,7 @@ impl Index {
         if let Some(known) = known.filter(|known| known.file == file) {
             return Some(known);
         }
-        let entries = Reader::new(&fs::read(path).ok()?, id_length)?.entries()?;
+        let entries = Reader::new(&sys::read_regular(path, LARGEST).ok()?, id_length)?.entries()?;
         Some(Self { entries, file })
     }
 }

@@ -1,11 +1,13 @@
 //! References: HEAD, loose files and packed references.
 
-use std::fs;
+use std::{fs, io};
 
 use memchr::memmem;
 
-use super::repository::{Repository, short_file};
+use super::repository::{LARGEST, Repository, short_file};
 
+/// The file of packed references.
+const PACKED: &str = "packed-refs";
 /// The longest chain of references that is followed.
 const DEPTH: usize = 5;
 
@@ -62,9 +64,19 @@ fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Returns whether all references can be read.
+pub fn are_readable(repository: &Repository) -> bool {
+    let packed = fs::metadata(repository.common.join(PACKED));
+    let is_readable = packed.map_or_else(
+        |error| error.kind() == io::ErrorKind::NotFound,
+        |metadata| metadata.is_file() && metadata.len() <= LARGEST,
+    );
+    is_readable && !repository.has_reftables()
+}
+
 /// Finds a reference among the packed references.
 fn packed(repository: &Repository, name: &str) -> Option<String> {
-    let text = fs::read(repository.common.join("packed-refs")).ok()?;
+    let text = sys::read_regular(&repository.common.join(PACKED), LARGEST).ok()?;
     let ending = format!(" {name}");
     let is_end = |at: usize| text.get(at).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
     let at = memmem::find_iter(&text, &ending).find(|at| is_end(at + ending.len()))?;

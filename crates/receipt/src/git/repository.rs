@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Directories that hold objects and logs, which no receipt mentions.
 const LEFT_OUT: [&str; 3] = ["objects", "lfs", "logs"];
+/// Bytes of the largest file of a repository that is read.
+pub(super) const LARGEST: u64 = 256 << 20;
 /// Size limit of a file that only names a directory.
 const POINTER: u64 = 64 * 1024;
 
@@ -97,6 +99,5 @@ fn tidy(path: &Path) -> PathBuf {
 
 /// Reads a file of one line.
 pub(super) fn short_file(path: &Path) -> Option<Vec<u8>> {
-    let is_short = fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= POINTER);
-    if is_short { fs::read(path).ok() } else { None }
+    sys::read_regular(path, POINTER).ok()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::index::{Entries, Index};
 use super::references;
-use super::repository::{Repository, short_file};
+use super::repository::{LARGEST, Repository, short_file};
 use crate::{GitChange, GitState};
 
 /// The most directories of a repository that are read.
@@ -25,7 +25,8 @@ pub struct Snapshot {
     state: Option<GitState>,
     /// A hash of all other files, by their names, numbers, sizes and times.
     rest: u64,
-    has_reftables: bool,
+    /// Whether the references can be read.
+    has_references: bool,
 }
 
 /// The result of comparing two snapshots.
@@ -33,8 +34,8 @@ pub struct Snapshot {
 pub struct Compared {
     /// The changes.
     pub change: GitChange,
-    /// Whether the references cannot be read, so that HEAD is unknown.
-    pub is_unknown: bool,
+    /// Why the references, and so HEAD, are unknown.
+    pub unknown: Option<String>,
     /// Why the index may be unchanged though it is reported as changed.
     pub doubt: Option<String>,
 }
@@ -58,7 +59,7 @@ impl Snapshot {
             stash: stash(repository),
             state: state(&repository.own),
             rest: 0,
-            has_reftables: repository.has_reftables(),
+            has_references: references::are_readable(repository),
         }
     }
 }
@@ -76,8 +77,8 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     let index = old != new && (old, new) != (None, None);
     let is_readable = old.is_some() && new.is_some();
     let of = |snapshot: Option<&Snapshot>| {
-        let Snapshot { head, stash, state, rest, has_reftables, .. } = snapshot?;
-        Some((head.clone(), stash.clone(), *state, *rest, *has_reftables))
+        let Snapshot { head, stash, state, rest, has_references, .. } = snapshot?;
+        Some((head.clone(), stash.clone(), *state, *rest, *has_references))
     };
     let (was, is) = (of(before), of(after));
     if was == is && !index && is_readable && !is_touched {
@@ -88,11 +89,10 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     }
     let value = |at: usize| [before, after].map(|snapshot| snapshot.and_then(|snapshot| snapshot.head[at].clone()));
     let stash = |snapshot: Option<&Snapshot>| snapshot.and_then(|snapshot| snapshot.stash.clone());
-    let has_reftables = |snapshot: Option<&Snapshot>| snapshot.is_some_and(|snapshot| snapshot.has_reftables);
     let is_inexact = [old, new].iter().flatten().any(|entries| entries.is_inexact);
     let name = top.display();
     let doubt = if !is_readable {
-        Some(format!("the index of {name} has an unknown form"))
+        Some(format!("the index of {name} cannot be read"))
     } else if index && is_inexact {
         Some(format!("the index of {name} is split or sparse, and may hold the same entries as before"))
     } else {
@@ -106,7 +106,10 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
         stash: stash(before) != stash(after),
         state: after.and_then(|after| after.state),
     };
-    Some(Compared { change, is_unknown: has_reftables(before) || has_reftables(after), doubt })
+    let is_unknown = [before, after].into_iter().flatten().any(|snapshot| !snapshot.has_references);
+    let unknown = is_unknown
+        .then(|| format!("the references of {name} cannot be read: they are in reftables, or no regular file"));
+    Some(Compared { change, unknown, doubt })
 }
 
 /// Returns whether ids are SHA-256 ids.
@@ -119,7 +122,7 @@ fn has_long_ids(repository: &Repository) -> bool {
 
 fn stash(repository: &Repository) -> Option<(String, u64)> {
     let last = references::id(repository, "refs/stash")?;
-    let log = fs::read(repository.common.join("logs/refs/stash")).unwrap_or_default();
+    let log = sys::read_regular(&repository.common.join("logs/refs/stash"), LARGEST).unwrap_or_default();
     let mut hasher = DefaultHasher::new();
     log.hash(&mut hasher);
     Some((last, hasher.finish()))

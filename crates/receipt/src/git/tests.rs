@@ -174,5 +174,27 @@ fn forms_of_repositories() {
     let before = read(&tables);
     run(&tables, "echo 1 >a; git add a; git commit -qm one");
     let compared = compare(&tables, before.as_ref(), read(&tables).as_ref(), false).expect("a change");
-    assert_eq!(compared.is_unknown, tables.join(".git/reftable").exists());
+    assert_eq!(compared.unknown.is_some(), tables.join(".git/reftable").exists());
+}
+
+#[test]
+fn files_that_would_hold_a_reader_up_are_not_read() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let top = directory.path();
+    run(top, SETUP);
+    let whole = read(top);
+    let script = |name: &str, script: &str| run(top, &format!("cd .git; rm -f {name}; {script}"));
+    for make in ["mkfifo index", "ln -s /dev/zero index", "truncate -s 1T index"] {
+        script("index", make);
+        let compared = compare(top, whole.as_ref(), read(top).as_ref(), false).expect("changed");
+        assert!(
+            compared.change.index && compared.doubt.is_some_and(|doubt| doubt.contains("cannot be read")),
+            "{make}"
+        );
+    }
+    script("index", "git -C .. reset -q");
+    for make in ["mkfifo packed-refs", "ln -s /dev/zero packed-refs", "truncate -s 1T packed-refs"] {
+        script("packed-refs", make);
+        assert!(compare(top, whole.as_ref(), read(top).as_ref(), false).expect("changed").unknown.is_some(), "{make}");
+    }
 }

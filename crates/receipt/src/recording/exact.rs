@@ -167,12 +167,8 @@ impl Exact {
             let before = known.and_then(|known| known.snapshot.as_deref());
             let after = now.map(|now| snapshot_of(&top, &now));
             let Some(compared) = compare(&top, before, after.as_deref(), is_touched) else { continue };
-            if compared.is_unknown {
-                let why = format!("{} keeps its references in reftables, which are not read", top.display());
+            for why in [compared.unknown, compared.doubt].into_iter().flatten() {
                 receipt.lower(Completeness::Partial, why);
-            }
-            if let Some(doubt) = compared.doubt {
-                receipt.lower(Completeness::Partial, doubt);
             }
             receipt.git.push(compared.change);
         }

@@ -81,10 +81,7 @@ impl Repositories {
         for top in tops {
             let (before, after) = (before.get(top).map(|it| &**it), after.get(top).map(|it| &**it));
             let Some(compared) = compare(top, before, after, false) else { continue };
-            if compared.is_unknown {
-                let why = format!("{} keeps its references in reftables, which are not read", top.display());
-                unknown.push((Completeness::Unknown, why));
-            }
+            unknown.extend(compared.unknown.map(|why| (Completeness::Unknown, why)));
             unknown.extend(compared.doubt.map(|doubt| (Completeness::Partial, doubt)));
             changes.push(compared.change);
         }

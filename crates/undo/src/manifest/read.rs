@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::frames::Frames;
@@ -66,8 +65,7 @@ fn open(path: &Path) -> Result<(Frames<BufReader<File>>, Header), ReadError> {
     #[cfg(test)]
     crate::work::add(crate::work::Work::Manifest);
     let failed = |source| ReadError::System { path: path.to_owned(), source };
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
+    let file = sys::open_regular(path, File::options().read(true)).map_err(failed)?;
     let mut from = BufReader::with_capacity(128 * 1024, file);
     let mut magic = [0; MAGIC.len()];
     let begins = from.read_exact(&mut magic).is_ok() && magic == MAGIC;
