@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
 };
@@ -55,15 +55,21 @@ pub fn set_cloexec(fd: &impl AsFd) -> io::Result<()> {
 
 /// Lets reads and writes on this end return `WouldBlock` at once. The other end keeps its own mode.
 pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
-    let flags = OFlag::from_bits_truncate(fcntl(fd.as_fd(), FcntlArg::F_GETFL)?);
-    fcntl(fd.as_fd(), FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-    Ok(())
+    set_waiting(fd, false)
 }
 
 /// Makes calls on a descriptor wait again.
 pub fn set_blocking(fd: &impl AsFd) -> io::Result<()> {
-    let flags = OFlag::from_bits_truncate(fcntl(fd.as_fd(), FcntlArg::F_GETFL)?);
-    fcntl(fd.as_fd(), FcntlArg::F_SETFL(flags - OFlag::O_NONBLOCK))?;
+    set_waiting(fd, true)
+}
+
+/// Sets whether calls wait, in one system call where `fcntl` takes two.
+fn set_waiting(fd: &impl AsFd, wait: bool) -> io::Result<()> {
+    let value = libc::c_int::from(!wait);
+    // SAFETY: the kernel reads one number.
+    if unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::FIONBIO, &raw const value) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
     Ok(())
 }
 
