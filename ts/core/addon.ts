@@ -42,21 +42,25 @@ export function loadAddon(): unknown {
 
 function* candidates(): Generator<Candidate> {
   const names = platformNames();
-  const files = (directory: string) => names.map((name) => join(directory, fileOf(name))).filter(existsSync);
+  const files = (directory: string) =>
+    likelierFirst(names.map((name) => join(directory, fileOf(name))).filter(existsSync));
   for (const file of hasPackage() ? files(join(dirname(__filename), '..')) : []) yield { file, owner: null };
   for (const require of requires()) yield* packages(require, names);
   for (const file of files(dirname(process.execPath))) yield { file, owner: null };
 }
 
-/** The names of this platform, the likelier one first: a Linux may have either C library. */
+/** The names of this platform: a Linux may have either C library. */
 function platformNames(): string[] {
   const { platform, arch } = process;
-  if (platform !== 'linux') return [`${platform}-${arch}`];
-  const names = [`linux-${arch}-gnu`, `linux-${arch}-musl`];
-  return glibc() === null ? names.reverse() : names;
+  return platform === 'linux' ? [`linux-${arch}-gnu`, `linux-${arch}-musl`] : [`${platform}-${arch}`];
 }
 
-/** The version of the C library, if it is glibc. */
+/** Returns what was found for the names of this platform, that of its C library first. */
+function likelierFirst<T>(found: T[]): T[] {
+  return found.length > 1 && glibc() === null ? found.reverse() : found;
+}
+
+/** The version of the C library, if it is glibc. Takes some milliseconds. */
 function glibc(): string | null {
   const { header } = (attempt(() => process.report.getReport()) ?? {}) as { header?: { glibcVersionRuntime?: string } };
   return header?.glibcVersionRuntime ?? null;
@@ -78,11 +82,12 @@ function requiresFrom(place: () => string | null | undefined): NodeJS.Require[] 
 }
 
 function packages(require: NodeJS.Require, names: string[]): Candidate[] {
-  return names.flatMap((name) => {
+  const found = names.flatMap((name) => {
     const manifest = attempt(() => require.resolve(`agent-bash-${name}/package.json`));
     const owner = manifest && attempt(() => require(manifest) as { name: string; version: string });
     return owner ? [{ file: join(dirname(manifest), fileOf(name)), owner }] : [];
   });
+  return likelierFirst(found);
 }
 
 /** Loads a file. Throws an error that says why it cannot be loaded. */
@@ -126,7 +131,7 @@ function missing(others: string[]): BashError {
         'or name the file in AGENT_BASH_ADDON.',
     );
   }
-  const names = platformNames().map((name) => `agent-bash-${name}`);
+  const names = likelierFirst(platformNames()).map((name) => `agent-bash-${name}`);
   return failure(
     `agent-bash found no addon for ${platform} ${arch}: no package ${names.join(' or ')} is installed beside it. ` +
       'Install it again with optional dependencies (npm install --include=optional). ' +
