@@ -3,6 +3,8 @@
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 * 1024;
+/// The longest first line that a server reads, in bytes: 64 KiB, of Python's http.server.
+const LONGEST_LINE: usize = 64 * 1024 + 1;
 /// The most digits of a length: far less than the number type could hold.
 const DIGITS: usize = 15;
 /// The beginning of an answer that agrees to another protocol.
@@ -40,6 +42,8 @@ pub(super) struct Requests {
     upgrade: Option<bool>,
     /// The first bytes of the server.
     served: Vec<u8>,
+    /// The first line of a body that the server may take for the next request, as far as it was read.
+    suspect: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,13 +111,13 @@ impl Requests {
     /// Begins after the first line, which was passed on already except for its last byte.
     pub fn after(line: Vec<u8>) -> Self {
         let sent = line.len() - 1;
-        Self { state: BodyState::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new() }
+        Self { state: BodyState::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new(), suspect: None }
     }
 
     /// Returns whether all of the input belongs to a body, and counts it.
     pub fn skip(&mut self, input: &[u8]) -> bool {
         let (BodyState::Body(left) | BodyState::Chunk(left)) = &mut self.state else { return false };
-        let skips = *left > input.len() as u64;
+        let skips = self.suspect.is_none() && *left > input.len() as u64;
         if skips {
             *left -= input.len() as u64;
         }
@@ -122,7 +126,7 @@ impl Requests {
 
     /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
-        self.head.len()
+        self.head.len() + self.suspect.as_ref().map_or(0, Vec::len)
     }
 
     /// Reads the server's answer. Returns whether kept bytes may now be passed on.
@@ -155,6 +159,7 @@ impl Requests {
                     let left = left - taken as u64;
                     let body = matches!(self.state, BodyState::Body(_));
                     self.state = if body { BodyState::Body(left) } else { BodyState::Chunk(left) };
+                    self.suspect(&input[..taken])?;
                     out.extend_from_slice(&input[..taken]);
                     taken
                 }
@@ -172,6 +177,22 @@ impl Requests {
                 state => state,
             };
         }
+    }
+
+    /// Reads the first line of a body that may be a request.
+    fn suspect(&mut self, body: &[u8]) -> Result<(), Fault> {
+        let Some(mut line) = self.suspect.take() else { return Ok(()) };
+        for byte in body {
+            line.push(*byte);
+            match byte {
+                b'\n' if line.iter().all(is_blank) => line.clear(),
+                b'\n' => return if is_request_line(&line) { Err(Fault::Malformed) } else { Ok(()) },
+                _ if line.len() > LONGEST_LINE => return Ok(()),
+                _ => {}
+            }
+        }
+        self.suspect = Some(line);
+        Ok(())
     }
 
     fn feed_asked(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
@@ -218,6 +239,7 @@ impl Requests {
             self.upgrade = head.upgrade;
         }
         self.state = head.body;
+        self.suspect = head.may_be_ignored.then(Vec::new);
         Ok(end - before)
     }
 }
@@ -242,18 +264,38 @@ struct Head {
     hosts: Vec<String>,
     /// The state after the head.
     body: BodyState,
+    /// Whether a server may read no body, and take it for the next request.
+    may_be_ignored: bool,
     /// `None`: no other protocol is asked for. `true`: HTTP/2 is.
     upgrade: Option<bool>,
 }
 
-/// Returns whether a server may take a line for the first line of a request, of any version. A line of the oldest
-/// version names no version, and names a host only in its target.
+/// Returns whether a server may take a line for the first line of a request, of any version. Servers read headers also
+/// after a line of the oldest version, which names none, and llhttp after one of RTSP or ICE.
 pub(super) fn is_request_line(line: &[u8]) -> bool {
-    let version = |at: &[u8]| at[..5].eq_ignore_ascii_case(b"HTTP/") && at[5].is_ascii_digit();
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(1);
-    let target = words.next().unwrap_or_default();
-    let names_host = words.next().is_none() && target.windows(3).any(|part| part == b"://");
-    names_host || line.windows(6).any(version)
+    let is_http = |at: &[u8]| at[..5].eq_ignore_ascii_case(b"HTTP/") && at[5].is_ascii_digit();
+    let words: Vec<&[u8]> = line.split(is_blank).filter(|word| !word.is_empty()).collect();
+    let is_oldest = |method: &[u8], target: &[u8]| {
+        let is_method = method.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'-');
+        let is_target = method == b"GET" || matches!(target[0], b'/' | b'*');
+        target.windows(3).any(|part| part == b"://") || is_method && is_target
+    };
+    let is_other = |version: &[u8]| {
+        let mut parts = version.splitn(2, |byte| *byte == b'/');
+        let (name, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        name.len() > 1 && name.iter().all(u8::is_ascii_alphabetic) && number.first().is_some_and(u8::is_ascii_digit)
+    };
+    let is_request = match words[..] {
+        [method, target] => is_oldest(method, target),
+        [_, _, version] => is_other(version),
+        _ => false,
+    };
+    is_request || line.windows(6).any(is_http)
+}
+
+/// Returns whether a server may take a byte for a blank of a first line. Python's http.server takes those of Latin-1.
+pub(super) fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | 0x1C..=b' ' | 0x85 | 0xA0)
 }
 
 /// Returns whether a byte may be part of a method or of a header's name.
@@ -275,7 +317,8 @@ fn parse(head: &[u8]) -> Option<Head> {
     }
     let recent = match version {
         "HTTP/1.1" => true,
-        "HTTP/1.0" => false,
+        // The target of RTSP names the host. Servers that take it for HTTP read a header, too.
+        "HTTP/1.0" | "RTSP/1.0" => false,
         _ => return None,
     };
     let mut hosts: Vec<String> = match target {
@@ -312,7 +355,8 @@ fn parse(head: &[u8]) -> Option<Head> {
         (None, true) => CHUNK_SIZE,
         (length, false) => BodyState::Body(length.unwrap_or(0)),
     };
-    Some(Head { hosts, body, upgrade })
+    let may_be_ignored = !matches!(method, "POST" | "PUT" | "PATCH") && matches!(body, BodyState::Body(1..));
+    Some(Head { hosts, body, may_be_ignored, upgrade })
 }
 
 fn number(value: &str) -> Option<u64> {

@@ -59,6 +59,57 @@ fn requests_for_another_host_are_refused() {
 }
 
 #[test]
+fn requests_that_only_some_servers_read_are_refused() {
+    let lines: [&[u8]; 13] = [
+        b"GET /a",
+        b"GET /a ",
+        b"GET a",
+        b"OPTIONS *",
+        b"M-SEARCH /a",
+        b"GET / RTSP/1.0",
+        b"DESCRIBE http://a.test/ RTSP/1.0",
+        b"SOURCE /a ICE/1.0",
+        b"\x0bGET /a HTTP/1.1",
+        b"\x1cGET\x0b/a\x1fHTTP/1.1",
+        b"\x85GET /a HTTP/1.1",
+        b"\xa0GET /a HTTP/1.1",
+        b"GET\x85/a\xa0HTTP/1.1",
+    ];
+    for line in lines {
+        for end in ["\n", "\r\n"] {
+            let stream = [line, end.as_bytes(), b"Host: evil.test\r\n\r\n"].concat();
+            assert!(pass(&mut named(false), &stream).is_err(), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_body_that_a_server_may_take_for_a_request_is_refused() {
+    let request = |method: &str, body: &str| {
+        format!("{method} / HTTP/1.1\r\nHost: a.test\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    };
+    let smuggled = "\r\nGET / HTTP/1.1\r\nHost: evil.test\r\n\r\n";
+    for method in ["GET", "HEAD", "DELETE", "OPTIONS"] {
+        let stream = request(method, smuggled);
+        assert_eq!(refused(&stream), None, "{method}");
+        let mut inspector = named(false);
+        let parts: Vec<_> = stream.bytes().map(|byte| pass(&mut inspector, &[byte])).collect();
+        assert!(parts.iter().any(Result::is_err), "{method}");
+        let harmless = request(method, "{\"query\": {}}\n");
+        assert!(pass(&mut named(false), harmless.repeat(2).as_bytes()).is_ok(), "{method}");
+    }
+    assert!(pass(&mut named(false), request("POST", smuggled).as_bytes()).is_ok());
+}
+
+#[test]
+fn the_first_lines_of_other_protocols_pass() {
+    for line in ["USER ann", "EHLO a.test", "a1 LOGIN ann secret", "SET key value", "get key", "STATS", "CWD pub/a"] {
+        let stream = format!("{line}\r\nmore\r\n");
+        assert_eq!(pass(&mut named(false), stream.as_bytes()), Ok(stream.into_bytes()), "{line}");
+    }
+}
+
+#[test]
 fn requests_that_can_be_read_in_two_ways_are_refused() {
     for head in [
         "GET / HTTP/1.1\r\n\r\n",
@@ -108,8 +159,13 @@ fn long_methods_are_methods() {
 
 #[test]
 fn other_text_passes() {
-    for text in ["OPTIONS rtsp://a.test/ RTSP/1.0\r\n", "{\"id\": 1}\n", "get key\r\n", "EHLO a.test\r\n", "+PONG\r\n"]
-    {
+    for text in [
+        "OPTIONS rtsp://a.test/ RTSP/1.0\r\nCSeq: 1\r\n\r\n",
+        "{\"id\": 1}\n",
+        "get key\r\n",
+        "EHLO a.test\r\n",
+        "+PONG\r\n",
+    ] {
         assert_eq!(pass(&mut named(false), text.as_bytes()), Ok(text.as_bytes().to_vec()));
     }
 }

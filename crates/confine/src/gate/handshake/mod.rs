@@ -260,7 +260,7 @@ impl Line {
     /// Reads more of the line. Returns the next state, if it is known, and the number of bytes that belong to the line.
     fn read(&mut self, input: &[u8], dialled: &Dialled) -> Result<(Option<State>, usize), Mismatch> {
         for (at, byte) in input.iter().enumerate() {
-            let space = byte.is_ascii_whitespace();
+            let space = http::is_blank(byte);
             if !self.begun && !space {
                 // After an empty line, this byte begins a preface of proxies.
                 if *byte == 0 && !self.text.is_empty() {
