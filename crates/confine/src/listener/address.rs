@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use nix::errno::Errno;
 
 use super::asked::Asked;
-use super::caller::read_bytes;
 
 /// The longest address that the kernel takes.
 const LONGEST: usize = 128;
@@ -20,12 +19,12 @@ pub(super) struct Address(Vec<u8>);
 
 impl Address {
     /// Copies the address and the length of these arguments.
-    pub fn read(asked: &Asked<'_>, at: usize, length: usize) -> Result<Self, Errno> {
+    pub fn read(asked: &mut Asked<'_>, at: usize, length: usize) -> Result<Self, Errno> {
         let length = asked.unsigned(length) as usize;
         if length > LONGEST {
             return Err(Errno::EINVAL);
         }
-        read_bytes(asked.call.thread, asked.call.args[at], length).map(Self)
+        asked.bytes(at, length).map(Self)
     }
 
     fn family(&self) -> u16 {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 
 use super::beside::Beside;
-use super::caller::{Caller, Callers, read_text};
+use super::caller::{Caller, Callers};
 use super::guards::Names;
 use super::links::{link_of, path_of};
 use super::perform::{self, Bounds};
@@ -64,8 +64,13 @@ impl Asked<'_> {
     }
 
     /// Copies a string of the caller. Checks and later steps must use this same copy.
-    pub fn text(&self, at: usize) -> Result<CString, Errno> {
-        read_text(self.call.thread, self.call.args[at])
+    pub fn text(&mut self, at: usize) -> Result<CString, Errno> {
+        self.shared.callers.text(self.call.thread, self.call.args[at])
+    }
+
+    /// Copies this many bytes of the caller, as [`Self::text`] does.
+    pub fn bytes(&mut self, at: usize, count: usize) -> Result<Vec<u8>, Errno> {
+        self.shared.callers.bytes(self.call.thread, self.call.args[at], count)
     }
 
     /// Returns the place of a path in argument `at`, relative to a descriptor of the caller.
@@ -77,17 +82,26 @@ impl Asked<'_> {
     /// Returns the place of a path that was copied.
     pub fn place_of(&mut self, descriptor: i32, path: CString) -> Result<Place, Errno> {
         let Shared { bounds, callers, .. } = &mut *self.shared;
-        let caller = callers.get(self.call.thread)?;
+        let thread = self.call.thread;
+        let is_relative = !matches!(path.to_bytes(), [] | [b'/', ..]);
+        if is_relative && let Some(base) = callers.base(thread, descriptor) {
+            return Ok(Place::Path(Base::Directory(base), path));
+        }
         match bounds {
-            Some(bounds) => perform::place(caller, self.call.thread, (descriptor, path), bounds.held()),
-            None => Place::of(caller, descriptor, path),
+            Some(bounds) => perform::place(callers, thread, (descriptor, path), bounds.held()),
+            None if is_relative => {
+                let base = callers.get(thread)?.beginning(descriptor)?;
+                Ok(Place::Path(Base::Directory(callers.remember_base(base)), path))
+            }
+            None => Place::of(callers.get(thread)?, descriptor, path),
         }
     }
 
     /// Makes sure that everything read from the caller is the caller's: its pid has not got another owner meanwhile. No
     /// change is made before this check.
     pub fn check(&self) -> Result<(), Errno> {
-        if sys::still_waits(self.listener.as_fd(), self.call.id) { Ok(()) } else { Err(Errno::ESRCH) }
+        let is_there = self.shared.callers.is_proven() || sys::still_waits(self.listener.as_fd(), self.call.id);
+        if is_there { Ok(()) } else { Err(Errno::ESRCH) }
     }
 
     /// Sets the umask of this process to the caller's.

@@ -14,10 +14,12 @@ use super::directories::{Directories, Known};
 use super::links::text;
 use super::own::OwnMounts;
 use super::rights::Rights;
-use sys::{Being, Follow, Process};
+use sys::{Being, Follow, PlaceId, Process};
 
 /// The most threads that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 256;
+/// The most directories that are remembered because paths begin there. Beyond that, all are forgotten.
+const REMEMBERED_BASES: usize = 64;
 /// The longest path with its NUL, bytes.
 const PATH_MAX: usize = 4096;
 /// Bytes of a path that are read at first, because most are shorter.
@@ -78,6 +80,12 @@ impl Caller {
             newest: None,
             is_equal: None,
         })
+    }
+
+    /// Opens the directory at which a path begins: that of a descriptor, or the current one for `AT_FDCWD`. Fails if it
+    /// belongs to another world.
+    pub fn beginning(&self, descriptor: i32) -> Result<OwnedFd, Errno> {
+        if descriptor == libc::AT_FDCWD { self.current() } else { self.open_descriptor(descriptor) }
     }
 
     /// Opens the current directory. Fails if it belongs to another world.
@@ -146,22 +154,99 @@ pub(super) struct Callers {
     own: Option<Rc<OwnMounts>>,
     /// The directories of callers' changes that a journal in this process records.
     pub directories: Directories,
+    /// The directories at which paths of callers in a world begin. They are checked, and stay open, so that no other
+    /// directory gets their numbers.
+    bases: BTreeMap<PlaceId, Arc<OwnedFd>>,
+    /// The strings that were read for the current call of a caller in a world, by their addresses.
+    texts: Vec<(u64, CString)>,
+    /// Whether the caller was found to exist after its memory was last read for the current call, as the thread of an
+    /// earlier call.
+    is_proven: bool,
+    /// Whether a signal that does not end the caller lets it wait on.
+    waits_killable: bool,
 }
 
 impl Callers {
     /// Returns the callers in one world.
     pub fn of_world() -> Self {
-        Self { known: BTreeMap::new(), call: 0, own: Some(Rc::default()), directories: Directories::default() }
+        Self { own: Some(Rc::default()), waits_killable: sys::waits_killable(), ..Self::of_host() }
     }
 
     /// Returns the callers without a world.
     pub fn of_host() -> Self {
-        Self { known: BTreeMap::new(), call: 0, own: None, directories: Directories::default() }
+        Self {
+            known: BTreeMap::new(),
+            call: 0,
+            own: None,
+            directories: Directories::default(),
+            bases: BTreeMap::new(),
+            texts: Vec::new(),
+            is_proven: false,
+            waits_killable: false,
+        }
     }
 
     /// Begins the next call. Until its end, no other thread has the number of its caller.
     pub fn on_call(&mut self) {
         self.call += 1;
+        self.texts.clear();
+        self.is_proven = false;
+    }
+
+    /// Reads a string of a caller. Within one call of a caller in a world, each string is read once.
+    pub fn text(&mut self, thread: i32, at: u64) -> Result<CString, Errno> {
+        self.is_proven = false;
+        if let Some((_, text)) = self.texts.iter().find(|(known, _)| *known == at) {
+            return Ok(text.clone());
+        }
+        let text = read_text(thread, at)?;
+        if self.own.is_some() {
+            self.texts.push((at, text.clone()));
+        }
+        Ok(text)
+    }
+
+    /// Reads exactly this many bytes of a caller, once.
+    pub fn bytes(&mut self, thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
+        self.is_proven = false;
+        read_bytes(thread, at, count)
+    }
+
+    /// Returns whether all that was read from the caller is known to be the caller's.
+    pub fn is_proven(&self) -> bool {
+        self.is_proven && self.waits_killable
+    }
+
+    /// Returns the directory at which a path of a thread begins, if a path began there lately. The way to it leads
+    /// through the thread's directory in `/proc`, so an answer means that the thread exists.
+    pub fn base(&mut self, thread: i32, descriptor: i32) -> Option<Arc<OwnedFd>> {
+        let caller = self.known.get_mut(&thread).filter(|_| !self.bases.is_empty())?;
+        let id = match descriptor {
+            libc::AT_FDCWD => sys::place_id(caller.directory.as_fd(), c"cwd"),
+            0.. => sys::place_id(caller.directory.as_fd(), &text(format!("fd/{descriptor}")).ok()?),
+            _ => return None,
+        };
+        let base = Arc::clone(self.bases.get(&id.ok()?)?);
+        caller.seen_at = self.call;
+        self.is_proven = caller.found_at < self.call;
+        Some(base)
+    }
+
+    /// Remembers a directory of the world at which a path begins.
+    pub fn remember_base(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
+        let directory = Arc::new(directory);
+        if let Ok(id) = sys::place_id(directory.as_fd(), c"") {
+            if self.bases.len() >= REMEMBERED_BASES {
+                self.bases.clear();
+            }
+            self.bases.insert(id, Arc::clone(&directory));
+        }
+        directory
+    }
+
+    /// Returns whether directories are open here that another process may want to unmount.
+    pub fn holds_directories(&self) -> bool {
+        !self.bases.is_empty() || !self.directories.is_empty()
     }
 
     /// Returns a thread that waits for an answer. At the last call, another thread may have had its number.
@@ -243,6 +328,7 @@ impl Callers {
     pub fn leave(&mut self) -> bool {
         sys::stand_nowhere();
         self.known.values_mut().for_each(|caller| caller.created = None);
+        self.bases.clear();
         self.directories.clear()
     }
 
@@ -297,7 +383,7 @@ impl Callers {
 }
 
 /// Reads a string of a thread, once.
-pub(super) fn read_text(thread: i32, at: u64) -> Result<CString, Errno> {
+fn read_text(thread: i32, at: u64) -> Result<CString, Errno> {
     // Most paths are short.
     let mut first = [0; FIRST];
     let count = FIRST.min((PAGE - at % PAGE) as usize);
@@ -331,7 +417,7 @@ fn read_long(thread: i32, at: u64) -> Result<CString, Errno> {
 }
 
 /// Reads exactly this many bytes of a thread, once.
-pub(super) fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
+fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
     let mut bytes = vec![0; count];
     if count > 0 && sys::read_foreign(thread, at, &mut bytes)? < count {
         return Err(Errno::EFAULT);

@@ -6,7 +6,6 @@ use std::os::fd::AsFd;
 use nix::fcntl::AtFlags;
 use nix::sys::stat::fstatat;
 
-use super::caller::read_bytes;
 use super::journal::{Act, Change, Spot};
 use super::links::text;
 use super::place::last;
@@ -89,7 +88,7 @@ impl Reading<'_> {
     fn opened_as(&mut self, how: u64, size: u64) -> Result<Change, Skip> {
         let thread = self.call.thread;
         // Flags, mode, and how the path is resolved.
-        let bytes = read_bytes(thread, how, 24).map_err(|errno| unreadable(thread, errno))?;
+        let bytes = self.callers.bytes(thread, how, 24).map_err(|errno| unreadable(thread, errno))?;
         let word = |at: usize| bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
         if size < 24 {
             return Err(Skip::Nothing);
@@ -235,7 +234,8 @@ impl Reading<'_> {
     fn bound(&mut self) -> Result<Change, Skip> {
         let thread = self.call.thread;
         let length = usize::try_from(self.call.unsigned(2)).unwrap_or(0).min(size_of::<libc::sockaddr_un>());
-        let address = read_bytes(thread, self.call.args[1], length).map_err(|errno| unreadable(thread, errno))?;
+        let address =
+            self.callers.bytes(thread, self.call.args[1], length).map_err(|errno| unreadable(thread, errno))?;
         let Some((family, path)) = address.split_first_chunk::<2>() else { return Err(Skip::Nothing) };
         let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
         if i32::from(u16::from_ne_bytes(*family)) != libc::AF_UNIX || path.is_empty() {

@@ -70,12 +70,13 @@ impl Directories {
     }
 
     /// Remembers a directory.
-    pub fn remember(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
-        let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return Arc::new(directory) };
+    pub fn remember(&mut self, directory: impl Into<Arc<OwnedFd>>) -> Arc<OwnedFd> {
+        let directory = directory.into();
+        let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return directory };
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        let known = || Known { directory: Arc::new(directory), id, is_own: false };
+        let known = || Known { directory, id, is_own: false };
         Arc::clone(&self.known.entry(id).or_insert_with(known).directory)
     }
 

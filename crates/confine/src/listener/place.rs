@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
@@ -20,7 +21,7 @@ pub(super) enum Base {
     /// At the root. The path is absolute.
     Root,
     /// At a directory.
-    Directory(OwnedFd),
+    Directory(Arc<OwnedFd>),
 }
 
 impl Base {
@@ -50,13 +51,12 @@ impl Place {
         match path.to_bytes() {
             [] => Err(Errno::ENOENT),
             [b'/', ..] => Ok(special(caller, path.to_bytes())?.unwrap_or(Self::Path(Base::Root, path))),
-            _ if descriptor == libc::AT_FDCWD => Ok(Self::Path(Base::Directory(caller.current()?), path)),
-            _ => Ok(Self::Path(Base::Directory(caller.open_descriptor(descriptor)?), path)),
+            _ => Ok(Self::Path(Base::Directory(caller.beginning(descriptor)?.into()), path)),
         }
     }
 
     /// Returns the place that the text of a symbolic link in `parent` names.
-    pub fn of_link(caller: &Caller, parent: OwnedFd, link: CString) -> Result<Self, Errno> {
+    pub fn of_link(caller: &Caller, parent: Arc<OwnedFd>, link: CString) -> Result<Self, Errno> {
         match link.to_bytes() {
             [] => Err(Errno::ENOENT),
             [b'/', ..] => Ok(special(caller, link.to_bytes())?.unwrap_or(Self::Path(Base::Root, link))),
@@ -106,7 +106,7 @@ fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result
             Some(number) => open_file(caller, number, words),
             None => Err(Errno::EISDIR),
         },
-        Some(b"cwd") => rest(Base::Directory(caller.current()?), words),
+        Some(b"cwd") => rest(Base::Directory(caller.current()?.into()), words),
         Some(b"root") => {
             let path = [b"/", join(words).as_slice()].concat();
             Ok(Some(Place::Path(Base::Root, text(path)?)))
@@ -134,7 +134,7 @@ fn open_file<'a>(
         return Ok(Some(Place::Open(caller.process.descriptor(number).map_err(known)?)));
     }
     // The directory may belong to another world, like a directory that a call names directly.
-    rest(Base::Directory(caller.open_descriptor(number).map_err(known)?), words)
+    rest(Base::Directory(caller.open_descriptor(number).map_err(known)?.into()), words)
 }
 
 fn rest<'a>(base: Base, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
@@ -169,5 +169,5 @@ pub(super) fn parent(base: Base, path: &CStr) -> Result<(Base, CString), Errno> 
     }
     let directory = if begin == 0 { c"/".to_owned() } else { text(&bytes[..begin])? };
     let directory = sys::open_directory(base.descriptor(), &directory, Follow::Texts)?;
-    Ok((Base::Directory(directory), name))
+    Ok((Base::Directory(directory.into()), name))
 }

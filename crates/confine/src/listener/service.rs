@@ -30,6 +30,8 @@ use sys::Machine;
 
 /// Time between two looks at threads whose caller may be gone, ms.
 const SWEEP: u16 = 200;
+/// Time without a call after which the directories that are open here are left, ms.
+const QUIET: u16 = 100;
 /// The most bytes of text in a report.
 const REPORT: usize = 48 * 1024;
 const AT_FDCWD: i32 = libc::AT_FDCWD;
@@ -93,6 +95,9 @@ impl Service {
             if self.shared.threads.are_running() {
                 self.shared.threads.sweep();
             }
+            if ready.iter().all(|events| events.is_empty()) {
+                self.shared.callers.leave();
+            }
         }
     }
 
@@ -101,7 +106,11 @@ impl Service {
         let descriptors =
             std::iter::once(self.ends.socket.as_fd()).chain(listeners.iter().map(|listener| listener.as_fd()));
         let mut set: Vec<PollFd<'_>> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        let timeout = if self.shared.threads.are_running() { PollTimeout::from(SWEEP) } else { PollTimeout::NONE };
+        let timeout = match (self.shared.threads.are_running(), self.shared.callers.holds_directories()) {
+            (true, _) => PollTimeout::from(SWEEP),
+            (false, true) => PollTimeout::from(QUIET),
+            (false, false) => PollTimeout::NONE,
+        };
         match poll(&mut set, timeout) {
             Ok(_) => Ok(set.iter().map(|one| one.revents().unwrap_or(PollFlags::empty())).collect()),
             Err(Errno::EINTR) => Ok(Vec::new()),

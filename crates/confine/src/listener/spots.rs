@@ -4,12 +4,13 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::sys::stat::{fstat, fstatat};
 
-use super::caller::{Caller, Callers, read_text};
+use super::caller::{Caller, Callers};
 use super::directories::Known;
 use super::journal::Spot;
 use super::links::path_of;
@@ -33,8 +34,9 @@ impl Reading<'_> {
     }
 
     /// Reads a string of the caller.
-    pub fn text(&self, at: usize) -> Result<CString, Skip> {
-        read_text(self.call.thread, self.call.args[at]).map_err(|errno| unreadable(self.call.thread, errno))
+    pub fn text(&mut self, at: usize) -> Result<CString, Skip> {
+        let thread = self.call.thread;
+        self.callers.text(thread, self.call.args[at]).map_err(|errno| unreadable(thread, errno))
     }
 
     /// Returns the directory and the name of a path, if the directory is remembered.
@@ -114,8 +116,7 @@ impl Reading<'_> {
                 return followed(spot, link.is_ok());
             }
             let Ok(link) = link else { return settled(spot) };
-            let directory = spot.directory.try_clone().map_err(|_| Skip::on_path(shown, Errno::EMFILE))?;
-            place = Some(Place::of_link(self.caller()?, directory, link).map_err(begins_badly)?);
+            place = Some(Place::of_link(self.caller()?, spot.directory, link).map_err(begins_badly)?);
         }
         Err(Skip::Nothing)
     }
@@ -127,7 +128,7 @@ fn may_jump(path: &[u8]) -> bool {
 }
 
 /// Returns the directory of the last component of a path, and that component without slashes after it.
-fn entry_of(base: Base, path: CString) -> Result<(OwnedFd, CString), Errno> {
+fn entry_of(base: Base, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno> {
     let (base, name) = parent(base, &path)?;
     let Base::Directory(directory) = base else { return Err(Errno::EINVAL) };
     let bytes = name.to_bytes();

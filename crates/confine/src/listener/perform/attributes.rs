@@ -10,7 +10,6 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid};
 
 use super::super::asked::Asked;
-use super::super::caller::read_bytes;
 use super::super::links::{link_of, text};
 use super::super::place::Place;
 use super::super::reply::Reply;
@@ -126,8 +125,7 @@ impl Act {
 }
 
 /// Copies the arguments of a call.
-fn act(asked: &Asked<'_>, name: &str) -> Result<Act, Errno> {
-    let thread = asked.call.thread;
+fn act(asked: &mut Asked<'_>, name: &str) -> Result<Act, Errno> {
     Ok(match name {
         "chown" | "lchown" | "fchown" => Act::Own(asked.unsigned(1), asked.unsigned(2)),
         "fchownat" => Act::Own(asked.unsigned(2), asked.unsigned(3)),
@@ -140,7 +138,7 @@ fn act(asked: &Asked<'_>, name: &str) -> Result<Act, Errno> {
             if size > LONGEST {
                 return Err(Errno::E2BIG);
             }
-            Act::Set(asked.text(1)?, read_bytes(thread, asked.call.args[2], size)?, asked.int(4))
+            Act::Set(asked.text(1)?, asked.bytes(2, size)?, asked.int(4))
         }
         "removexattr" | "lremovexattr" | "fremovexattr" => Act::Remove(asked.text(1)?),
         _ => return Err(Errno::ENOSYS),
@@ -157,12 +155,12 @@ enum Unit {
 }
 
 /// Copies two times from argument `at`. A null pointer means now.
-fn times(asked: &Asked<'_>, at: usize, unit: Unit) -> Result<[TimeSpec; 2], Errno> {
+fn times(asked: &mut Asked<'_>, at: usize, unit: Unit) -> Result<[TimeSpec; 2], Errno> {
     if asked.call.args[at] == 0 {
         return Ok([TimeSpec::new(0, libc::UTIME_NOW); 2]);
     }
     let count = if unit == Unit::Seconds { 2 } else { 4 };
-    let bytes = read_bytes(asked.call.thread, asked.call.args[at], count * 8)?;
+    let bytes = asked.bytes(at, count * 8)?;
     let words: Vec<i64> =
         bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(i64::from_ne_bytes)).collect();
     let time = |seconds: i64, parts: i64| match unit {

@@ -16,7 +16,6 @@ use nix::sys::socket::{
 use super::super::address::Address;
 use super::super::asked::Asked;
 use super::super::beside::Beside;
-use super::super::caller::read_bytes;
 use super::super::links::text;
 use super::super::reply::Reply;
 use crate::gate::{Families, Journey};
@@ -259,10 +258,10 @@ fn named(asked: &mut Asked<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
 }
 
 /// Writes an address to the memory of a caller, as much of it as it has room for.
-fn tell(asked: &Asked<'_>, address: &Address) -> Result<Reply, Errno> {
+fn tell(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
     let [_, at, length, ..] = asked.call.args;
     let thread = asked.call.thread;
-    let room = read_bytes(thread, length, size_of::<u32>())?;
+    let room = asked.bytes(2, size_of::<u32>())?;
     let room = i32::from_ne_bytes(room.try_into().map_err(|_| Errno::EFAULT)?);
     let bytes = address.bytes();
     let told = usize::try_from(room).map_err(|_| Errno::EINVAL)?.min(bytes.len());

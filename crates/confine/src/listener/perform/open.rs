@@ -52,7 +52,7 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
                 return Err(Errno::EEXIST);
             }
             Place::OwnProc(directory, path) => Step::Reply(of_process(asked, wish, &directory, &path)?),
-            Place::Open(thing) => Step::Reply(again(asked, wish, &thing, true)?),
+            Place::Open(thing) => Step::Reply(again(asked, wish, &thing, &shown(thing.as_fd())?, true)?),
         };
         match step {
             Step::Reply(reply) => return Ok(reply),
@@ -103,7 +103,7 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
             let path = shown(thing.as_fd())?;
             match in_the_place_of(asked.caller()?, &path)? {
                 Some(place) => Ok(Step::Again(place)),
-                None => again(asked, wish, &thing, false).map(Step::Reply),
+                None => again(asked, wish, &thing, &path, false).map(Step::Reply),
             }
         }
         // A link leads to a file that the caller has open, or to a name that does not exist.
@@ -121,15 +121,14 @@ fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CSt
         Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, Follow::Everything)?,
         thing => thing?,
     };
-    again(asked, wish, &thing, false)
+    again(asked, wish, &thing, &shown(thing.as_fd())?, false)
 }
 
-/// Opens a thing for its caller, who may have it open.
-fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+/// Opens a thing with this path for its caller, who may have it open.
+fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, path: &Path, is_open: bool) -> Result<Reply, Errno> {
     let status = sys::file_status(thing.as_fd())?;
-    let path = shown(thing.as_fd())?;
     if status.is(CHARACTERS) {
-        return device(asked, wish, thing, is_open);
+        return device(asked, wish, (thing, path, status.device), is_open);
     }
     if status.is(BLOCKS) {
         return Err(Errno::EACCES);
@@ -144,10 +143,10 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> R
         // Another mount of it shows all processes.
         return Err(Errno::EACCES);
     }
-    if is_open && !is_nameless(&path) {
+    if is_open && !is_nameless(path) {
         asked.caller()?.check_mount(thing.as_fd())?;
     }
-    judge(asked, wish, &path)?;
+    judge(asked, wish, path)?;
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
     match Asked::reopen(thing.as_fd(), flags.bits()) {
@@ -196,20 +195,23 @@ fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
 }
 
 /// Opens a device for everyone, or a terminal that the caller has.
-fn device(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, is_open: bool) -> Result<Reply, Errno> {
-    let path = shown(thing.as_fd())?;
+fn device(
+    asked: &mut Asked<'_>,
+    wish: Wish,
+    (thing, path, number): (&OwnedFd, &Path, u64),
+    is_open: bool,
+) -> Result<Reply, Errno> {
     if path == Path::new("/dev/tty") {
         return terminal(asked, wish);
     }
-    let number = sys::file_status(thing.as_fd())?.device;
     let thread = asked.call.thread;
     let may_open = is_open
-        || is_device(&path)
+        || is_device(path)
         || path == Path::new("/dev/ptmx")
         || path == Path::new("/dev/pts/ptmx")
         || (path.starts_with("/dev/pts") && (own_terminal(asked)? == Some(number) || has_master(thread, number)));
     if !may_open {
-        return Err(if changes(wish) { asked.outside(&path) } else { Errno::EACCES });
+        return Err(if changes(wish) { asked.outside(path) } else { Errno::EACCES });
     }
     let flags = blocking(wish, wish.existing() - OFlag::O_NOFOLLOW);
     Ok(Reply::File(Asked::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))

@@ -11,7 +11,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::super::caller::Caller;
+use super::super::caller::{Caller, Callers};
 use super::super::links::{path_of, text};
 use super::super::place::{Base, Place};
 use crate::world::Held;
@@ -20,24 +20,24 @@ use sys::Follow;
 /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
 /// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
 pub(in crate::listener) fn place(
-    caller: &Caller,
+    callers: &mut Callers,
     thread: i32,
     (descriptor, path): (i32, CString),
     held: &Held,
 ) -> Result<Place, Errno> {
+    let caller = callers.get(thread)?;
     let absolute = match path.to_bytes() {
         [] => return Err(Errno::ENOENT),
         [b'/', ..] => path,
         relative => {
-            let base =
-                if descriptor == libc::AT_FDCWD { caller.current()? } else { caller.open_descriptor(descriptor)? };
+            let base = caller.beginning(descriptor)?;
             let list = held.roster().is_list(sys::file_status(base.as_fd())?.id);
             if list {
                 text([b"/proc/", relative].concat())?
             } else if sys::is_of_proc(base.as_fd())? {
                 text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
             } else {
-                return Ok(Place::Path(Base::Directory(base), path));
+                return Ok(Place::Path(Base::Directory(callers.remember_base(base)), path));
             }
         }
     };
@@ -81,7 +81,7 @@ fn opened(caller: &Caller, number: &[u8], rest: &[&[u8]]) -> Result<Place, Errno
 
 fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<Place, Errno> {
     let path = if rest.is_empty() { b".".to_vec() } else { rest.join(&b'/') };
-    Ok(Place::Path(Base::Directory(directory), text(path)?))
+    Ok(Place::Path(Base::Directory(directory.into()), text(path)?))
 }
 
 /// Returns the place of the caller that this process has found for itself in `/proc`. `None`: the path is another one.

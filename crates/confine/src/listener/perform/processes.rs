@@ -13,7 +13,6 @@ use nix::sys::signal::killpg;
 use nix::unistd::{Pid, getpgid, read};
 
 use super::super::asked::Asked;
-use super::super::caller::read_bytes;
 use super::super::links::text;
 use super::super::reply::Reply;
 use crate::DenialKind;
@@ -130,8 +129,8 @@ fn process_of(asked: &mut Asked<'_>, descriptor: i32) -> Result<i32, Errno> {
 }
 
 /// Copies the `siginfo_t` of a signal. The kernel forbids one that claims to come from the kernel or from `kill`.
-fn info(asked: &Asked<'_>, at: usize, signal: i32) -> Result<Info, Errno> {
-    let bytes = read_bytes(asked.call.thread, asked.call.args[at], SIGNAL_INFO)?;
+fn info(asked: &mut Asked<'_>, at: usize, signal: i32) -> Result<Info, Errno> {
+    let bytes = asked.bytes(at, SIGNAL_INFO)?;
     let mut info: Info = bytes.try_into().map_err(|_| Errno::EFAULT)?;
     info[..size_of::<i32>()].copy_from_slice(&signal.to_ne_bytes());
     let code = i32::from_ne_bytes([info[8], info[9], info[10], info[11]]);
