@@ -7,6 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use nix::fcntl::{AT_FDCWD, AtFlags, renameat};
+use nix::sys::stat::fstatat;
 use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 use nix::unistd::geteuid;
@@ -112,13 +114,21 @@ pub struct Images {
     /// No place is made in this directory or below it.
     avoid: PathBuf,
     pub(super) limits: Limits,
-    /// The place that took the last link, and its file system.
-    open: Option<(u16, u64)>,
+    /// The place that took the last link.
+    open: Option<OpenPlace>,
     pub(super) next: u64,
     size: Size,
     pub(super) kept: HashMap<FileId, Kept>,
     /// Files that have a second name here besides the kept name.
     held: HashSet<FileId>,
+}
+
+/// A place that is open, so that a file is moved there without a walk through the directories above.
+#[derive(Debug)]
+struct OpenPlace {
+    number: u16,
+    device: u64,
+    directory: fs::File,
 }
 
 /// A kept file.
@@ -255,9 +265,9 @@ impl Images {
     /// Returns the image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount
     /// has no place that took a link of this run.
     pub fn room_for(&self, file: &File) -> Option<ImageId> {
-        let (place, _) = self.open.filter(|(_, device)| *device == file.meta.id.device)?;
+        let place = self.open.as_ref().filter(|open| open.device == file.meta.id.device)?;
         let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Keeping::Link, true).is_ok();
-        is_new.then_some(ImageId { place, number: self.next })
+        is_new.then_some(ImageId { place: place.number, number: self.next })
     }
 
     /// Moves a file here, as the image that [`Images::room_for`] has named.
@@ -265,12 +275,12 @@ impl Images {
     /// # Errors
     /// If it stays where it is.
     pub fn take(&mut self, at: At<'_>, file: &File, image: ImageId) -> io::Result<()> {
-        let path = self.path(image);
-        fs::rename(at.reach, &path)?;
-        let data = fs::symlink_metadata(&path)?;
-        if (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode) {
+        let open = self.open.as_ref().filter(|open| open.number == image.place).ok_or(io::ErrorKind::NotFound)?;
+        let (place, name) = (&open.directory, image.number.to_string());
+        renameat(AT_FDCWD, at.reach, place, name.as_str())?;
+        if !is_named(place, &name, file.meta.id)? {
             // Another file has got the name meanwhile.
-            fs::rename(&path, at.reach)?;
+            renameat(place, name.as_str(), AT_FDCWD, at.reach)?;
             return Err(io::ErrorKind::NotFound.into());
         }
         self.next += 1;
@@ -341,7 +351,10 @@ impl Images {
                 let id = ImageId { place: number, number: self.next };
                 match fs::hard_link(at.reach, self.path(id)) {
                     Ok(()) => {
-                        self.open = Some((number, device));
+                        if self.open.as_ref().is_none_or(|open| open.number != number) {
+                            let opened = fs::File::open(&self.places[place].0).ok();
+                            self.open = opened.map(|directory| OpenPlace { number, device, directory });
+                        }
                         return Ok(Some(Kept { id, linked: true }));
                     }
                     Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
@@ -442,6 +455,12 @@ fn sweep(place: &Path, before: SystemTime) {
             let _stays = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Returns whether a name in a directory is that of this file.
+fn is_named(directory: &fs::File, name: &str, id: FileId) -> io::Result<bool> {
+    let status = fstatat(directory, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+    Ok((status.st_dev as u64, status.st_ino) == (id.device, id.inode))
 }
 
 fn number_of(name: &std::ffi::OsStr) -> Option<u64> {
