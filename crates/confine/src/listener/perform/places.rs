@@ -86,7 +86,8 @@ fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<Place, Errno> {
 
 /// Returns the place of the caller that this process has found for itself in `/proc`. `None`: the path is another one.
 pub(super) fn in_the_place_of(caller: &Caller, path: &Path) -> Result<Option<Place>, Errno> {
-    let Ok(rest) = path.strip_prefix(Path::new("/proc").join(std::process::id().to_string())) else { return Ok(None) };
+    let own = || path.strip_prefix("/proc").ok()?.strip_prefix(std::process::id().to_string()).ok();
+    let Some(rest) = own() else { return Ok(None) };
     let rest = if rest.as_os_str().is_empty() { OsStr::new(".") } else { rest.as_os_str() };
     let directory = caller.directory.try_clone().map_err(|_| Errno::EMFILE)?;
     Ok(Some(Place::OwnProc(directory, text(rest.as_bytes())?)))
