@@ -424,3 +424,37 @@ fn read_bytes(thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
     }
     Ok(bytes)
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn a_remembered_beginning_of_a_path_proves_its_caller() {
+        let (thread, mut callers) = (nix::unistd::gettid().as_raw(), Callers::of_world());
+        let (one, other) = (tempfile::tempdir().expect("made"), tempfile::tempdir().expect("made"));
+        let [mut one, other] = [&one, &other].map(|place| OwnedFd::from(std::fs::File::open(place).expect("opened")));
+        let [first, second] = [&one, &other].map(AsRawFd::as_raw_fd);
+        callers.on_call();
+        let opened = callers.get(thread).expect("there").beginning(first).expect("a directory");
+        let known = callers.remember_base(opened);
+        assert!(callers.base(thread, first).is_some_and(|base| Arc::ptr_eq(&base, &known)));
+        assert!(!callers.is_proven(), "the thread was found at this call");
+        callers.on_call();
+        assert!(callers.base(thread, second).is_none() && callers.base(thread, libc::AT_FDCWD).is_none());
+        assert!(!callers.is_proven());
+        assert!(callers.base(thread, first).is_some());
+        assert_eq!(callers.is_proven(), sys::waits_killable());
+        let name = c"name";
+        assert_eq!(callers.text(thread, name.as_ptr() as u64).as_deref(), Ok(name));
+        assert!(!callers.is_proven(), "what was read may be another thread's");
+        // The number means another directory now.
+        nix::unistd::dup2(&other, &mut one).expect("replaced");
+        assert!(callers.base(thread, first).is_none());
+        assert!(callers.holds_directories());
+        callers.leave();
+        assert!(!callers.holds_directories());
+    }
+}
