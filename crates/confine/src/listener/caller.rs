@@ -252,9 +252,10 @@ impl Callers {
     /// Returns a thread that waits for an answer. At the last call, another thread may have had its number.
     pub fn get(&mut self, thread: i32) -> Result<&Caller, Errno> {
         let call = self.call;
+        let is_proven = &mut self.is_proven;
         let exists = |known: &mut Caller| {
             if known.seen_at != call && sys::has_thread(known.directory.as_fd()) {
-                known.seen_at = call;
+                (known.seen_at, *is_proven) = (call, true);
             }
             known.seen_at == call
         };
