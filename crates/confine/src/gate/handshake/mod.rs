@@ -4,9 +4,10 @@
 //! connection to an allowed name could be used to talk to another host. The client's bytes are read before they are
 //! passed on, and a connection whose handshake names another host is refused:
 //!
-//! - **TLS**: the name in the ClientHello, however it is split over records and segments, also in a second ClientHello,
-//!   and in a later ClientHello, such as after `STARTTLS`. The outer name counts where the inner name is encrypted. A
-//!   handshake without a name is refused, unless the program has dialled an address.
+//! - **TLS**: the name in each ClientHello, however it is split over records and segments, at the beginning and
+//!   wherever one begins later, such as after `STARTTLS`. The outer name counts where the inner name is encrypted. A
+//!   handshake without a name is refused, unless the program has dialled an address. So is a stream of TLS that begins
+//!   with anything else, as servers pass over such records.
 //! - **HTTP/1**: the host of each request of the connection, and the host in its target. Ambiguous requests, requests
 //!   of version 1.1 without a host and `CONNECT` are refused. A connection whose server has agreed to another protocol
 //!   is not read any further.
@@ -89,16 +90,17 @@ const UNCLEAR: Mismatch = Mismatch { claimed: None };
 pub(super) struct Inspector {
     dialled: Dialled,
     state: State,
+    /// Looks for a ClientHello in all that is neither a handshake nor HTTP.
+    scan: tls::Scan,
 }
 
 #[derive(Debug)]
 enum State {
+    /// The first bytes, which may be those of TLS. They were passed on.
+    Start(Vec<u8>),
     /// The first line, which may belong to a request. All its bytes were passed on.
     Line(Line),
-    /// The first bytes of a possible ClientHello. They were passed on.
-    Probe(Vec<u8>),
     Hello(tls::Hello),
-    Records(tls::Records),
     Http(Box<http::Requests>),
     Opaque,
 }
@@ -115,7 +117,7 @@ pub(super) enum Flow {
 impl Inspector {
     /// Begins a connection.
     pub fn new(dialled: Dialled) -> Self {
-        Self { dialled, state: State::Line(Line::default()) }
+        Self { dialled, state: State::Start(Vec::new()), scan: tls::Scan::default() }
     }
 
     /// Returns the number of bytes that are kept.
@@ -124,28 +126,19 @@ impl Inspector {
             State::Line(line) => line.text.len(),
             State::Hello(hello) => hello.kept(),
             State::Http(requests) => requests.kept(),
-            State::Probe(_) | State::Records(_) | State::Opaque => 0,
+            State::Start(_) | State::Opaque => 0,
         }
     }
 
     /// Takes bytes of the client, as one read has delivered them.
     pub fn feed(&mut self, input: &[u8]) -> Result<Flow, Mismatch> {
         let passes = match &mut self.state {
-            State::Opaque => input.first() != Some(&tls::HANDSHAKE),
-            State::Records(records) => records.skip(input),
+            State::Opaque => self.scan.skips(input),
             State::Http(requests) => requests.skip(input),
             _ => false,
         };
         if passes {
             return Ok(Flow::Pass);
-        }
-        let starts = match &self.state {
-            State::Opaque => true,
-            State::Line(line) => line.text.is_empty(),
-            _ => false,
-        };
-        if starts && input.first() == Some(&tls::HANDSHAKE) {
-            self.state = State::Probe(Vec::new());
         }
         let (mut out, mut rest) = (Vec::with_capacity(input.len()), input.to_vec());
         while let Some(again) = self.step(&rest, &mut out)? {
@@ -168,21 +161,13 @@ impl Inspector {
 
     /// Lets the current state take bytes. Returns the bytes that belong to the next state.
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Mismatch> {
-        let Self { dialled, state } = self;
+        let Self { dialled, state, scan } = self;
         let (next, rest) = match state {
-            State::Line(line) => step_line(line, input, out, dialled)?,
-            State::Probe(start) => step_probe(start, input, out),
+            State::Start(start) => step_start(start, scan, input, out, dialled)?,
+            State::Line(line) => step_line(line, scan, input, out, dialled)?,
             State::Hello(hello) => step_hello(hello, input, out, dialled)?,
-            State::Records(records) => match records.feed(input, out).map_err(|tls::Malformed| UNCLEAR)? {
-                tls::Next::More => (None, None),
-                tls::Next::Other => (Some(State::Opaque), None),
-                tls::Next::Hello(start) => (Some(State::Hello(tls::Hello::default())), Some(start)),
-            },
             State::Http(requests) => (step_http(requests, input, out, dialled)?, None),
-            State::Opaque => {
-                out.extend_from_slice(input);
-                (None, None)
-            }
+            State::Opaque => step_opaque(scan, input, out),
         };
         if let Some(next) = next {
             *state = next;
@@ -194,27 +179,74 @@ impl Inspector {
 /// The next state, if the state changes, and the bytes that belong to it.
 type Stepped = (Option<State>, Option<Vec<u8>>);
 
-fn step_line(line: &mut Line, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
-    let (next, taken) = line.read(input, dialled)?;
+fn step_start(
+    start: &mut Vec<u8>,
+    scan: &mut tls::Scan,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    dialled: &Dialled,
+) -> Result<Stepped, Mismatch> {
+    for (at, byte) in input.iter().enumerate() {
+        start.push(*byte);
+        out.push(*byte);
+        let rest = || Some(input[at + 1..].to_vec());
+        match tls::start(start) {
+            tls::Start::Unclear => {}
+            tls::Start::Refused => return Err(UNCLEAR),
+            tls::Start::Hello => {
+                let sent = start.len();
+                let hello = tls::Hello::after(std::mem::take(start), sent);
+                return Ok((Some(State::Hello(hello)), rest()));
+            }
+            tls::Start::Other => {
+                let mut line = Line::default();
+                let next = match line.read(start, dialled)? {
+                    (None, _) => State::Line(line),
+                    (Some(State::Opaque), _) => State::Opaque,
+                    // No request begins like that.
+                    _ => return Err(UNCLEAR),
+                };
+                scan.find(start);
+                return Ok((Some(next), rest()));
+            }
+        }
+    }
+    Ok((None, None))
+}
+
+fn step_line(
+    line: &mut Line,
+    scan: &mut tls::Scan,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    dialled: &Dialled,
+) -> Result<Stepped, Mismatch> {
+    let found = scan.clone().find(input);
+    let end = found.as_ref().map_or(input.len(), |found| found.at);
+    let (next, taken) = line.read(&input[..end], dialled)?;
     // The end of a request's line is kept with its head.
     let kept = usize::from(matches!(next, Some(State::Http(_))));
     out.extend_from_slice(&input[..taken - kept]);
-    let rest = next.is_some().then(|| input[taken..].to_vec());
-    Ok((next, rest))
+    match (next, found) {
+        (None, Some(found)) => Ok(begin_hello(found, input)),
+        (next, _) => {
+            scan.find(&input[..taken]);
+            let rest = next.is_some().then(|| input[taken..].to_vec());
+            Ok((next, rest))
+        }
+    }
 }
 
-fn step_probe(start: &mut Vec<u8>, input: &[u8], out: &mut Vec<u8>) -> Stepped {
-    let (taken, rest) = input.split_at(input.len().min(tls::PROBE - start.len()));
-    start.extend_from_slice(taken);
-    out.extend_from_slice(taken);
-    if !tls::may_be_hello(start) {
-        return (Some(State::Opaque), Some(rest.to_vec()));
-    }
-    if start.len() < tls::PROBE {
-        return (None, None);
-    }
-    let hello = tls::Hello::after(std::mem::take(start), tls::PROBE);
-    (Some(State::Hello(hello)), Some(rest.to_vec()))
+fn step_opaque(scan: &mut tls::Scan, input: &[u8], out: &mut Vec<u8>) -> Stepped {
+    let found = scan.find(input);
+    out.extend_from_slice(&input[..found.as_ref().map_or(input.len(), |found| found.at)]);
+    found.map_or((None, None), |found| begin_hello(found, input))
+}
+
+fn begin_hello(found: tls::Found, input: &[u8]) -> Stepped {
+    let rest = input[found.at..].to_vec();
+    let sent = found.carried.len();
+    (Some(State::Hello(tls::Hello::after(found.carried, sent))), Some(rest))
 }
 
 fn step_hello(hello: &mut tls::Hello, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
@@ -226,7 +258,7 @@ fn step_hello(hello: &mut tls::Hello, input: &[u8], out: &mut Vec<u8>, dialled: 
     }
     let (records, behind) = greeting.raw.split_at(greeting.raw.len() - greeting.rest);
     out.extend_from_slice(records);
-    Ok((Some(State::Records(tls::Records::default())), Some(behind.to_vec())))
+    Ok((Some(State::Opaque), Some(behind.to_vec())))
 }
 
 fn step_http(

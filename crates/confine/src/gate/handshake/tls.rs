@@ -3,7 +3,7 @@
 /// Type of a record with handshake messages.
 pub(super) const HANDSHAKE: u8 = 22;
 /// Types of records: change of cipher, alert, handshake, data, heartbeat.
-const RECORDS: std::ops::RangeInclusive<u8> = 20..=24;
+pub(super) const RECORDS: std::ops::RangeInclusive<u8> = 20..=24;
 /// Length of a record's header.
 const HEADER: usize = 5;
 /// The longest record with plain text.
@@ -13,25 +13,141 @@ const LONGEST_RECORD: usize = 16 * 1024;
 const LONGEST_HELLO: usize = 32 * 1024;
 /// Type of a ClientHello message.
 const CLIENT_HELLO: u8 = 1;
-/// Bytes at the start of a stream that show a ClientHello: the record's header and the message's type.
-pub(super) const PROBE: usize = HEADER + 1;
-/// Bytes of a handshake message that tell a ClientHello from an encrypted message.
-const MESSAGE_PROBE: usize = 6;
+/// Bytes of a message that show a ClientHello: its type, its length and its version.
+const SHOWN: usize = 6;
 
 /// A handshake that no client of ours sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// Returns whether a stream that begins with these bytes may go on as a ClientHello.
-pub(super) fn may_be_hello(start: &[u8]) -> bool {
-    start.iter().take(PROBE).enumerate().all(|(at, byte)| match at {
-        0 => *byte == HANDSHAKE,
-        1 => *byte == 3,
-        2 => *byte <= 4,
-        3 => usize::from(*byte) <= LONGEST_RECORD >> 8,
-        4 => true,
-        _ => *byte == CLIENT_HELLO,
-    })
+/// What a client speaks, by the first bytes of its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// More bytes are needed.
+    Unclear,
+    /// TLS, with a ClientHello in front.
+    Hello,
+    /// TLS, or SSL of version 2, whose name servers may read and we may not.
+    Refused,
+    /// Something else.
+    Other,
+}
+
+/// Returns what a client speaks. Servers pass over records without content in front of a ClientHello, and read one of
+/// version 2, which has no name.
+pub(super) fn start(bytes: &[u8]) -> Start {
+    match bytes {
+        [0x80..=0xFF, _, 1, 0 | 3, ..] => Start::Refused,
+        [0x80..=0xFF] | [0x80..=0xFF, _] | [0x80..=0xFF, _, 1] => Start::Unclear,
+        [kind, ..] if !RECORDS.contains(kind) => Start::Other,
+        [_] => Start::Unclear,
+        [HANDSHAKE, 3] => Start::Unclear,
+        [HANDSHAKE, 3, rest @ ..] => match rest {
+            [5..=0xFF, ..] | [_, 0x41..=0xFF, ..] | [_, 0, 0, ..] => Start::Refused,
+            [_, _, _, CLIENT_HELLO, ..] => Start::Hello,
+            [_, _, _, _, ..] => Start::Refused,
+            _ => Start::Unclear,
+        },
+        [_, 3, ..] => Start::Refused,
+        _ => Start::Other,
+    }
+}
+
+/// Finds where a ClientHello begins in a stream, whatever stands before it: another protocol, such as before
+/// `STARTTLS`, or an earlier ClientHello.
+///
+/// Encrypted bytes look like the beginning of one once in 2⁴⁰ bytes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scan {
+    /// The end of the stream, if a ClientHello may begin there. It was passed on.
+    tail: Vec<u8>,
+}
+
+/// The beginning of a ClientHello.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its bytes that were passed on before.
+    pub carried: Vec<u8>,
+    /// Where it begins, or goes on, in the input.
+    pub at: usize,
+}
+
+impl Scan {
+    /// Returns whether no ClientHello begins in the input.
+    pub fn skips(&self, input: &[u8]) -> bool {
+        self.tail.is_empty() && memchr::memchr(HANDSHAKE, input).is_none()
+    }
+
+    /// Takes more of the stream. Returns where a ClientHello begins.
+    pub fn find(&mut self, input: &[u8]) -> Option<Found> {
+        let carried = self.tail.len();
+        let mut all = std::mem::take(&mut self.tail);
+        all.extend_from_slice(input);
+        let mut unclear = None;
+        for at in memchr::memchr_iter(HANDSHAKE, &all) {
+            match looks(&all[at..]) {
+                Looks::Other => {}
+                Looks::Unclear => unclear = unclear.or(Some(at)),
+                Looks::Hello => {
+                    all.truncate(carried);
+                    let carried = all.split_off(at.min(carried));
+                    return Some(Found { at: at.saturating_sub(all.len() + carried.len()), carried });
+                }
+            }
+        }
+        self.tail = unclear.map_or_else(Vec::new, |at| all.split_off(at));
+        None
+    }
+}
+
+enum Looks {
+    Hello,
+    Unclear,
+    Other,
+}
+
+/// Returns whether a ClientHello begins here. Go takes other versions than the others, of records and of the message.
+/// Then their lengths have to agree.
+fn looks(bytes: &[u8]) -> Looks {
+    let (mut message, mut at, mut records, mut is_odd, mut first) = (Vec::new(), 0, 0, false, 0);
+    loop {
+        let header = &bytes[at..bytes.len().min(at + HEADER)];
+        let is_header = header.iter().enumerate().all(|(index, byte)| match index {
+            0 => *byte == HANDSHAKE,
+            1 => *byte < 0x10,
+            3 => *byte <= 0x41,
+            _ => true,
+        });
+        if !is_header {
+            return Looks::Other;
+        }
+        let [_, major, _, high, low] = header else { return Looks::Unclear };
+        let length = usize::from(*high) << 8 | usize::from(*low);
+        if length == 0 {
+            // Behind the beginning of a message, it hides the rest.
+            return if records == 0 { Looks::Other } else { Looks::Hello };
+        }
+        if records == 0 {
+            first = length;
+        }
+        records += 1;
+        is_odd |= *major != 3;
+        let content = &bytes[at + HEADER..];
+        message.extend_from_slice(&content[..length.min(SHOWN - message.len()).min(content.len())]);
+        match message[..] {
+            [CLIENT_HELLO] | [CLIENT_HELLO, 0..=2, ..] | [] => {}
+            _ => return Looks::Other,
+        }
+        if let [_, a, b, c, version, _] = message[..] {
+            let whole = u32::from_be_bytes([0, a, b, c]) as usize + 4;
+            is_odd |= version != 3;
+            return if !is_odd || records > 1 || first == whole { Looks::Hello } else { Looks::Other };
+        }
+        if content.len() < length {
+            return Looks::Unclear;
+        }
+        at += HEADER + length;
+    }
 }
 
 /// Collects a ClientHello, which may be split over records, and records over segments.
@@ -166,71 +282,4 @@ fn name_in(data: &[u8]) -> Result<String, Malformed> {
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
     let name = name.strip_suffix('.').unwrap_or(&name);
     if name.is_empty() { Err(Malformed) } else { Ok(name.to_owned()) }
-}
-
-/// Walks over the records after a ClientHello, because the server may ask for a second ClientHello.
-#[derive(Debug, Default)]
-pub(super) struct Records {
-    /// The start of the current record, as far as it must be seen.
-    start: Vec<u8>,
-    /// Bytes of the current record that need not be seen.
-    left: usize,
-}
-
-/// The bytes after a ClientHello.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// More records.
-    More,
-    /// Another ClientHello, which begins with these bytes. None of them were passed on.
-    Hello(Vec<u8>),
-    /// No more records.
-    Other,
-}
-
-impl Records {
-    /// Returns whether all of the input belongs to a record that need not be seen, and counts it.
-    pub fn skip(&mut self, input: &[u8]) -> bool {
-        let skips = self.start.is_empty() && self.left >= input.len();
-        if skips {
-            self.left -= input.len();
-        }
-        skips
-    }
-
-    /// Takes more of the stream. Appends the bytes to pass on.
-    pub fn feed(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<Next, Malformed> {
-        loop {
-            let (skipped, rest) = input.split_at(self.left.min(input.len()));
-            out.extend_from_slice(skipped);
-            self.left -= skipped.len();
-            input = rest;
-            let Some((byte, rest)) = input.split_first() else { return Ok(Next::More) };
-            self.start.push(*byte);
-            input = rest;
-            let [kind, major, _, high, low, message @ ..] = self.start.as_slice() else { continue };
-            let length = usize::from(*high) << 8 | usize::from(*low);
-            if !RECORDS.contains(kind) || *major != 3 {
-                out.append(&mut self.start);
-                out.extend_from_slice(input);
-                return Ok(Next::Other);
-            }
-            if *kind == HANDSHAKE {
-                // The fragment hides its message. Encrypted messages are longer.
-                if length < MESSAGE_PROBE {
-                    return Err(Malformed);
-                }
-                if message.len() < MESSAGE_PROBE {
-                    continue;
-                }
-                if matches!(message, [CLIENT_HELLO, 0, _, _, 3, ..]) {
-                    let mut hello = std::mem::take(&mut self.start);
-                    hello.extend_from_slice(input);
-                    return Ok(Next::Hello(hello));
-                }
-            }
-            self.left = length - message.len();
-            out.append(&mut self.start);
-        }
-    }
 }

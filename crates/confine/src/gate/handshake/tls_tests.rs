@@ -164,15 +164,86 @@ fn encrypted_handshake_messages_pass() {
 }
 
 #[test]
-fn a_hello_behind_another_protocol_is_read() {
-    let sql: &[u8] = &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f];
-    for before in [sql, b"EHLO a\r\nSTARTTLS\r\n"] {
-        assert!(pass(&mut named("a.test"), &[before, &hello("a.test")]).is_ok());
-        let evil = hello("evil.test");
-        let (one, two) = evil.split_at(1);
-        assert!(pass(&mut named("a.test"), &[before, &evil]).is_err());
-        assert!(pass(&mut named("a.test"), &[before, one, two]).is_err());
+fn a_hello_is_read_wherever_it_begins() {
+    let fake = [hello("a.test"), records(23, b"\r\nSTARTTLS\r\n", 100)].concat();
+    let befores: [&[u8]; 10] = [
+        &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f],
+        &[0, 0, 0, 8, 4, 0xd2, 0x16],
+        b"EHLO a\r\nSTARTTLS\r\n",
+        b"a word",
+        b"two words ",
+        b"\x16",
+        b"\0\x16\x03\x01",
+        b"\xff\xff\x01\x16\x03\x01\0\x01\x01",
+        &fake,
+        &fake[..fake.len() - 1],
+    ];
+    for before in befores {
+        for record in [1, 2, 5, 6, 100, 16_384] {
+            for (name, right) in [("a.test", true), ("evil.test", false)] {
+                let whole = records(HANDSHAKE, &message(&body(&[sni(name)])), record);
+                let stream = [before, &whole].concat();
+                for at in before.len().saturating_sub(1)..stream.len().min(before.len() + 14) {
+                    let (one, two) = stream.split_at(at);
+                    let passed = pass(&mut named("a.test"), &[one, two]);
+                    // A beginning that hides one of another is refused, too.
+                    assert!(right || passed.is_err(), "{before:?}, records of {record} bytes, split at {at}");
+                    assert!(passed.is_err() || passed == Ok(stream.clone()));
+                }
+            }
+        }
+        if !before.ends_with(&[3, 1]) && !before.ends_with(&[1, 1]) {
+            assert!(pass(&mut named("a.test"), &[before, &hello("a.test")]).is_ok(), "{before:?}");
+        }
     }
+}
+
+#[test]
+fn versions_that_only_some_servers_take_are_refused() {
+    for before in [&b""[..], b"EHLO a\r\nSTARTTLS\r\n"] {
+        for (at, version) in [(1, 0), (1, 2), (1, 4), (1, 15), (9, 4), (9, 0)] {
+            let mut stream = [before, &hello("evil.test")].concat();
+            stream[before.len() + at] = version;
+            assert!(pass(&mut named("a.test"), &[&stream]).is_err(), "{before:?} {at} {version}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_tls_begins_with_a_hello() {
+    let fronts: [&[u8]; 9] = [
+        &[22, 3, 1, 0, 0],
+        &[22, 3, 3, 0, 0, 22, 3, 3, 0, 0],
+        &[20, 3, 3, 0, 1, 1],
+        &[21, 3, 3, 0, 2, 1, 0],
+        &[23, 3, 3, 0, 0],
+        &[24, 3, 3, 0, 3, 1, 0, 0],
+        &[22, 3, 1, 0, 4, 0, 0, 0, 0],
+        &[22, 3, 9, 0, 4],
+        // A ClientHello of version 2, which has no name.
+        &[0x80, 46, 1, 3, 1],
+    ];
+    for front in fronts {
+        for at in 0..front.len() {
+            let (one, two) = front.split_at(at);
+            let parts: Vec<&[u8]> = [one, two].into_iter().filter(|part| !part.is_empty()).collect();
+            assert_eq!(pass(&mut named("a.test"), &parts), Err(Mismatch { claimed: None }), "{front:?}");
+        }
+    }
+}
+
+#[test]
+fn encrypted_bytes_pass() {
+    let mut state = 7_u64;
+    let bytes: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u8
+    })
+    .take(4 << 20)
+    .collect();
+    let stream = [hello("a.test"), records(23, &bytes, 16_384)].concat();
+    let parts: Vec<&[u8]> = stream.chunks(10_007).collect();
+    assert_eq!(pass(&mut named("a.test"), &parts), Ok(stream.clone()));
 }
 
 #[test]
@@ -182,6 +253,7 @@ fn other_protocols_are_never_kept_back() {
     {
         let mut inspector = named("a.test");
         assert_eq!(pass(&mut inspector, &[part]), Ok(part.to_vec()), "{part:?}");
+        let mut inspector = named("a.test");
         assert_eq!(pass(&mut inspector, &[b"\x01\x02", part]), Ok([b"\x01\x02", part].concat()), "{part:?}");
     }
     let bulk = vec![0x16; 100_000];
@@ -219,6 +291,19 @@ proptest! {
         if let Ok(passed) = pass(&mut named("a.test"), &[&stream]) {
             prop_assert!(at < 6 || passed.len() <= 6);
         }
+    }
+
+    #[test]
+    fn nothing_in_front_lets_another_name_pass(
+        front in prop::collection::vec(prop_oneof![any::<u8>(), Just(22), Just(3), Just(0), Just(1)], 0..40),
+        record in prop_oneof![1..12_usize, Just(16_384)],
+        part in 1..60_usize,
+    ) {
+        let whole = records(HANDSHAKE, &message(&body(&[sni("evil.test")])), record);
+        let stream = [front, whole].concat();
+        let parts: Vec<&[u8]> = stream.chunks(part).collect();
+        // A record that has no end here is kept back with all that is in it.
+        prop_assert!(pass(&mut named("a.test"), &parts).map_or(true, |passed| passed.len() < stream.len()));
     }
 
     #[test]
