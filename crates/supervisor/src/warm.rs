@@ -19,6 +19,8 @@ use sys::{Bounds, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 pub struct WarmShell {
     pub shell: Pid,
     pub plan: Plan,
+    /// Whether the changes of its command can be recorded.
+    pub recorded: bool,
     /// The read ends of the shell's output pipes.
     pub pipes: Vec<OwnedFd>,
     /// The descriptors of the start, until the shell is ready.
@@ -75,7 +77,7 @@ impl WarmShell {
             step: LaunchStep::Stdio,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
         };
-        let ShellKind { mut plan, boot, recorded: _ } = kind;
+        let ShellKind { mut plan, boot, recorded } = kind;
         let (waits, resume) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&resume).map_err(failed)?;
         let (ready, reports) = sys::pipe().map_err(failed)?;
@@ -111,7 +113,7 @@ impl WarmShell {
         drop(theirs);
         let files = [Some(waits), Some(reports), boot, Some(script)].into_iter().flatten().collect();
         let start = Some(Start { ready, _files: files, resume, stdin });
-        Ok(Self { shell, plan, pipes, start, ended: None, tap })
+        Ok(Self { shell, plan, recorded, pipes, start, ended: None, tap })
     }
 
     /// Returns the mark of the shell.

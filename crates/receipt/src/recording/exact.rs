@@ -19,7 +19,7 @@ use crate::{Attribution, Completeness, Receipt};
 use undo::gaps::{gap, gaps};
 use undo::node::{Contents, File, Node};
 use undo::path_map::is_within;
-use undo::{Extent, Point, Purpose, Store, StoreError};
+use undo::{Extent, Point, Purpose, Store};
 
 /// The most repositories whose last snapshot is remembered.
 const KNOWN: usize = 64;
@@ -53,24 +53,19 @@ impl Exact {
         self.store.path()
     }
 
-    /// Reads the facts that no record shows, right before the run begins. Blocks.
-    ///
-    /// # Errors
-    /// If the store cannot be used.
-    pub fn begin(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Result<Self, StoreError> {
-        let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
-        let git = tops.into_iter().map(Before::read).collect();
-        let owners = |listeners: &Listeners| if is_confined { Owners::new() } else { listeners.owners() };
-        let ports = Listeners::read().ok().map(|listeners| (owners(&listeners), listeners));
-        Ok(Self { store: Store::open(store)?, run, git, ports })
+    /// Returns a run of which only the record is known.
+    #[must_use]
+    pub fn alone(store: Store, run: String) -> Self {
+        Self { store, run, git: Vec::new(), ports: None }
     }
 
-    /// Returns a run of which only the record is known.
-    ///
-    /// # Errors
-    /// If the store cannot be used.
-    pub fn alone(store: &Path, run: String) -> Result<Self, StoreError> {
-        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None })
+    /// Reads the facts that no record shows, right before the run begins. Blocks. `directories` may belong to
+    /// repositories that the run changes.
+    pub(super) fn read_facts(&mut self, directories: &[PathBuf], is_confined: bool) {
+        let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
+        self.git = tops.into_iter().map(Before::read).collect();
+        let owners = |listeners: &Listeners| if is_confined { Owners::new() } else { listeners.owners() };
+        self.ports = Listeners::read().ok().map(|listeners| (owners(&listeners), listeners));
     }
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.

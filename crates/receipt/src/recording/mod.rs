@@ -34,7 +34,7 @@ mod risk;
 mod run_record;
 mod wanted;
 
-pub use choice::Method;
+pub use choice::{Method, NotUndoable};
 pub use exact::Exact;
 pub use prepare::{Prepared, Subject, no_point, no_record, prepare, tree};
 pub use recording::{Recording, mark};

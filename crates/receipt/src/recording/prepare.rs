@@ -7,6 +7,8 @@ use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Known, Method, NotUndoable, choose};
+use super::exact::Exact;
+use super::recording::Recording;
 use super::risk::Risk;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
@@ -34,7 +36,7 @@ pub struct Subject {
 }
 
 /// How a run is recorded.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Prepared {
     /// The chosen method.
     pub way: Method,
@@ -43,7 +45,27 @@ pub struct Prepared {
     /// Wishes that cannot be met, for the notes of the result.
     pub notes: Vec<String>,
     /// The directory of the command, and the directories in which it runs git.
-    pub directories: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+    /// The store of the record.
+    store: Option<Store>,
+}
+
+impl Prepared {
+    /// Begins the recording of a run, right before the run begins. Blocks. `None`: nothing is recorded.
+    #[must_use]
+    pub fn begin(&self, run: String, is_confined: bool) -> Option<Recording> {
+        let directory = self.directories.first()?;
+        Some(match (self.way, self.store.clone()) {
+            (Method::Off, _) => return None,
+            (Method::Exact { .. }, Some(store)) => {
+                let mut exact = Exact::alone(store, run);
+                exact.read_facts(&self.directories, is_confined);
+                Recording::Exact(Box::new(exact))
+            }
+            (Method::Snapshot, Some(store)) => Recording::snapshot(directory, Exact::alone(store, run)),
+            (Method::Watch | Method::Exact { .. } | Method::Snapshot, _) => Recording::watch(directory),
+        })
+    }
 }
 
 /// Prepares the record of a run. Blocks.
@@ -67,25 +89,23 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoabl
     };
     let (way, notes) = choose(wanted, known)?;
     let point = matches!(way, Method::Exact { point: true } | Method::Snapshot);
-    let record = match (way, store) {
-        (Method::Exact { .. } | Method::Snapshot, Ok(Some(store))) => {
-            let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
-            Some(Record {
-                purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
-                store: store.path().to_owned(),
-                limits: RecordLimits { file_bytes, run_bytes, store_bytes },
-                require: point && undo.is_some_and(|undo| undo.require),
-                command,
-                at: now_ms(),
-                beyond: risk.reversal.beyond,
-                tree: tree.filter(|_| point).unwrap_or_default(),
-                only_tree: way == Method::Snapshot,
-            })
+    let store = store.ok().flatten().filter(|_| matches!(way, Method::Exact { .. } | Method::Snapshot));
+    let record = store.as_ref().map(|store| {
+        let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
+        Record {
+            purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
+            store: store.path().to_owned(),
+            limits: RecordLimits { file_bytes, run_bytes, store_bytes },
+            require: point && undo.is_some_and(|undo| undo.require),
+            command,
+            at: now_ms(),
+            beyond: risk.reversal.beyond,
+            tree: tree.filter(|_| point).unwrap_or_default(),
+            only_tree: way == Method::Snapshot,
         }
-        _ => None,
-    };
+    });
     let directories = std::iter::once(cwd).chain(risk.reversal.git.into_iter().map(PathBuf::from)).collect();
-    Ok(Prepared { way, record, notes, directories })
+    Ok(Prepared { way, record, notes, directories, store })
 }
 
 /// Returns why a command in this directory gets no undo point, if it gets none.

@@ -1,6 +1,6 @@
 //! The recording of a run that goes on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use nix::unistd::Pid;
@@ -12,6 +12,7 @@ use super::run_record::RunRecord;
 use crate::watch::{Mark, Token, Watch};
 use crate::{Completeness, Receipt};
 use protocol::Survivor;
+use undo::Store;
 
 /// The trees that this process watches.
 static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);
@@ -37,32 +38,20 @@ pub enum Recording {
 }
 
 impl Recording {
-    /// Watches the tree of a directory, right before the run begins. Blocks for 25 ms at most.
-    pub fn watch(directory: &Path) -> Self {
+    /// Watches the tree of a directory, right before a run begins. Blocks for 25 ms at most.
+    pub(super) fn watch(directory: &Path) -> Self {
         Self::Watch(WATCH.begin(directory))
     }
 
-    /// Lets the shim record every change of a run, right before the run begins. `directories` may belong to
-    /// repositories that the run changes. Blocks.
-    pub fn exact(store: &Path, run: String, directories: &[PathBuf], is_confined: bool) -> Self {
-        match Exact::begin(store, run, directories, is_confined) {
-            Ok(exact) => Self::Exact(Box::new(exact)),
-            Err(error) => Self::Lost(error.to_string()),
-        }
-    }
-
     /// Watches the tree of a directory, which the shim of a run compares with a snapshot. Blocks for 25 ms at most.
-    pub fn snapshot(store: &Path, run: String, directory: &Path) -> Self {
-        match Exact::alone(store, run) {
-            Ok(exact) => Self::Snapshot(WATCH.begin(directory), Box::new(exact)),
-            Err(error) => Self::Lost(error.to_string()),
-        }
+    pub(super) fn snapshot(directory: &Path, exact: Exact) -> Self {
+        Self::Snapshot(WATCH.begin(directory), Box::new(exact))
     }
 
     /// Returns the recording of a task of which only the record is known. Blocks.
     pub fn of_task(store: &Path, run: String) -> Self {
-        match Exact::alone(store, run) {
-            Ok(exact) => Self::Exact(Box::new(exact)),
+        match Store::open(store) {
+            Ok(store) => Self::Exact(Box::new(Exact::alone(store, run))),
             Err(error) => Self::Lost(error.to_string()),
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::task::Task;
 use receipt::recording::{Exact, Recording, RunRecord};
+use undo::Store;
 
 /// The record of a task.
 #[derive(Default)]
@@ -23,8 +24,8 @@ pub(super) enum RecordState {
 pub(super) fn forget_records(tasks: &[Task]) {
     for task in tasks {
         let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };
-        if let Ok(exact) = Exact::alone(&record.store, task.mark.clone()) {
-            exact.forget();
+        if let Ok(store) = Store::open(&record.store) {
+            Exact::alone(store, task.mark.clone()).forget();
         }
     }
 }

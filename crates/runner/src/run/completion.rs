@@ -1,6 +1,7 @@
 //! The result of driving a command.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
@@ -15,6 +16,7 @@ use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
 use confine::Denials;
 use evidence::{End, Evidence, Part};
+use protocol::plan::ShellKind;
 use protocol::task::Task;
 use protocol::{Cause, Ended, Survivor};
 use reduce::counts;
@@ -124,6 +126,8 @@ pub struct ShellAfter {
     pub child: Option<Child>,
     /// The directory that the shell reported with the exit code.
     pub directory: Option<PathBuf>,
+    /// The kind of the shell, if such a shell can be warm.
+    pub kind: Option<Arc<ShellKind>>,
     /// The files for the shell's state, if it was warm and has inherited other files than the request's.
     pub files: Option<Inheritance>,
     /// How it was watched. `None`: the evidence of its command is not wanted, or the command has become a task.

@@ -67,7 +67,7 @@ use filtered::Filtered;
 use outcome::Outcome;
 use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
-use protocol::plan::{ShellKind, Startup};
+use protocol::plan::Startup;
 use receipt::recording::{Prepared, Recording};
 use shown::given_up;
 
@@ -155,8 +155,8 @@ pub struct Launch {
     startup_files: StartupFiles,
     /// The place among the open terminals, if the command has one.
     terminal_slot: Option<Slot>,
-    /// How the command is recorded.
-    prepared: Prepared,
+    /// How the command is recorded, once that is chosen.
+    prepared: Option<Prepared>,
     /// The recording of the command, from right before its start.
     recording: Option<Recording>,
     /// The tree right before the start, if the evidence is to say what changed.
@@ -193,7 +193,7 @@ impl Launch {
             launched: None,
             startup_files: StartupFiles::default(),
             terminal_slot: None,
-            prepared: Prepared::default(),
+            prepared: None,
             recording: None,
             before: None,
             filtered: None,
@@ -258,11 +258,6 @@ impl Launch {
         Ok(())
     }
 
-    /// Returns the shell kind that can run the command. `None` if it starts cold.
-    pub fn kind(&self) -> Option<Arc<ShellKind>> {
-        self.order.warm.as_ref().map(|warm| Arc::clone(&warm.kind))
-    }
-
     /// Runs the command to its outcome.
     ///
     /// # Errors
@@ -279,7 +274,6 @@ impl Launch {
         if let Some(given) = self.give_again(&listener, &mut replies).await? {
             return Ok(given);
         }
-        self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
         let shown = shown::show(&mut self.request);
         let finished = self.attempts(&listener, &mut replies).await;
@@ -365,8 +359,8 @@ impl Launch {
             self.terminal_slot = Some(slot.ok_or_else(|| Error::spawn(full, &self.request.command))?);
         }
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
+        self.begin_record().await?;
         self.startup_files.write(&self.request, &mut self.order)?;
-        self.begin_record().await;
         self.read_tree().await;
         self.open_entry();
         let launched = Launched::start_later(self.helpers, &self.order).await;
@@ -400,11 +394,11 @@ impl Launch {
         let drive = drive.and_then(|drive| drive.tapped(tap)).map_err(|error| self.unwatched(error))?;
         // The shell of a session may be another shell after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
-        let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
-        let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
+        let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
+        let completed = complete(drive, self.helpers, kind.filter(|_| !saves), self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
         let (evidence, tap) = completion.evidence(&self.request).await.unzip();
-        let mut shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
+        let mut shell = ShellAfter { kind: kind.cloned(), files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = Outcome::of(&self.request, completion);
         outcome.record(recorded);

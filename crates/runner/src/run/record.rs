@@ -1,48 +1,45 @@
-//! The record of a command. It is chosen once the command's words are known, and begins right before its start.
+//! The record of a command. It is chosen and begins right before the command starts.
 
 use tokio::task::spawn_blocking;
 
 use super::Launch;
 use super::plan::{StartupFiles, plan_of};
-use super::recorded::{record_of, recorded};
+use super::recorded::{on_thread, preparation, recorded};
 use crate::error::Error;
 use protocol::plan::next_mark;
-use receipt::recording::{Method, Recording};
 
 impl Launch {
-    /// Chooses how the command is recorded.
+    /// Chooses how the command is recorded, and begins the recording, unless an earlier attempt has. Called right before
+    /// the command starts, once its shell kind is known.
     ///
     /// # Errors
-    /// As [`record_of`].
-    pub(super) async fn choose_record(&mut self) -> Result<(), Error> {
-        self.prepared = record_of(&mut self.request).await?;
-        self.request.notes.append(&mut self.prepared.notes);
-        let record = self.prepared.record.take();
-        if let Some(record) = &record {
-            self.order.warm = self.order.warm.take().and_then(|warm| recorded(warm, record));
-            // The record ends with the shell, so no early report is used.
-            self.request.report = None;
+    /// [`Error::NotUndoable`]
+    pub(super) async fn begin_record(&mut self) -> Result<(), Error> {
+        if self.recording.is_some() {
+            return Ok(());
         }
-        self.order.plan.record = record;
-        Ok(())
-    }
-
-    /// Begins the recording, unless an earlier attempt has. Called right before the command starts.
-    pub(super) async fn begin_record(&mut self) {
-        if self.prepared.way == Method::Off || self.recording.is_some() {
-            return;
-        }
-        let (cwd, directories) = (self.request.cwd.clone(), self.prepared.directories.clone());
-        let store = self.order.plan.record.as_ref().map(|record| record.store.clone());
-        let run = self.request.mark.clone();
-        let is_confined = self.request.confine.is_some();
-        let is_snapshot = self.prepared.way == Method::Snapshot;
-        let begin = move || match store {
-            Some(store) if is_snapshot => Recording::snapshot(&store, run, &cwd),
-            Some(store) => Recording::exact(&store, run, &directories, is_confined),
-            None => Recording::watch(&cwd),
+        let Some(prepare) = preparation(&mut self.request) else { return Ok(()) };
+        let chosen = self.prepared.take();
+        let is_chosen = chosen.is_some();
+        let (run, is_confined) = (self.request.mark.clone(), self.request.confine.is_some());
+        // A change of threads takes as long as the work, so there is one for both.
+        let begin = move || {
+            let prepared = chosen.map_or_else(prepare, Ok)?;
+            Ok((prepared.begin(run, is_confined), prepared))
         };
-        self.recording = spawn_blocking(begin).await.ok();
+        let (recording, mut prepared) = on_thread(&self.request, begin).await?;
+        self.recording = recording;
+        if !is_chosen {
+            self.request.notes.append(&mut prepared.notes);
+            self.order.plan.record = prepared.record.take();
+            if let Some(record) = &self.order.plan.record {
+                self.order.warm = self.order.warm.take().and_then(|warm| recorded(warm, record));
+                // The record ends with the shell, so no early report is used.
+                self.request.report = None;
+            }
+        }
+        self.prepared = Some(prepared);
+        Ok(())
     }
 
     /// Reads the tree of the command, if its evidence is to say what changed. Called right before the command starts.

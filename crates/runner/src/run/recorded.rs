@@ -6,14 +6,13 @@ use crate::error::Error;
 use crate::request::Request;
 use protocol::WarmCommand;
 use protocol::plan::Record;
-use receipt::recording::{Prepared, Subject, prepare};
+use receipt::recording::{NotUndoable, Prepared, Subject, prepare};
 
-/// Chooses how the command of a request is recorded.
-///
-/// # Errors
-/// [`Error::NotUndoable`]
-pub(super) async fn record_of(request: &mut Request) -> Result<Prepared, Error> {
-    let Some(wanted) = request.record.clone() else { return Ok(Prepared::default()) };
+/// Returns what chooses how the command of a request is recorded, which blocks. `None`: no record is wanted.
+pub(super) fn preparation(
+    request: &mut Request,
+) -> Option<impl FnOnce() -> Result<Prepared, NotUndoable> + Send + 'static + use<>> {
+    let wanted = request.record.clone()?;
     let home = request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
     let subject = Subject {
         command: request.command.clone(),
@@ -21,7 +20,18 @@ pub(super) async fn record_of(request: &mut Request) -> Result<Prepared, Error> 
         home: home.map(Into::into),
         risk: request.risk.take().map(|risk| *risk).unwrap_or_default(),
     };
-    let prepared = spawn_blocking(move || prepare(&wanted, subject)).await;
+    Some(move || prepare(&wanted, subject))
+}
+
+/// Prepares the record of a request on a thread that may block.
+///
+/// # Errors
+/// [`Error::NotUndoable`]
+pub(super) async fn on_thread<T: Send + 'static>(
+    request: &Request,
+    prepare: impl FnOnce() -> Result<T, NotUndoable> + Send + 'static,
+) -> Result<T, Error> {
+    let prepared = spawn_blocking(prepare).await;
     let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &request.command))?;
     prepared.map_err(|refused| Error::NotUndoable(refused.why))
 }

@@ -1,7 +1,7 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
 use super::plan::{enter_world, no_world, plan_of};
-use super::recorded::{record_of, recorded};
+use super::recorded::{on_thread, preparation, recorded};
 use super::warm;
 use crate::error::Error;
 use crate::request::Request;
@@ -35,7 +35,11 @@ pub(super) async fn warm_up_as(
         enter_world(&mut plan, &facts);
     }
     let Some(warm) = warm::of(request, &plan, helpers) else { return Ok(false) };
-    let warm = match record_of(request).await?.record {
+    let record = match preparation(request) {
+        Some(prepare) => on_thread(request, prepare).await?.record,
+        None => None,
+    };
+    let warm = match record {
         Some(record) => recorded(warm, &record),
         None => Some(warm),
     };

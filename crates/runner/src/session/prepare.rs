@@ -64,8 +64,8 @@ impl Prepared {
     /// Returns the run, and the saver of its state.
     pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
         let Self { run, exchange, env, before, slot } = self;
-        let kind = run.kind();
-        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, storable: None, _slot: slot })
+        let session = Arc::clone(session);
+        (run, Saver { session, exchange, env, before, kind: None, storable: None, _slot: slot })
     }
 }
 

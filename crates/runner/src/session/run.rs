@@ -70,9 +70,9 @@ impl SessionRun {
             }
         };
         let (run, mut saver) = prepared.into_parts(&session);
-        let Finished { outcome, shell: ShellAfter { child, directory, files, storable, .. } } =
+        let Finished { outcome, shell: ShellAfter { child, directory, files, kind, storable, .. } } =
             run.finish(listener, replies).await?;
-        saver.storable = storable;
+        (saver.kind, saver.storable) = (kind, storable);
         if let Some(files) = files {
             saver.exchange = Exchange::Inherited(files);
         }

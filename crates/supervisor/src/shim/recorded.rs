@@ -31,7 +31,8 @@ impl Shim {
 
     /// Begins the record of the command that the warm shell is about to get. Returns whether it has.
     pub(super) fn begin_warm_record(&mut self, record: &Record) -> bool {
-        self.warm.as_ref().is_some_and(|warm| self.records.begin_warm(record, &warm.plan).is_ok())
+        let warm = self.warm.as_ref().filter(|warm| warm.recorded);
+        warm.is_some_and(|warm| self.records.begin_warm(record, &warm.plan).is_ok())
     }
 
     /// Adds the store with the recorded changes to the task's state.

@@ -76,7 +76,7 @@ pub async fn complete<'a, L: Listener>(
     // From here on only the shim reads the pipes, if a process still writes to them.
     output.notes.extend(note.map(str::to_owned));
     let (output, notes) = produced(output);
-    let shell = ShellAfter { child, directory: early.into_directory(), files: None, watched, storable: None, tap };
+    let shell = ShellAfter { child, directory: early.into_directory(), watched, tap, ..ShellAfter::default() };
     let seen = Seen::of(process.reported, &exit);
     let completion =
         Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
