@@ -57,6 +57,8 @@ pub enum Recorded {
     /// No record was wanted.
     #[default]
     Off,
+    /// Nothing was changed, and the store has no record: only a receipt was wanted.
+    Nothing,
     /// The record is complete, and in the store.
     Done,
     /// The record is missing, or has no end. The reason is a sentence without a period.

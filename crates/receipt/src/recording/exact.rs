@@ -32,6 +32,8 @@ static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::n
 pub struct Exact {
     store: Store,
     pub(super) run: String,
+    /// Whether the record begins with the first change, as only a receipt is wanted.
+    pub(super) begins_late: bool,
     /// The repositories, as they were before the run.
     git: Vec<Before>,
     /// The servers before the run, with their processes. A confined command can end no server of the host, so it has no
@@ -56,7 +58,7 @@ impl Exact {
     /// Returns a run of which only the record is known.
     #[must_use]
     pub fn alone(store: Store, run: String) -> Self {
-        Self { store, run, git: Vec::new(), ports: None }
+        Self { store, run, begins_late: false, git: Vec::new(), ports: None }
     }
 
     /// Reads the facts that no record shows, right before the run begins. Blocks. `directories` may belong to
@@ -81,6 +83,29 @@ impl Exact {
         let receipt = self.receipt(&point, tree);
         let undo = point.is_undoable().then(|| coverage(&point, self.store.path()));
         RunRecord { receipt: Some(receipt), undo, notes: Vec::new() }
+    }
+
+    /// Returns the record of a run that has changed no file.
+    pub(super) fn nothing(&self, tree: &[Pid]) -> RunRecord {
+        RunRecord::of(self.receipt_of_nothing(tree))
+    }
+
+    fn receipt_of_nothing(&self, tree: &[Pid]) -> Receipt {
+        let mut receipt = Receipt::new(Attribution::Command);
+        self.add_ports(&mut receipt, tree);
+        receipt
+    }
+
+    /// Returns whether the record of the run does not exist, as it begins with the first change.
+    pub(super) fn has_not_begun(&self) -> bool {
+        self.begins_late && !self.store.has(&self.run)
+    }
+
+    /// Returns the record of a run whose recorder was killed before it had a change to write.
+    pub(super) fn cut_short(&self, tree: &[Pid]) -> RunRecord {
+        let mut receipt = self.receipt_of_nothing(tree);
+        receipt.lower(Completeness::Partial, "its recorder was killed, so its changes may be missing");
+        RunRecord::of(receipt)
     }
 
     /// Removes the record, unless the run can be undone.
@@ -114,16 +139,26 @@ impl Exact {
             receipt.lower(Completeness::Partial, format!("its changes were not recorded: {beyond}"));
         }
         self.compare_repositories(point, &mut receipt);
-        match (&self.ports, Listeners::read()) {
-            (Some((owners, before)), Ok(now)) => {
-                receipt.ports = now.since(before, tree);
-                receipt.ports.keep_owned();
-                receipt.ports.closed.retain(|port| before.has_ended(port, owners));
-                receipt.ports.add_own_network(tree);
-            }
-            _ => receipt.lower(Completeness::Partial, "the ports of before are not known"),
-        }
+        self.add_ports(&mut receipt, tree);
         receipt
+    }
+
+    /// Adds the ports that the run has opened and closed: those that its living processes hold, and those whose
+    /// processes have ended.
+    fn add_ports(&self, receipt: &mut Receipt, tree: &[Pid]) {
+        let Some((owners, before)) = &self.ports else {
+            return receipt.lower(Completeness::Partial, "the ports of before are not known");
+        };
+        if tree.is_empty() && owners.values().all(Vec::is_empty) {
+            return;
+        }
+        let Ok(now) = Listeners::read() else {
+            return receipt.lower(Completeness::Partial, "the ports of after are not known");
+        };
+        receipt.ports = now.since(before, tree);
+        receipt.ports.keep_owned();
+        receipt.ports.closed.retain(|port| before.has_ended(port, owners));
+        receipt.ports.add_own_network(tree);
     }
 
     /// Returns whether a file in a git directory belongs to this repository, and not to another known one that shares

@@ -57,8 +57,9 @@ impl Prepared {
         let directory = self.directories.first()?;
         Some(match (self.way, self.store.clone()) {
             (Method::Off, _) => return None,
-            (Method::Exact { .. }, Some(store)) => {
+            (Method::Exact { point }, Some(store)) => {
                 let mut exact = Exact::alone(store, run);
+                exact.begins_late = !point;
                 exact.read_facts(&self.directories, is_confined);
                 Recording::Exact(Box::new(exact))
             }

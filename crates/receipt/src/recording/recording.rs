@@ -12,6 +12,7 @@ use super::run_record::RunRecord;
 use crate::watch::{Mark, Token, Watch};
 use crate::{Completeness, Receipt};
 use protocol::Survivor;
+use protocol::plan::Recorded;
 use undo::Store;
 
 /// The trees that this process watches.
@@ -63,10 +64,10 @@ impl Recording {
         }
     }
 
-    /// Ends the recording of a command, right after its end. `failure` is the reason why the shim has no record.
-    /// Blocks.
-    pub fn finish(self, survivors: &[Survivor], failure: Option<&str>) -> RunRecord {
-        let (record, exact) = self.read(survivors, failure);
+    /// Ends the recording of a command, right after its end. `recorded` is the outcome of the shim's record. Blocks,
+    /// unless that is [`Recorded::Nothing`].
+    pub fn finish(self, survivors: &[Survivor], recorded: &Recorded) -> RunRecord {
+        let (record, exact) = self.read(survivors, recorded);
         if let Some(exact) = exact {
             // The system takes some ms for each directory that is removed.
             spawn_blocking(move || exact.forget());
@@ -75,30 +76,33 @@ impl Recording {
     }
 
     /// Like [`Self::finish`] for a task, whose record others may read later. Blocks.
-    pub fn finish_task(self, failure: Option<&str>) -> RunRecord {
-        self.read(&[], failure).0
+    pub fn finish_task(self, recorded: &Recorded) -> RunRecord {
+        self.read(&[], recorded).0
     }
 
     /// Handles the exit of a command whose survivors become a task. Returns the record so far, and the recording if it
     /// goes on. Blocks.
-    pub fn hand_over(self, survivors: &[Survivor], failure: Option<&str>) -> (RunRecord, Option<Self>) {
-        let Self::Watch(token) = self else { return (self.finish(survivors, failure), None) };
+    pub fn hand_over(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Self>) {
+        let Self::Watch(token) = self else { return (self.finish(survivors, recorded), None) };
         let mut record = RunRecord::of(token.peek(&pids(survivors)));
         record.has_survivors(survivors);
         (record, Some(Self::Watch(token)))
     }
 
-    fn read(self, survivors: &[Survivor], failure: Option<&str>) -> (RunRecord, Option<Box<Exact>>) {
+    /// Returns the record of a run, and the recording if there may be something to remove.
+    fn read(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Box<Exact>>) {
         let pids = pids(survivors);
-        let (mut record, exact) = match (self, failure) {
+        let (mut record, exact) = match (self, recorded) {
             (Self::Watch(token), _) => (RunRecord::of(token.finish(&pids)), None),
             (Self::Lost(why), _) => (lost(&why), None),
-            (Self::Exact(exact), Some(why)) => {
+            (Self::Exact(exact), Recorded::Failed(why)) => {
                 note_failure(exact.store(), why);
                 (lost(why), Some(exact))
             }
-            (Self::Exact(exact), None) => (exact.read(&pids), Some(exact)),
-            (Self::Snapshot(token, exact), failure) => (compared(token.finish(&pids), &exact, failure), Some(exact)),
+            (Self::Exact(exact), Recorded::Nothing) => (exact.nothing(&pids), None),
+            (Self::Exact(exact), Recorded::Off) if exact.has_not_begun() => (exact.cut_short(&pids), None),
+            (Self::Exact(exact), Recorded::Off | Recorded::Done) => (exact.read(&pids), Some(exact)),
+            (Self::Snapshot(token, exact), _) => (compared(token.finish(&pids), &exact, recorded), Some(exact)),
         };
         record.has_survivors(survivors);
         (record, exact)
@@ -106,8 +110,8 @@ impl Recording {
 }
 
 /// Returns the record of a run with a snapshot, with the receipt of a watch if the watch knows anything.
-fn compared(receipt: Receipt, exact: &Exact, failure: Option<&str>) -> RunRecord {
-    if let Some(why) = failure {
+fn compared(receipt: Receipt, exact: &Exact, recorded: &Recorded) -> RunRecord {
+    if let Recorded::Failed(why) = recorded {
         let notes = vec![format!("the command cannot be undone: {why}")];
         return RunRecord { notes, ..RunRecord::of(receipt) };
     }

@@ -112,7 +112,7 @@ impl Registry {
         entry.record = RecordState::Ending;
         let (this, id, task) = (self.this.clone(), id.to_owned(), entry.task.record.clone());
         self.runtime().spawn_blocking(move || {
-            let record = recording.finish_task(task.as_ref().and_then(failure_of));
+            let record = recording.finish_task(&task.as_ref().map(outcome).unwrap_or_default());
             if let Some(registry) = this.upgrade() {
                 registry.set_record(&id, record);
             }
@@ -158,7 +158,7 @@ impl Registry {
         let (this, id) = (self.this.clone(), id.to_owned());
         self.runtime().spawn_blocking(move || {
             let recording = Recording::of_task(&record.store, run);
-            let record = recording.finish_task(failure_of(&record));
+            let record = recording.finish_task(&outcome(&record));
             if let Some(registry) = this.upgrade() {
                 registry.tell_record(&id, record);
             }
@@ -166,10 +166,7 @@ impl Registry {
     }
 }
 
-/// Returns why there is no record, if the shim reports a reason.
-fn failure_of(record: &TaskRecord) -> Option<&str> {
-    match record.end.as_ref()? {
-        Recorded::Failed(why) => Some(why),
-        Recorded::Off | Recorded::Done => None,
-    }
+/// Returns the outcome of a record, as far as the shim has reported it.
+fn outcome(record: &TaskRecord) -> Recorded {
+    record.end.clone().unwrap_or_default()
 }

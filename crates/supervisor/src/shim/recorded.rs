@@ -38,6 +38,8 @@ impl Shim {
     /// Adds the store with the recorded changes to the task's state.
     pub(super) fn record_task(&self, server: &mut TaskServer) {
         if let Some(store) = self.records.store() {
+            // Other processes may read it, also if nothing has changed.
+            self.records.settle();
             server.begin_record(store);
         }
     }

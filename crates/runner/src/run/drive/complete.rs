@@ -328,10 +328,12 @@ async fn released(
 pub enum EndOfRecord {
     /// The command is not recorded.
     Off,
+    /// No process of the command lives, and it has changed nothing.
+    Read(Box<RunRecord>),
     /// No process of the command lives. Its record is being read.
     Reading(JoinHandle<RunRecord>),
-    /// The surviving processes must be known first. The text is the reason why the shim has no record.
-    Open(Recording, Option<String>),
+    /// The surviving processes must be known first. The shim's record has this outcome.
+    Open(Recording, Recorded),
 }
 
 impl EndOfRecord {
@@ -339,14 +341,14 @@ impl EndOfRecord {
     pub fn new(recording: Option<Recording>, exit: Option<&ShellExit>) -> Self {
         let Some(recording) = recording else { return Self::Off };
         let ended = exit.and_then(|exit| exit.as_ref().ok());
-        let failure = match ended.map(|ended| &ended.record) {
-            Some(Recorded::Failed(why)) => Some(why.clone()),
-            Some(Recorded::Off | Recorded::Done) | None => None,
-        };
-        if matches!(ended, Some(Ended { alive: false, .. })) {
-            return Self::Reading(spawn_blocking(move || recording.finish(&[], failure.as_deref())));
+        let recorded = ended.map(|ended| ended.record.clone()).unwrap_or_default();
+        match ended {
+            Some(Ended { alive: false, record: Recorded::Nothing, .. }) => {
+                Self::Read(Box::new(recording.finish(&[], &recorded)))
+            }
+            Some(Ended { alive: false, .. }) => Self::Reading(spawn_blocking(move || recording.finish(&[], &recorded))),
+            _ => Self::Open(recording, recorded),
         }
-        Self::Open(recording, failure)
     }
 
     /// Returns the record. `None`: nothing is recorded, or the command goes on as a task, which has the record from
@@ -357,20 +359,21 @@ impl EndOfRecord {
         task: Option<(&Arc<Registry>, &Task)>,
         is_moved: bool,
     ) -> Option<RunRecord> {
-        let (recording, failure) = match self {
+        let (recording, recorded) = match self {
             Self::Off => return None,
+            Self::Read(record) => return Some(*record),
             Self::Reading(reading) => return reading.await.ok(),
-            Self::Open(recording, failure) => (recording, failure),
+            Self::Open(recording, recorded) => (recording, recorded),
         };
         let survivors = survivors.to_vec();
         let Some((registry, task)) = task else {
-            return spawn_blocking(move || recording.finish(&survivors, failure.as_deref())).await.ok();
+            return spawn_blocking(move || recording.finish(&survivors, &recorded)).await.ok();
         };
         if is_moved {
             registry.record(&task.id, recording);
             return None;
         }
-        let handed_over = spawn_blocking(move || recording.hand_over(&survivors, failure.as_deref()));
+        let handed_over = spawn_blocking(move || recording.hand_over(&survivors, &recorded));
         let (record, recording) = handed_over.await.ok()?;
         match recording {
             Some(recording) => registry.record(&task.id, recording),

@@ -152,8 +152,8 @@ impl Thread {
             self.wake = None;
         }
         self.sources.append(&mut lock(&self.news));
-        // The record begins while the program of the command starts.
-        self.shared.settle();
+        // It begins while the program of the command starts.
+        self.shared.begin_point();
     }
 }
 

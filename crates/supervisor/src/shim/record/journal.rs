@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use confine::listener::{Act, Change, Journal, Noted, Spot};
 use undo::look::At;
 use undo::path_map::is_within;
-use undo::{Header, Limits, Recorder, Store, StoreError, TouchError};
+use undo::{Header, Limits, Purpose, Recorder, Store, StoreError, TouchError};
 
 /// The most changes that are listed because they cannot be followed.
 const LISTED: usize = 100;
@@ -54,7 +54,7 @@ pub enum Slot {
     /// No record.
     #[default]
     Empty,
-    /// A record that begins with the first call of the command, or before: while its program starts.
+    /// A record that begins with the first change. That of a point begins before, while its program starts.
     Pending(Box<Pending>),
     /// A record that has begun.
     Current(Box<Current>),
@@ -87,11 +87,19 @@ impl Shared {
         *lock(&self.current) = Slot::Pending(Box::new(pending));
     }
 
-    /// Begins a record that is due. Returns `false` if it could not begin.
-    pub fn settle(&self) -> bool {
+    /// Begins the record of a point that is due: a command can be undone that has changed nothing. Returns `false` if it
+    /// could not begin.
+    pub fn begin_point(&self) -> bool {
         let mut slot = lock(&self.current);
-        slot.settle();
+        if matches!(&*slot, Slot::Pending(pending) if pending.header.purpose == Purpose::Undo) {
+            slot.settle();
+        }
         !matches!(*slot, Slot::Failed(_))
+    }
+
+    /// Begins a record that is due, before any change.
+    pub fn settle(&self) {
+        lock(&self.current).settle();
     }
 
     /// Takes the current record, as far as it has come. Later calls find no record.

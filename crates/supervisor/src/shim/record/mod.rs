@@ -161,7 +161,7 @@ impl Records {
         let answers = self.put(record, plan)?;
         touch_inherited(&RunJournal { shared: &answers.shared, run }, descriptors);
         // Otherwise it begins while the program of the command starts.
-        if record.require && !answers.shared.settle() {
+        if record.require && !answers.shared.begin_point() {
             return Err(self.take_failure());
         }
         self.channel(world)
@@ -186,10 +186,12 @@ impl Records {
     pub fn begin_warm(&mut self, record: &Record, plan: &Plan) -> Result<(), RecordError> {
         self.failure = None;
         let answers = self.put(record, plan)?;
-        if record.require && !answers.shared.settle() {
+        if record.require && !answers.shared.begin_point() {
             return Err(self.take_failure());
         }
-        answers.wake();
+        if record.purpose == RecordPurpose::Undo {
+            answers.wake();
+        }
         Ok(())
     }
 
@@ -251,6 +253,13 @@ impl Records {
         self.store.as_ref().map(|(_, purpose)| *purpose)
     }
 
+    /// Begins the record of the current command, before any change.
+    pub fn settle(&self) {
+        if let Some(answers) = &self.answers {
+            answers.shared.settle();
+        }
+    }
+
     /// Ends the record of the current command. Processes that are left go on without one. Does nothing the second time.
     pub fn end(&mut self) -> Recorded {
         self.store = None;
@@ -258,7 +267,7 @@ impl Records {
             return compared.end();
         }
         if let Some(answers) = &self.answers {
-            answers.shared.settle();
+            answers.shared.begin_point();
         }
         match self.take() {
             Slot::Current(current) => match *current {
@@ -269,7 +278,8 @@ impl Records {
                 },
             },
             Slot::Failed(error) => Recorded::Failed(error.to_string()),
-            Slot::Empty | Slot::Pending(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+            Slot::Pending(_) => Recorded::Nothing,
+            Slot::Empty => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
         }
     }
 

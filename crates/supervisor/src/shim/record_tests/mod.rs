@@ -8,7 +8,7 @@ mod taken;
 mod unkept;
 
 use confine::world::testing::{Scene, isolated, users};
-use protocol::plan::Recorded;
+use protocol::plan::{RecordPurpose, Recorded};
 use stage::{Finished, Stage};
 use sys::Exit;
 use undo::testing::snapshot;
@@ -227,6 +227,27 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
                     snapshot(stage.root()).get(std::path::Path::new("f")),
                     before.get(std::path::Path::new("f"))
                 );
+            }
+        });
+    }
+}
+
+#[test]
+fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
+    for (user, confined) in places() {
+        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        isolated(user, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.prepare(TREE);
+            for (purpose, expected) in
+                [(RecordPurpose::Receipt, Recorded::Nothing), (RecordPurpose::Undo, Recorded::Done)]
+            {
+                stage.record.purpose = purpose;
+                let Finished { run, ended, .. } = stage.run("cat f > /dev/null; cat nothing; : < g", true);
+                assert_eq!(ended.record, expected, "{confined}");
+                assert_eq!(stage.store().has(&run), expected == Recorded::Done);
+                let run = stage.recorded("echo x > f");
+                assert!(stage.point(&run).before.contains_key(&stage.root().join("f")));
             }
         });
     }
