@@ -359,7 +359,7 @@ impl Launch {
             self.terminal_slot = Some(slot.ok_or_else(|| Error::spawn(full, &self.request.command))?);
         }
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
-        self.begin_record().await?;
+        self.begin_record()?;
         self.startup_files.write(&self.request, &mut self.order)?;
         self.read_tree().await;
         self.open_entry();

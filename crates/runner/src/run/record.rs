@@ -4,7 +4,7 @@ use tokio::task::spawn_blocking;
 
 use super::Launch;
 use super::plan::{StartupFiles, plan_of};
-use super::recorded::{on_thread, preparation, recorded};
+use super::recorded::{in_place, preparation, recorded};
 use crate::error::Error;
 use protocol::plan::next_mark;
 
@@ -14,7 +14,7 @@ impl Launch {
     ///
     /// # Errors
     /// [`Error::NotUndoable`]
-    pub(super) async fn begin_record(&mut self) -> Result<(), Error> {
+    pub(super) fn begin_record(&mut self) -> Result<(), Error> {
         if self.recording.is_some() {
             return Ok(());
         }
@@ -22,12 +22,11 @@ impl Launch {
         let chosen = self.prepared.take();
         let is_chosen = chosen.is_some();
         let (run, is_confined) = (self.request.mark.clone(), self.request.confine.is_some());
-        // A change of threads takes as long as the work, so there is one for both.
         let begin = move || {
             let prepared = chosen.map_or_else(prepare, Ok)?;
             Ok((prepared.begin(run, is_confined), prepared))
         };
-        let (recording, mut prepared) = on_thread(&self.request, begin).await?;
+        let (recording, mut prepared) = in_place(begin)?;
         self.recording = recording;
         if !is_chosen {
             self.request.notes.append(&mut prepared.notes);

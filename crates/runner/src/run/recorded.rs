@@ -1,6 +1,6 @@
 //! The record that a request asks for.
 
-use tokio::task::spawn_blocking;
+use tokio::task::block_in_place;
 
 use crate::error::Error;
 use crate::request::Request;
@@ -9,9 +9,7 @@ use protocol::plan::Record;
 use receipt::recording::{NotUndoable, Prepared, Subject, prepare};
 
 /// Returns what chooses how the command of a request is recorded, which blocks. `None`: no record is wanted.
-pub(super) fn preparation(
-    request: &mut Request,
-) -> Option<impl FnOnce() -> Result<Prepared, NotUndoable> + Send + 'static + use<>> {
+pub(super) fn preparation(request: &mut Request) -> Option<impl FnOnce() -> Result<Prepared, NotUndoable> + use<>> {
     let wanted = request.record.clone()?;
     let home = request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
     let subject = Subject {
@@ -23,17 +21,12 @@ pub(super) fn preparation(
     Some(move || prepare(&wanted, subject))
 }
 
-/// Prepares the record of a request on a thread that may block.
+/// Prepares the record of a request. Blocks this thread, as a change of threads would take as long as the work.
 ///
 /// # Errors
 /// [`Error::NotUndoable`]
-pub(super) async fn on_thread<T: Send + 'static>(
-    request: &Request,
-    prepare: impl FnOnce() -> Result<T, NotUndoable> + Send + 'static,
-) -> Result<T, Error> {
-    let prepared = spawn_blocking(prepare).await;
-    let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &request.command))?;
-    prepared.map_err(|refused| Error::NotUndoable(refused.why))
+pub(super) fn in_place<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, Error> {
+    block_in_place(prepare).map_err(|refused| Error::NotUndoable(refused.why))
 }
 
 /// Returns the form for a warm shell of a command that has this record. `None` if its changes cannot be listened to.

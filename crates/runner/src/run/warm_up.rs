@@ -1,7 +1,7 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
 use super::plan::{enter_world, no_world, plan_of};
-use super::recorded::{on_thread, preparation, recorded};
+use super::recorded::{in_place, preparation, recorded};
 use super::warm;
 use crate::error::Error;
 use crate::request::Request;
@@ -35,10 +35,7 @@ pub(super) async fn warm_up_as(
         enter_world(&mut plan, &facts);
     }
     let Some(warm) = warm::of(request, &plan, helpers) else { return Ok(false) };
-    let record = match preparation(request) {
-        Some(prepare) => on_thread(request, prepare).await?.record,
-        None => None,
-    };
+    let record = preparation(request).map(in_place).transpose()?.and_then(|prepared| prepared.record);
     let warm = match record {
         Some(record) => recorded(warm, &record),
         None => Some(warm),
