@@ -63,7 +63,8 @@ pub enum ToShim {
         files: Vec<OwnedFd>,
     },
     /// Asks to protect the paths that are new in the world of the shim since its last command, and to begin the record
-    /// of the next one, before the warm shell gets its command. Answered by [`FromShim::Protected`].
+    /// of the next one if that is required, before the warm shell gets its command. Answered by
+    /// [`FromShim::Protected`].
     Protect(Option<Box<Record>>),
     /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
     /// just ended.
@@ -114,6 +115,8 @@ pub struct WarmStart {
     pub at: u64,
     /// The start of the command's entry in the ledger, if it gets one.
     pub opening: Option<Opening>,
+    /// The record of its changes, if one is wanted that has not begun. They wait for this message.
+    pub record: Option<Box<Record>>,
 }
 
 /// From a shim to the addon.

@@ -13,7 +13,7 @@
 //! | run record | `run_record.rs` | the part of a result |
 //!
 //! - **A command without these options starts as if there were none.** A command with them starts in the runtime, as
-//!   reading the tree, the repositories and the ports may block. With a watch it may still run in a warm shell.
+//!   reading the tree, the repositories and the ports may block. It may still run in a warm shell.
 //! - **The addon composes the receipt.** The shim writes the states before and after each change to the store. The
 //!   addon adds repositories and ports, which no change shows and which it reads before and after the run. It removes
 //!   the record unless the run can be undone.

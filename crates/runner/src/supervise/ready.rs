@@ -90,7 +90,8 @@ impl ReadyShell {
         drop(resume);
         // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
         let opening = order.opening.as_deref().map(|opening| (**opening).clone());
-        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening };
+        let record = plan.record.as_ref().filter(|record| !record.require).cloned().map(Box::new);
+        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening, record };
         let _ = protocol::send(shim, ToShim::WarmStart(start));
         Ok(pipes)
     }

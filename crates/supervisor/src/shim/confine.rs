@@ -29,10 +29,11 @@ impl Shim {
         Err(io::Error::from_raw_os_error(failure.errno))
     }
 
-    /// Answers whether the warm shell may be given a command, whose changes are recorded with `record`.
+    /// Answers whether the warm shell may be given a command, whose changes must be recorded with `record`.
     pub(super) fn protect(&mut self, record: Option<&Record>) {
         let is_protected = self.world.as_mut().is_none_or(|world| world.protect().is_ok());
-        let may = is_protected && record.is_none_or(|record| self.begin_warm_record(record));
+        let mut begin = |record| self.warm.as_ref().is_some_and(|warm| self.records.begin_warm(record, warm).is_ok());
+        let may = is_protected && record.is_none_or(&mut begin);
         self.send(FromShim::Protected(may));
     }
 

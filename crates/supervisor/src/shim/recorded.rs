@@ -5,7 +5,7 @@ use super::record::{AnswerChannel, RecordError, Records};
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use protocol::RunDescriptors;
-use protocol::plan::{Plan, Record, RecordPurpose, Recorded};
+use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};
 
 impl Shim {
@@ -27,12 +27,6 @@ impl Shim {
                 Ok(None)
             }
         }
-    }
-
-    /// Begins the record of the command that the warm shell is about to get. Returns whether it has.
-    pub(super) fn begin_warm_record(&mut self, record: &Record) -> bool {
-        let warm = self.warm.as_ref().filter(|warm| warm.recorded);
-        warm.is_some_and(|warm| self.records.begin_warm(record, &warm.plan).is_ok())
     }
 
     /// Adds the store with the recorded changes to the task's state.

@@ -74,6 +74,9 @@ impl Shim {
         let mut guards = None;
         match &mut ready {
             Some((_, ends)) => {
+                if warm.recorded {
+                    self.records.expect();
+                }
                 let warmed_up = self.world.as_ref().and_then(ShimWorld::warmed_up);
                 (guards, ends.freshness) = warmed_up.unzip();
             }
@@ -90,6 +93,10 @@ impl Shim {
     pub(super) fn on_warm_start(&mut self, start: WarmStart) -> io::Result<()> {
         let Some(mut warm) = self.warm.take() else { return Ok(()) };
         (warm.plan.limit, warm.plan.grace) = (start.limit, start.grace);
+        let begun = start.record.map_or(Ok(()), |record| self.records.begin_warm(&record, &warm));
+        if let Err(error) = begun {
+            self.records.fail(&error);
+        }
         let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(start.at));
         let now = Instant::now();
         let running = self.begun(warm, now.checked_sub(ago).unwrap_or(now));

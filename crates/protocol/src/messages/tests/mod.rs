@@ -97,8 +97,9 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
             let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() }, recorded };
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
-        (proptest::option::of(duration()), duration(), any::<u64>())
-            .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at, opening: None })),
+        (proptest::option::of(duration()), duration(), any::<u64>()).prop_map(|(limit, grace, at)| ToShim::WarmStart(
+            WarmStart { limit, grace, at, opening: None, record: None }
+        )),
         proptest::option::of(record()).prop_map(|record| ToShim::Protect(record.map(Box::new))),
         LazyJust::new(|| ToShim::Dismiss),
         LazyJust::new(|| ToShim::Scan),

@@ -77,7 +77,8 @@ impl Launched {
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
-        let record = order.plan.record.as_ref();
+        // Without its record, nothing may start.
+        let record = order.plan.record.as_ref().filter(|record| record.require);
         let asks = record.is_some() || shim.world.is_some() && !ready.is_protected();
         if asks && !shim.protect(record) {
             helpers.stale(shim.world, Stale::Gone);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 
@@ -54,6 +54,8 @@ pub enum Slot {
     /// No record.
     #[default]
     Empty,
+    /// The record of this run, which arrives with its command. Its changes wait for it.
+    Awaited(u64),
     /// A record that begins with the first change. That of a point begins before, while its program starts.
     Pending(Box<Pending>),
     /// A record that has begun.
@@ -79,12 +81,19 @@ impl Slot {
 #[derive(Default)]
 pub struct Shared {
     current: Mutex<Slot>,
+    /// Tells that the record of an awaited run has arrived, or does not.
+    arrived: Condvar,
 }
 
 impl Shared {
+    /// Waits for the record of a run. Its changes wait as well.
+    pub fn expect(&self, run: u64) {
+        self.replace(Slot::Awaited(run));
+    }
+
     /// Takes the record of the next command, which may begin later.
     pub fn put(&self, pending: Pending) {
-        *lock(&self.current) = Slot::Pending(Box::new(pending));
+        self.replace(Slot::Pending(Box::new(pending)));
     }
 
     /// Begins the record of a point that is due: a command can be undone that has changed nothing. Returns `false` if it
@@ -104,12 +113,19 @@ impl Shared {
 
     /// Takes the current record, as far as it has come. Later calls find no record.
     pub fn take(&self) -> Slot {
-        std::mem::take(&mut *lock(&self.current))
+        self.replace(Slot::Empty)
+    }
+
+    fn replace(&self, slot: Slot) -> Slot {
+        let earlier = std::mem::replace(&mut *lock(&self.current), slot);
+        self.arrived.notify_all();
+        earlier
     }
 
     /// Returns whether this is the running command.
     pub fn is_current(&self, run: u64) -> bool {
         match &*lock(&self.current) {
+            Slot::Awaited(awaited) => *awaited == run,
             Slot::Pending(pending) => pending.run == run,
             Slot::Current(current) => current.run == run,
             Slot::Empty | Slot::Failed(_) => false,
@@ -237,7 +253,9 @@ fn is_of_store(error: &io::Error) -> bool {
 
 impl RunJournal<'_> {
     fn with<T: Default>(&self, note: impl FnOnce(&mut Current) -> Result<T, Errno>) -> Result<T, Errno> {
-        let mut slot = lock(&self.shared.current);
+        let Shared { current, arrived } = self.shared;
+        let is_awaited = |slot: &mut Slot| matches!(slot, Slot::Awaited(run) if *run == self.run);
+        let mut slot = arrived.wait_while(lock(current), is_awaited).unwrap_or_else(PoisonError::into_inner);
         slot.settle();
         match &mut *slot {
             Slot::Current(current) if current.run == self.run => note(current),

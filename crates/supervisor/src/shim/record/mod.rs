@@ -34,12 +34,14 @@ use std::rc::Rc;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::launch::mark_of;
+use crate::warm::WarmShell;
 use answers::{Answers, Source, SourceKind};
 use confine::filter::{self, Variant};
 use confine::listener::{Act, Change, Journal, spot_of};
+use journal::Current;
 #[cfg(all(test, target_os = "linux"))]
 pub use journal::Shared;
-use journal::{Current, Slot};
+pub use journal::Slot;
 pub use journal::{Pending, RunJournal};
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
@@ -167,7 +169,7 @@ impl Records {
         self.channel(world)
     }
 
-    /// Returns the way of the calls of a warm shell. They are let go on until [`Records::begin_warm`].
+    /// Returns the way of the calls of a warm shell. They are let go on until [`Records::expect`].
     ///
     /// # Errors
     /// If the changes of its command could not be recorded.
@@ -179,13 +181,24 @@ impl Records {
         self.channel(world)
     }
 
-    /// Begins the record of the command that the shell of [`Records::prepare`] gets next.
+    /// From here on the shell of [`Records::prepare`] may have its command. Its changes wait for
+    /// [`Records::begin_warm`].
+    pub fn expect(&self) {
+        if let Some(answers) = &self.answers {
+            answers.shared.expect(self.run);
+        }
+    }
+
+    /// Begins the record of the command of a warm shell, that of [`Records::prepare`].
     ///
     /// # Errors
     /// If the record cannot begin.
-    pub fn begin_warm(&mut self, record: &Record, plan: &Plan) -> Result<(), RecordError> {
+    pub fn begin_warm(&mut self, record: &Record, warm: &WarmShell) -> Result<(), RecordError> {
         self.failure = None;
-        let answers = self.put(record, plan)?;
+        if !warm.recorded {
+            return Err(RecordError::NoListener);
+        }
+        let answers = self.put(record, &warm.plan)?;
         if record.require && !answers.shared.begin_point() {
             return Err(self.take_failure());
         }
@@ -279,7 +292,7 @@ impl Records {
             },
             Slot::Failed(error) => Recorded::Failed(error.to_string()),
             Slot::Pending(_) => Recorded::Nothing,
-            Slot::Empty => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+            Slot::Empty | Slot::Awaited(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
         }
     }
 

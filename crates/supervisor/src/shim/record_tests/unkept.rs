@@ -11,14 +11,30 @@ use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
 use undo::node::{Contents, Node};
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{Options, Purpose, undo};
 
-use super::super::record::{Pending, RunJournal, Shared};
+use super::super::record::{Pending, RunJournal, Shared, Slot};
 use super::TREE;
 use super::stage::{Finished, Stage};
 
 fn scene() -> Scene {
     Scene::below(std::path::Path::new("/var/tmp"), None)
+}
+
+/// The first record of a shim.
+fn pending(scene: &Scene, purpose: Purpose) -> Pending {
+    let header = undo::Header {
+        version: undo::VERSION,
+        run: "run".into(),
+        command: "test".into(),
+        cwd: scene.root.clone(),
+        at: 0,
+        machine: protocol::task::Machine::default(),
+        purpose,
+        tree: std::path::PathBuf::new(),
+    };
+    let (store, limits) = (scene.state.join("undo"), undo::Limits::default());
+    Pending { run: 1, store, header, limits, beyond: Vec::new(), require: false }
 }
 
 #[test]
@@ -184,18 +200,8 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     fs::rename(root.join("d"), root.join("away")).expect("renamed");
     std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
     let shared = Shared::default();
-    let header = undo::Header {
-        version: undo::VERSION,
-        run: "run".into(),
-        command: "test".into(),
-        cwd: root.clone(),
-        at: 0,
-        machine: protocol::task::Machine::default(),
-        purpose: undo::Purpose::Undo,
-        tree: std::path::PathBuf::new(),
-    };
-    let (store, limits) = (scene.state.join("undo"), undo::Limits::default());
-    shared.put(Pending { run: 1, store: store.clone(), header, limits, beyond: Vec::new(), require: false });
+    let store = scene.state.join("undo");
+    shared.put(pending(&scene, Purpose::Undo));
     for act in [Act::Rewrite, Act::Remove] {
         let spot = confine::listener::Spot {
             directory: spot.directory.clone(),
@@ -208,6 +214,34 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     let kept = undo::Store::open(&store).expect("a store").files("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
         assert_eq!(fs::read_to_string(entry.expect("one").path()).expect("read"), "d");
+    }
+}
+
+#[test]
+fn a_change_of_an_awaited_run_waits_for_its_record() {
+    let scene = scene();
+    for arrives in [true, false] {
+        let shared = Shared::default();
+        shared.expect(1);
+        assert!(shared.is_current(1) && shared.begin_point());
+        let (told, noted) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                RunJournal { shared: &shared, run: 2 }.miss(&scene.root, "another run").expect("noted");
+                told.send(2).expect("told");
+                RunJournal { shared: &shared, run: 1 }.miss(&scene.root, "the run").expect("noted");
+                told.send(1).expect("told");
+            });
+            assert_eq!(noted.recv(), Ok(2));
+            assert!(noted.recv_timeout(std::time::Duration::from_millis(50)).is_err(), "it waits");
+            if arrives {
+                shared.put(pending(&scene, Purpose::Receipt));
+            } else {
+                assert!(matches!(shared.take(), Slot::Awaited(1)));
+            }
+            assert_eq!(noted.recv(), Ok(1));
+        });
+        assert_eq!(matches!(shared.take(), Slot::Current(_)), arrives);
     }
 }
 
