@@ -16,6 +16,10 @@
 //!   returns. That takes one step where a link and an unlink take two. It happens only for a caller with the rights of
 //!   the shim (`crates/confine/src/listener/rights.rs`): the filter passes on each call that changes those, and after
 //!   rules of Landlock the kernel makes every removal again.
+//! - **A record of a receipt begins with the first change,** and a command that changes nothing has none. That of a point
+//!   begins while the program starts.
+//! - **The changes of a warm shell's command wait for its record,** which comes with the report that the shell has its
+//!   command. A record that is required begins before.
 //! - **A record is read below an open directory,** never through a path that a command could lead elsewhere meanwhile.
 //! - **A record ends with its command,** whatever ended that. Processes that are left keep the filter, and the thread
 //!   answers them as long as they live. If a record could not begin, the command is refused, or its result says so.
@@ -41,8 +45,7 @@ use confine::listener::{Act, Change, Journal, spot_of};
 use journal::Current;
 #[cfg(all(test, target_os = "linux"))]
 pub use journal::Shared;
-pub use journal::Slot;
-pub use journal::{Pending, RunJournal};
+pub use journal::{Pending, RunJournal, Slot};
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use protocol::task::Machine as TaskMachine;
