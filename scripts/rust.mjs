@@ -39,7 +39,7 @@ function itemEnd(text, start) {
 function withoutTests(text) {
   const tests = new Set();
   let left = text;
-  for (const { 0: found, index } of text.matchAll(/#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*/g)) {
+  for (const { 0: found, index } of text.matchAll(/#\[cfg\((?:test|all\(test, [^\]]*\))\)\]\s*(?:#\[[^\]]*\]\s*)*/g)) {
     const start = index + found.length;
     const module = /^(?:pub(?:\([^)]*\))? )?mod (\w+);/.exec(text.slice(start));
     if (module) tests.add(module[1]);

@@ -19,8 +19,8 @@ import { PATHS as COMMANDS } from './paths.mjs';
 const FIGURES = join(import.meta.dirname, 'figures.json');
 
 /**
- * Times that a path is measured whose cost is not that of its figure. Where processes race, a command takes more than it
- * has to now and then, so the least counts.
+ * Times that a path is measured whose cost is not that of its figure. Where processes race, a command takes more than
+ * it has to now and then, so the least counts.
  */
 const ROUNDS = 3;
 

@@ -7,8 +7,6 @@ use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::choice::{Known, Method, NotUndoable, choose};
-use super::exact::Exact;
-use super::recording::Recording;
 use super::risk::Risk;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
@@ -45,28 +43,9 @@ pub struct Prepared {
     /// Wishes that cannot be met, for the notes of the result.
     pub notes: Vec<String>,
     /// The directory of the command, and the directories in which it runs git.
-    directories: Vec<PathBuf>,
+    pub(super) directories: Vec<PathBuf>,
     /// The store of the record.
-    store: Option<Store>,
-}
-
-impl Prepared {
-    /// Begins the recording of a run, right before the run begins. Blocks. `None`: nothing is recorded.
-    #[must_use]
-    pub fn begin(&self, run: String, is_confined: bool) -> Option<Recording> {
-        let directory = self.directories.first()?;
-        Some(match (self.way, self.store.clone()) {
-            (Method::Off, _) => return None,
-            (Method::Exact { point }, Some(store)) => {
-                let mut exact = Exact::alone(store, run);
-                exact.begins_late = !point;
-                exact.read_facts(&self.directories, is_confined);
-                Recording::Exact(Box::new(exact))
-            }
-            (Method::Snapshot, Some(store)) => Recording::snapshot(directory, Exact::alone(store, run)),
-            (Method::Watch | Method::Exact { .. } | Method::Snapshot, _) => Recording::watch(directory),
-        })
-    }
+    pub(super) store: Option<Store>,
 }
 
 /// Prepares the record of a run. Blocks.

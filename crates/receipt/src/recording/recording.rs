@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use nix::unistd::Pid;
 use tokio::task::spawn_blocking;
 
+use super::choice::Method;
 use super::exact::{Exact, lost};
-use super::prepare::note_failure;
+use super::prepare::{Prepared, note_failure};
 use super::run_record::RunRecord;
 use crate::watch::{Mark, Token, Watch};
 use crate::{Completeness, Receipt};
@@ -36,6 +37,25 @@ pub enum Recording {
     Snapshot(Token, Box<Exact>),
     /// Nothing is recorded, for this reason.
     Lost(String),
+}
+
+impl Prepared {
+    /// Begins the recording of a run, right before the run begins. Blocks. `None`: nothing is recorded.
+    #[must_use]
+    pub fn begin(&self, run: String, is_confined: bool) -> Option<Recording> {
+        let directory = self.directories.first()?;
+        Some(match (self.way, self.store.clone()) {
+            (Method::Off, _) => return None,
+            (Method::Exact { point }, Some(store)) => {
+                let mut exact = Exact::alone(store, run);
+                exact.begins_late = !point;
+                exact.read_facts(&self.directories, is_confined);
+                Recording::Exact(Box::new(exact))
+            }
+            (Method::Snapshot, Some(store)) => Recording::snapshot(directory, Exact::alone(store, run)),
+            (Method::Watch | Method::Exact { .. } | Method::Snapshot, _) => Recording::watch(directory),
+        })
+    }
 }
 
 impl Recording {

@@ -9,8 +9,8 @@ use crate::error::Error;
 use protocol::plan::next_mark;
 
 impl Launch {
-    /// Chooses how the command is recorded, and begins the recording, unless an earlier attempt has. Called right before
-    /// the command starts, once its shell kind is known.
+    /// Chooses how the command is recorded, and begins the recording, unless an earlier attempt has. Called right
+    /// before the command starts, once its shell kind is known.
     ///
     /// # Errors
     /// [`Error::NotUndoable`]

@@ -96,8 +96,8 @@ impl Shared {
         self.replace(Slot::Pending(Box::new(pending)));
     }
 
-    /// Begins the record of a point that is due: a command can be undone that has changed nothing. Returns `false` if it
-    /// could not begin.
+    /// Begins the record of a point that is due: a command can be undone that has changed nothing. Returns `false` if
+    /// it could not begin.
     pub fn begin_point(&self) -> bool {
         let mut slot = lock(&self.current);
         if matches!(&*slot, Slot::Pending(pending) if pending.header.purpose == Purpose::Undo) {

@@ -16,8 +16,8 @@
 //!   returns. That takes one step where a link and an unlink take two. It happens only for a caller with the rights of
 //!   the shim (`crates/confine/src/listener/rights.rs`): the filter passes on each call that changes those, and after
 //!   rules of Landlock the kernel makes every removal again.
-//! - **A record of a receipt begins with the first change,** and a command that changes nothing has none. That of a point
-//!   begins while the program starts.
+//! - **A record of a receipt begins with the first change,** and a command that changes nothing has none. That of a
+//!   point begins while the program starts.
 //! - **The changes of a warm shell's command wait for its record,** which comes with the report that the shell has its
 //!   command. A record that is required begins before.
 //! - **A record is read below an open directory,** never through a path that a command could lead elsewhere meanwhile.
