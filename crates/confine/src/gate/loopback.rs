@@ -31,6 +31,8 @@ const MOST: usize = 4096;
 
 /// The note on a machine that permits no filter of packets, as Linux 6.18 to ordinary users.
 const OPEN: &str = "programs of this machine can reach the commands' servers, at other addresses and ports";
+/// Bytes of the longest list of servers.
+const LONGEST: u64 = 1 << 20;
 /// The name of a file in the private directory of a world.
 const SERVERS: &str = "servers";
 
@@ -38,7 +40,7 @@ const SERVERS: &str = "servers";
 /// `home` is the directory of the world's private files. `None`: the world has a network of its own, or none of ours.
 #[must_use]
 pub fn servers_of(home: &Path) -> Option<Vec<(SocketAddr, SocketAddr)>> {
-    let text = fs::read_to_string(home.join(SERVERS)).ok()?;
+    let text = String::from_utf8(sys::read_regular(&home.join(SERVERS), LONGEST).ok()?).ok()?;
     let parse = |line: &str| {
         let (address, asked) = line.split_once(' ')?;
         Some((address.parse().ok()?, asked.parse().ok()?))

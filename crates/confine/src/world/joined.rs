@@ -27,10 +27,10 @@ pub struct Joined {
     pub gate: Option<OwnedFd>,
 }
 
-/// Joins the world whose private files lie in a directory. Returns `None` if the world has ended or differs from this
-/// policy.
-pub fn join(policy: &Policy, home: &Path) -> Option<Joined> {
-    let door = OwnedFd::from(private::connect(home).ok()?);
+/// Joins the world whose private files lie in a directory of `state`. Returns `None` if the world has ended or differs
+/// from this policy.
+pub fn join(policy: &Policy, state: &Path, home: &Path) -> Option<Joined> {
+    let door = OwnedFd::from(private::connect(state, home).ok()?);
     let (published, joined) = receive(door).ok()?;
     (published.policy == *policy && published.roots == roots_of(policy)).then_some(joined)
 }

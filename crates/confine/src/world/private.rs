@@ -84,9 +84,18 @@ fn is_locked_at(directory: &File, path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path).is_ok_and(|data| (data.dev(), data.ino()) == (ours.dev(), ours.ino())))
 }
 
-/// Connects to the init of a world by the path of its private directory.
-pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
-    UnixStream::connect(sys::short_path(&File::open(path)?, &path.join(DOOR)))
+/// Connects to the init of a world by the path of its private directory, which has to be one of `state`: a command may
+/// have made any other, and would answer as a world without bounds.
+pub(super) fn connect(state: &Path, path: &Path) -> io::Result<UnixStream> {
+    let state = state.canonicalize()?;
+    let name = path.file_name().filter(|name| is_ours(name) && path.parent() == Some(&state));
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let directory = openat(File::open(&state)?, name.ok_or(io::ErrorKind::InvalidInput)?, flags, Mode::empty())?;
+    UnixStream::connect(sys::path_in(&directory, OsStr::new(DOOR)))
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with(PREFIX))
 }
 
 /// Directories that killed worlds have left. They are locked, so that no other process removes them, too.
@@ -99,7 +108,6 @@ pub struct Leftovers {
 impl Leftovers {
     /// Finds leftovers in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
     pub fn of(state: &Path) -> Option<Self> {
-        let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
         let locked = |entry: fs::DirEntry| {
             if !is_ours(&entry.file_name()) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 return None;
@@ -226,6 +234,20 @@ mod tests {
         assert!(state.path().join("other").exists() && state.path().join("world-file").exists());
         living.remove();
         assert!(!living.path.exists());
+    }
+
+    #[test]
+    fn no_door_is_opened_but_that_of_a_directory_of_ours() {
+        let (state, elsewhere) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let world = Private::create(state.path()).expect("created");
+        let forged = Private::create(elsewhere.path()).expect("created");
+        let _doors = [world.listen().expect("bound"), forged.listen().expect("bound")];
+        std::os::unix::fs::symlink(&forged.path, state.path().join("world-link")).expect("linked");
+        let state = state.path().canonicalize().expect("a path");
+        assert!(connect(&state, &world.path).is_ok());
+        for path in [forged.path.clone(), state.join("world-link"), world.path.join("tmp"), state.join("..")] {
+            assert!(connect(&state, &path).is_err(), "{}", path.display());
+        }
     }
 
     #[test]

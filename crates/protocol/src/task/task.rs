@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::machine::{Machine, Whereabouts};
 use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
 use capture::Sanitize;
 use confine::Confinement;
-use sys::Usage;
+use sys::{Signal, Usage};
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +92,15 @@ mod path {
     }
 }
 
+/// Reads the name of a signal. People see it, and somebody else may have written the file.
+fn signal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    match &name {
+        Some(other) if Signal::from_name(other).is_err() => Err(D::Error::custom(format!("{other:?} is no signal"))),
+        _ => Ok(name),
+    }
+}
+
 /// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +138,7 @@ pub struct Task {
     /// The exit code as in a result, or `None` while the task runs and after it was lost.
     pub exit_code: Option<i32>,
     /// The strongest signal that was sent, or the signal that ended the task.
+    #[serde(default, deserialize_with = "signal")]
     pub signal: Option<String>,
     /// Unix time, ms.
     pub ended_at: Option<u64>,

@@ -79,7 +79,7 @@ impl Worlds {
         registry: Option<&Path>,
     ) -> Result<WorldFacts, NoWorld> {
         let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
-        let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, home)) {
+        let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
             Some(Joined { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
             None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,

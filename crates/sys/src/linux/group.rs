@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
 use nix::unistd::{AccessFlags, access, geteuid};
@@ -16,6 +16,13 @@ const MOUNTS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 const DELEGATED: [&CStr; 2] = [c"trusted.delegate", c"user.delegate"];
 /// Exists if systemd runs this system.
 const BOOTED_BY_SYSTEMD: &str = "/run/systemd/system";
+
+/// Returns whether a path is that of a cgroup of version 2, where the kernel alone makes files.
+pub fn is_group(path: &Path) -> bool {
+    let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    let is_mounted = || statfs(path).is_ok_and(|about| about.filesystem_type() == CGROUP2_SUPER_MAGIC);
+    is_plain && MOUNTS.iter().any(|mount| path.starts_with(mount)) && is_mounted()
+}
 
 /// Facts about this process and its system that decide about a cgroup, apart from the files of the cgroup.
 struct Rights {

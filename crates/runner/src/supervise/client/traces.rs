@@ -32,7 +32,8 @@ impl Traces {
     /// Returns the traces of a task, which its state file contains.
     pub fn of_task(task: &Task) -> Self {
         // After a restart, the path would name the cgroup of other processes, or no cgroup.
-        let group = task.cgroup.clone().filter(|_| task.whereabouts() == Whereabouts::Here);
+        let is_here = task.whereabouts() == Whereabouts::Here;
+        let group = task.cgroup.clone().filter(|group| is_here && group::is_abandoned(group));
         Self { mark: task.mark.clone(), shell: None, pipes: Vec::new(), group }
     }
 
