@@ -70,6 +70,6 @@ describe('a task file that somebody forged', () => {
     const id = forge(task, { state: 'killed', exitCode: null, signal: 'S\u001b]0;evil\u0007' });
     const tasks = registry({ dir });
     expect(JSON.stringify(tasks.list())).not.toContain('evil');
-    await expect(tasks.check(id)).rejects.toThrow(/is no signal/);
+    await expect(tasks.check(id)).rejects.toThrow(/there is no task/);
   });
 });
