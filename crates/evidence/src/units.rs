@@ -28,19 +28,19 @@ pub struct Unit {
     /// The command as bash prints it, in a canonical form. Empty if no shell was watched.
     pub key: String,
     /// The source.
-    pub source: Source,
+    pub source: UnitSource,
     /// The place in the command, in bytes. `None` between backquotes.
     pub span: Option<Range<usize>>,
 }
 
 /// The source of a unit: a part of the text in which it stands, which all units share.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct UnitSource {
     text: Rc<str>,
     place: Range<usize>,
 }
 
-impl Deref for Source {
+impl Deref for UnitSource {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -185,7 +185,7 @@ impl Builder<'_> {
             substitutions: Vec::new(),
             optional: self.optional,
             key: String::new(),
-            source: Source { text: Rc::clone(&text.text), place: span.clone() },
+            source: UnitSource { text: Rc::clone(&text.text), place: span.clone() },
             span: text.begins.map(|begins| begins + span.start..begins + span.end),
         });
         self.all.len() - 1

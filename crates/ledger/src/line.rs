@@ -93,7 +93,7 @@ pub fn run_of_addition(text: &str) -> Option<&str> {
 
 /// The beginning of a line with a start.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Beginning<'l> {
+pub struct LineBeginning<'l> {
     /// The run.
     pub run: &'l str,
     /// The shim of the run, as JSON.
@@ -102,7 +102,7 @@ pub struct Beginning<'l> {
     pub at: u64,
 }
 
-impl<'l> Beginning<'l> {
+impl<'l> LineBeginning<'l> {
     /// Returns the shim of the run.
     pub fn shim(&self) -> Option<ShimId<'l>> {
         serde_json::from_str(self.shim?).ok()
@@ -111,7 +111,7 @@ impl<'l> Beginning<'l> {
 
 /// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for
 /// lines that have their parts in another order than [`Line`] writes them.
-pub fn beginning(text: &str) -> Option<Beginning<'_>> {
+pub fn beginning(text: &str) -> Option<LineBeginning<'_>> {
     const START: &str = "\"start\":{\"at\":";
     let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once("\",")?;
     let (shim, rest) = match rest.strip_prefix("\"shim\":") {
@@ -119,7 +119,7 @@ pub fn beginning(text: &str) -> Option<Beginning<'_>> {
         None => (None, rest),
     };
     let (at, _) = rest.strip_prefix(START)?.split_once(',')?;
-    (!run.contains('\\')).then_some(Beginning { run, shim, at: at.parse().ok()? })
+    (!run.contains('\\')).then_some(LineBeginning { run, shim, at: at.parse().ok()? })
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(crate) const fn cost_of(bytes: u64) -> u64 {
 
 /// The size of kept files, or of a whole point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct StoredSize {
     /// Bytes of the kept files.
     pub bytes: u64,
     /// Bytes of disk: whole blocks of all files and directories, and their inodes.
@@ -117,7 +117,7 @@ pub struct Images {
     /// The place that took the last link.
     open: Option<OpenPlace>,
     pub(super) next: u64,
-    size: Size,
+    size: StoredSize,
     pub(super) kept: HashMap<FileId, Kept>,
     /// Files that have a second name here besides the kept name.
     held: HashSet<FileId>,
@@ -156,7 +156,7 @@ impl Images {
             limits,
             open: None,
             next: 0,
-            size: Size::default(),
+            size: StoredSize::default(),
             kept: HashMap::new(),
             held: HashSet::new(),
         })
@@ -192,9 +192,9 @@ impl Images {
     }
 
     /// Returns the size of all kept files, with their directories.
-    pub fn size(&self) -> Size {
+    pub fn size(&self) -> StoredSize {
         let places = self.places.len() as u64 - u64::from(!self.is_made);
-        Size { cost: self.size.cost.saturating_add(places * cost_of(BLOCK)), ..self.size }
+        StoredSize { cost: self.size.cost.saturating_add(places * cost_of(BLOCK)), ..self.size }
     }
 
     /// Adds the size of a file that is kept now.

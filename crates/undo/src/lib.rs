@@ -34,7 +34,7 @@ pub mod store;
 pub mod traces;
 
 pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
-pub use images::{Images, Keeping, Limits, NotKept, Size};
+pub use images::{Images, Keeping, Limits, NotKept, StoredSize};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
 pub use path_map::PathMap;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// A piece of work whose number matters.
 #[derive(Debug, Clone, Copy)]
-pub enum Work {
+pub enum WorkKind {
     /// A manifest is opened.
     Manifest,
     /// A line of an index is read.
@@ -13,26 +13,26 @@ pub enum Work {
 
 /// Numbers of pieces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct WorkCounts {
     pub manifests: usize,
     pub lines: usize,
 }
 
-thread_local!(static DONE: Cell<Done> = Cell::default());
+thread_local!(static DONE: Cell<WorkCounts> = Cell::default());
 
 /// Counts a piece.
-pub fn add(work: Work) {
+pub fn add(work: WorkKind) {
     let mut done = DONE.get();
     match work {
-        Work::Manifest => done.manifests += 1,
-        Work::Line => done.lines += 1,
+        WorkKind::Manifest => done.manifests += 1,
+        WorkKind::Line => done.lines += 1,
     }
     DONE.set(done);
 }
 
 /// Returns the work of a function, and its result.
-pub fn work_of<T>(function: impl FnOnce() -> T) -> (Done, T) {
-    DONE.set(Done::default());
+pub fn work_of<T>(function: impl FnOnce() -> T) -> (WorkCounts, T) {
+    DONE.set(WorkCounts::default());
     let result = function();
     (DONE.get(), result)
 }

@@ -9,7 +9,7 @@ use super::living::Shims;
 use super::query::Filter;
 use super::tail::Tail;
 use crate::day::Day;
-use crate::line::{self, Beginning};
+use crate::line::{self, LineBeginning};
 use crate::place;
 use crate::record::{Record, State};
 
@@ -208,7 +208,7 @@ impl History {
     }
 
     /// Returns the start of a line that cannot be wanted, which most lines are if something is searched for.
-    fn unwanted<'l>(&self, text: &'l str) -> Option<Beginning<'l>> {
+    fn unwanted<'l>(&self, text: &'l str) -> Option<LineBeginning<'l>> {
         let may_have_text = self.filter.may_have_text(text);
         let start = || line::beginning(text);
         if may_have_text && !self.filter.has_since() {
@@ -218,7 +218,7 @@ impl History {
     }
 
     /// Passes over the start of a run that is not wanted.
-    fn pass(&mut self, start: &Beginning<'_>) {
+    fn pass(&mut self, start: &LineBeginning<'_>) {
         self.reached = start.at;
         self.runs.later.remove(start.run);
         if let Some(shim) = start.shim() {

@@ -72,7 +72,7 @@ pub struct Registry {
 
 /// A sweep of the directory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Swept {
+pub(super) struct DirectorySweep {
     at: Instant,
     /// The time at which a task can be old enough for the next one, Unix time in ms.
     due: u64,
@@ -94,7 +94,7 @@ pub(super) struct Inner {
     /// The directory when the tasks that run were read.
     pub seen_running: Option<Stamp>,
     /// The last sweep.
-    pub swept: Option<Swept>,
+    pub swept: Option<DirectorySweep>,
     /// Time of the last scan of the directory.
     pub scanned: Option<Instant>,
     closed: bool,
@@ -397,7 +397,7 @@ impl Registry {
         });
         // A call that begins now finds a task with its files, or neither.
         removed.iter().for_each(|task| self.store.remove(&task.id));
-        inner.swept = Some(Swept { at, due });
+        inner.swept = Some(DirectorySweep { at, due });
         drop(inner);
         forget_records(&removed);
         self.store.remove_unstarted();

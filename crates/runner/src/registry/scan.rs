@@ -17,7 +17,7 @@ use crate::supervise::Traces;
 use protocol::task::{EndedLog, Stamp, StoreError, Task, TaskState};
 
 /// The state file of a task, at a glance.
-enum Glance {
+enum StateFileLook {
     /// There is none.
     Gone,
     /// It is as before.
@@ -103,45 +103,45 @@ impl Registry {
     }
 
     /// Looks at a task's files. `known`: the stamp of the state file that was read.
-    fn glance(&self, id: &str, known: Option<Stamp>) -> Glance {
-        let Some(stamp) = self.store.stamp_of(id) else { return Glance::Gone };
+    fn glance(&self, id: &str, known: Option<Stamp>) -> StateFileLook {
+        let Some(stamp) = self.store.stamp_of(id) else { return StateFileLook::Gone };
         if known == Some(stamp) {
-            return Glance::Same;
+            return StateFileLook::Same;
         }
         let task = match self.store.read(id) {
             Ok(Some(task)) => task,
-            Ok(None) => return Glance::Gone,
-            Err(error) => return Glance::Damaged(stamp, error),
+            Ok(None) => return StateFileLook::Gone,
+            Err(error) => return StateFileLook::Damaged(stamp, error),
         };
         if task.is_running() {
-            return Glance::Changed(Box::new(task), Some(stamp));
+            return StateFileLook::Changed(Box::new(task), Some(stamp));
         }
         match self.store.ended_log(&task) {
             // The shim is just writing the closing line: until then the task counts as running.
-            EndedLog::Kept => return Glance::Changed(Box::new(task.before_its_end()), None),
+            EndedLog::Kept => return StateFileLook::Changed(Box::new(task.before_its_end()), None),
             // The shim was killed before it wrote the closing line.
             EndedLog::Unclosed => drop(self.store.settle(id)),
             EndedLog::Closed => {}
         }
-        Glance::Changed(Box::new(task), Some(stamp))
+        StateFileLook::Changed(Box::new(task), Some(stamp))
     }
 
     /// Takes over what was seen of a task. Returns whether it is known until its file changes.
-    fn take(&self, inner: &mut Inner, id: &str, glance: Glance) -> bool {
+    fn take(&self, inner: &mut Inner, id: &str, glance: StateFileLook) -> bool {
         match glance {
-            Glance::Same => {}
-            Glance::Gone => {
+            StateFileLook::Same => {}
+            StateFileLook::Gone => {
                 inner.damaged.remove(id);
                 if inner.entries.get(id).is_some_and(|entry| !entry.task.is_running() || entry.link.is_none()) {
                     inner.entries.remove(id);
                     inner.running.remove(id);
                 }
             }
-            Glance::Damaged(stamp, error) => {
+            StateFileLook::Damaged(stamp, error) => {
                 inner.note(error.to_string());
                 inner.damaged.insert(id.to_owned(), stamp);
             }
-            Glance::Changed(task, stamp) => {
+            StateFileLook::Changed(task, stamp) => {
                 let is_final = stamp.is_some();
                 self.update(inner, *task, stamp);
                 return is_final;

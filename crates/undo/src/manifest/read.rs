@@ -63,7 +63,7 @@ pub fn read_header(path: &Path) -> Result<Header, ReadError> {
 
 fn open(path: &Path) -> Result<(Frames<BufReader<File>>, Header), ReadError> {
     #[cfg(test)]
-    crate::work::add(crate::work::Work::Manifest);
+    crate::work::add(crate::work::WorkKind::Manifest);
     let failed = |source| ReadError::System { path: path.to_owned(), source };
     let file = sys::open_regular(path, File::options().read(true)).map_err(failed)?;
     let mut from = BufReader::with_capacity(128 * 1024, file);

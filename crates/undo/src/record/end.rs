@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
-use crate::images::{Size, cost_of};
+use crate::images::{StoredSize, cost_of};
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
 use crate::node::{Contents, File, FileId, Node, Time};
@@ -49,8 +49,8 @@ impl Recorder {
         let end = self.write_end(not_covered).map_err(|source| StoreError::System { path, source })?;
         // A receipt is read once, and is in no list.
         if self.header.purpose != Purpose::Receipt {
-            let Size { bytes, cost } = self.images.size();
-            let size = Size { bytes, cost: cost.saturating_add(cost_of(self.writer.length().unwrap_or(0))) };
+            let StoredSize { bytes, cost } = self.images.size();
+            let size = StoredSize { bytes, cost: cost.saturating_add(cost_of(self.writer.length().unwrap_or(0))) };
             // The record is whole without a line in the index, and gets one at the next stocktaking.
             let _listed_later = self.store.add(&Summary::of(&self.header, Some(&end), size, self.before.len()));
         }

@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// A line of the index. `P`: the part of a point's summary that a reader needs.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Line<P> {
+pub(super) enum IndexLine<P> {
     /// The first line of a rewritten index, different in each.
     Index(String),
     /// The summary of a point that has ended, or whose files have changed since.
@@ -48,7 +48,7 @@ pub(super) enum Line<P> {
 
 /// The part of a summary that evictions need.
 #[derive(Debug, Deserialize)]
-struct Brief {
+struct EvictionFacts {
     run: String,
     cwd: String,
     at: u64,
@@ -60,7 +60,7 @@ struct Brief {
 
 /// A point as the index has it.
 #[derive(Debug, Clone)]
-pub(super) struct Indexed {
+pub(super) struct IndexedPoint {
     pub cwd: Arc<str>,
     pub bytes: u64,
     pub cost: u64,
@@ -74,7 +74,7 @@ pub(super) struct Indexed {
 pub(super) struct EvictedPoint {
     pub run: Arc<str>,
     pub why: String,
-    pub point: Indexed,
+    pub point: IndexedPoint,
 }
 
 /// Start of a run, and its id: the order of eviction.
@@ -82,13 +82,13 @@ pub(super) type Age = (u64, Arc<str>);
 
 /// What this process has read of an index.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct PointIndex {
     inode: u64,
     head: Vec<u8>,
     /// Bytes that were read: whole lines.
     length: u64,
     lines: usize,
-    living: BTreeMap<Age, Indexed>,
+    living: BTreeMap<Age, IndexedPoint>,
     starts: HashMap<Arc<str>, u64>,
     evicted: VecDeque<EvictedPoint>,
     /// The undos of each run that has any, in the order of their ends.
@@ -99,7 +99,7 @@ pub(super) struct Index {
     cwd: Arc<str>,
 }
 
-impl Index {
+impl PointIndex {
     /// Reads what was added to the file since the last time. Returns the file, in which the summaries are.
     pub fn refresh(&mut self, path: &Path) -> io::Result<Option<File>> {
         let mut file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path) {
@@ -137,7 +137,7 @@ impl Index {
             }
             self.lines += 1;
             #[cfg(test)]
-            crate::work::add(crate::work::Work::Line);
+            crate::work::add(crate::work::WorkKind::Line);
             if let Ok(line) = serde_json::from_slice(line) {
                 self.add(line, place);
             }
@@ -145,10 +145,10 @@ impl Index {
         Ok(())
     }
 
-    fn add(&mut self, line: Line<Brief>, place: Range<u64>) {
+    fn add(&mut self, line: IndexLine<EvictionFacts>, place: Range<u64>) {
         match line {
-            Line::Index(_) => {}
-            Line::Point(Brief { run, cwd, at, bytes, cost, undoable, of }) => {
+            IndexLine::Index(_) => {}
+            IndexLine::Point(EvictionFacts { run, cwd, at, bytes, cost, undoable, of }) => {
                 let run: Arc<str> = run.into();
                 self.take(&run);
                 if *self.cwd != *cwd {
@@ -163,9 +163,9 @@ impl Index {
                 self.cost = self.cost.saturating_add(cost);
                 self.bytes = self.bytes.saturating_add(bytes);
                 let cwd = Arc::clone(&self.cwd);
-                self.living.insert((at, run), Indexed { cwd, bytes, cost, undoable, line: place });
+                self.living.insert((at, run), IndexedPoint { cwd, bytes, cost, undoable, line: place });
             }
-            Line::Evicted { run, why } => {
+            IndexLine::Evicted { run, why } => {
                 let run: Arc<str> = run.into();
                 if let Some(point) = self.take(&run)
                     && point.undoable
@@ -175,11 +175,11 @@ impl Index {
                     self.evicted.drain(..excess);
                 }
             }
-            Line::Gone { run } => drop(self.take(&run)),
+            IndexLine::Gone { run } => drop(self.take(&run)),
         }
     }
 
-    fn take(&mut self, run: &str) -> Option<Indexed> {
+    fn take(&mut self, run: &str) -> Option<IndexedPoint> {
         let (run, at) = self.starts.remove_entry(run)?;
         let point = self.living.remove(&(at, run))?;
         self.cost = self.cost.saturating_sub(point.cost);
@@ -188,12 +188,12 @@ impl Index {
     }
 
     /// Returns the points that exist, the oldest first.
-    pub fn living(&self) -> impl DoubleEndedIterator<Item = (&Age, &Indexed)> {
+    pub fn living(&self) -> impl DoubleEndedIterator<Item = (&Age, &IndexedPoint)> {
         self.living.iter()
     }
 
     /// Returns the oldest point that is younger than another.
-    pub fn after(&self, age: Option<&Age>) -> Option<(&Age, &Indexed)> {
+    pub fn after(&self, age: Option<&Age>) -> Option<(&Age, &IndexedPoint)> {
         use std::ops::Bound::{Excluded, Unbounded};
         let from = age.map_or(Unbounded, Excluded);
         self.living.range::<Age, _>((from, Unbounded)).next()
@@ -235,11 +235,11 @@ impl Index {
         file.lock()?;
         self.read_rest(&mut file)?;
         let old = whole(&file)?;
-        let mut new = line_of(&Line::<&Summary>::Index(next_mark()))?;
+        let mut new = line_of(&IndexLine::<&Summary>::Index(next_mark()))?;
         for EvictedPoint { run, why, point, .. } in &self.evicted {
             new.extend_from_slice(&old[range(&point.line)]);
             let (run, why) = (run.to_string(), why.clone());
-            new.append(&mut line_of(&Line::<&Summary>::Evicted { run, why })?);
+            new.append(&mut line_of(&IndexLine::<&Summary>::Evicted { run, why })?);
         }
         for point in self.living.values() {
             new.extend_from_slice(&old[range(&point.line)]);
@@ -255,18 +255,20 @@ impl Index {
 /// Reads summaries at their places in an index.
 pub(super) fn summaries<'a>(
     file: &File,
-    points: impl Iterator<Item = (&'a Indexed, &'a str)>,
+    points: impl Iterator<Item = (&'a IndexedPoint, &'a str)>,
 ) -> io::Result<Vec<Summary>> {
     let text = whole(file)?;
     let read = points.filter_map(|(point, why)| {
-        let Line::Point(summary) = serde_json::from_slice(text.get(range(&point.line))?).ok()? else { return None };
+        let IndexLine::Point(summary) = serde_json::from_slice(text.get(range(&point.line))?).ok()? else {
+            return None;
+        };
         Some(Summary { why: why.to_owned(), ..summary })
     });
     Ok(read.collect())
 }
 
 /// Adds a line. A line that cannot be added while the index is rewritten is left out.
-pub(super) fn append(path: &Path, line: &Line<&Summary>) -> io::Result<()> {
+pub(super) fn append(path: &Path, line: &IndexLine<&Summary>) -> io::Result<()> {
     let line = line_of(line)?;
     for _ in 0..TRIES {
         let mut file =
@@ -283,7 +285,7 @@ pub(super) fn append(path: &Path, line: &Line<&Summary>) -> io::Result<()> {
 }
 
 /// Returns a line. An empty one comes first, so that a torn line before it harms no other.
-fn line_of<P: Serialize>(line: &Line<P>) -> io::Result<Vec<u8>> {
+fn line_of<P: Serialize>(line: &IndexLine<P>) -> io::Result<Vec<u8>> {
     let mut text = vec![b'\n'];
     serde_json::to_writer(&mut text, line)?;
     text.push(b'\n');

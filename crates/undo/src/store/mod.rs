@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 pub use self::error::StoreError;
-use self::index::{Index, Indexed, Line};
+use self::index::{IndexLine, IndexedPoint, PointIndex};
 pub use self::room::EvictedFiles;
 pub use self::summary::Summary;
-use crate::images::{BLOCK, Images, Limits, Size, cost_of};
+use crate::images::{BLOCK, Images, Limits, StoredSize, cost_of};
 use crate::manifest::{self, Header, Point, Purpose, Writer};
 
 const POINTS: &str = "points";
@@ -37,13 +37,13 @@ const LOCK: &str = "lock";
 
 /// What a process knows of a store.
 #[derive(Debug, Default)]
-struct Known {
-    index: Index,
+struct StoreMemory {
+    index: PointIndex,
     /// The limits of the last command.
     limits: Option<Limits>,
 }
 
-static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<StoreMemory>>>>> = LazyLock::new(Mutex::default);
 
 /// The directory of the store. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -251,7 +251,7 @@ impl Store {
         let path = self.path.join(INDEX);
         self.indexed(|index, file| {
             let unlisted = runs.iter().map(String::as_str).filter(|run| !index.has(run)).collect();
-            let is_listed = |point: &Indexed| point.undoable && is_wanted(&point.cwd);
+            let is_listed = |point: &IndexedPoint| point.undoable && is_wanted(&point.cwd);
             let living = index.living().filter(|((_, run), point)| is_listed(point) && runs.contains(&**run));
             let gone = index.evicted().filter(|gone| is_listed(&gone.point) && !index.has(&gone.run));
             let points = living.map(|(_, point)| (point, "")).chain(gone.map(|gone| (&gone.point, gone.why.as_str())));
@@ -261,7 +261,7 @@ impl Store {
     }
 
     /// Lets a function use the index, as it is now, and the file that it was read from.
-    fn indexed<T>(&self, read: impl FnOnce(&Index, Option<&File>) -> T) -> Result<T, StoreError> {
+    fn indexed<T>(&self, read: impl FnOnce(&PointIndex, Option<&File>) -> T) -> Result<T, StoreError> {
         self.known(|known| {
             let path = self.path.join(INDEX);
             let file = known.index.refresh(&path).map_err(|source| StoreError::System { path, source })?;
@@ -269,7 +269,7 @@ impl Store {
         })
     }
 
-    fn known<T>(&self, act: impl FnOnce(&mut Known) -> T) -> T {
+    fn known<T>(&self, act: impl FnOnce(&mut StoreMemory) -> T) -> T {
         let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = Arc::clone(all.entry(self.path.clone()).or_default());
         drop(all);
@@ -309,10 +309,10 @@ impl Store {
     /// # Errors
     /// If the index cannot be written. The next stocktaking finds the point.
     pub fn add(&self, summary: &Summary) -> Result<(), StoreError> {
-        self.append(&Line::Point(summary))
+        self.append(&IndexLine::Point(summary))
     }
 
-    fn append(&self, line: &Line<&Summary>) -> Result<(), StoreError> {
+    fn append(&self, line: &IndexLine<&Summary>) -> Result<(), StoreError> {
         let path = self.path.join(INDEX);
         index::append(&path, line).map_err(|source| StoreError::System { path, source })
     }
@@ -324,11 +324,11 @@ impl Store {
     }
 
     /// Returns the size of a point, as it is now.
-    pub fn measured(&self, point: &Point) -> Size {
+    pub fn measured(&self, point: &Point) -> StoredSize {
         let length = self.manifest(&point.header.run).and_then(|path| {
             fs::metadata(&path).map(|data| data.len()).map_err(|source| StoreError::System { path, source })
         });
-        let mut size = Size { bytes: 0, cost: cost_of(length.unwrap_or(0)) };
+        let mut size = StoredSize { bytes: 0, cost: cost_of(length.unwrap_or(0)) };
         let home = self.files(&point.header.run).ok();
         for place in home.into_iter().chain(point.places.values().cloned()) {
             let Ok(entries) = fs::read_dir(place) else { continue };

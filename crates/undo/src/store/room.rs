@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::index::{Age, Index, Line};
+use super::index::{Age, IndexLine, PointIndex};
 use super::{INDEX, KEPT, LOCK, Store, StoreError, Summary, remove_tree};
 use crate::images::{BLOCK, Limits, cost_of, lacking};
 use crate::manifest::RETENTION;
@@ -70,7 +70,7 @@ impl Store {
 
     fn evict(
         &self,
-        index: &mut Index,
+        index: &mut PointIndex,
         limits: Limits,
         spared: Option<&str>,
         now: SystemTime,
@@ -113,7 +113,7 @@ impl Store {
             if frees_nothing || spared == Some(&run) || self.is_running(&run) {
                 continue;
             }
-            self.append(&Line::Evicted { run: run.clone(), why })?;
+            self.append(&IndexLine::Evicted { run: run.clone(), why })?;
             self.refresh(index)?;
             lacking = lacking.saturating_sub(cost);
             runs.push(run);
@@ -125,7 +125,7 @@ impl Store {
         Ok(EvictedFiles { store: Some((self.clone(), lock)), runs, is_urgent })
     }
 
-    fn refresh(&self, index: &mut Index) -> Result<(), StoreError> {
+    fn refresh(&self, index: &mut PointIndex) -> Result<(), StoreError> {
         let path = self.path.join(INDEX);
         index.refresh(&path).map(drop).map_err(|source| StoreError::System { path, source })
     }
@@ -138,7 +138,7 @@ impl Store {
 
     /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept.
     /// Forgets what was removed by others.
-    fn take_stock(&self, index: &mut Index, now: SystemTime) -> Result<(), StoreError> {
+    fn take_stock(&self, index: &mut PointIndex, now: SystemTime) -> Result<(), StoreError> {
         let runs: HashSet<String> = self.runs()?.into_iter().collect();
         for run in runs.iter().filter(|run| !index.has(run) && !self.is_running(run)) {
             match self.summary(run) {
@@ -162,7 +162,7 @@ impl Store {
         let gone: Vec<String> =
             index.living().filter(|((_, run), _)| is_gone(run)).map(|((_, run), _)| run.to_string()).collect();
         for run in gone {
-            self.append(&Line::Gone { run })?;
+            self.append(&IndexLine::Gone { run })?;
         }
         let oldest = now.checked_sub(RETENTION).unwrap_or(SystemTime::UNIX_EPOCH);
         let seconds = i64::try_from(milliseconds(oldest) / 1000).unwrap_or(0);

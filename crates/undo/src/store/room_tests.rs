@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
-use super::index::Index;
+use super::index::PointIndex;
 use super::tests::evicted;
 use super::*;
 use crate::testing::Scene;
-use crate::work::{Done, work_of};
+use crate::work::{WorkCounts, work_of};
 use crate::{newest_to_undo, points};
 
 fn now() -> SystemTime {
@@ -111,7 +111,7 @@ fn a_command_in_a_full_store_reads_only_what_was_added() {
         assert_eq!(evicted(&store, limits, now()), [] as [&str; 0]);
         let command = |run: usize| {
             write(&scene, [run]);
-            let (Done { lines, manifests }, gone) = work_of(|| evicted(&store, limits, now()));
+            let (WorkCounts { lines, manifests }, gone) = work_of(|| evicted(&store, limits, now()));
             assert!(gone.len() <= 2, "{gone:?}");
             // The files of an evicted run are found by its manifest.
             (lines - gone.len(), manifests - gone.len())
@@ -181,7 +181,7 @@ fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evi
         for run in 0..count {
             let run = format!("{count}-{run}");
             scene.store.add(&Summary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
-            scene.store.append(&Line::Evicted { run, why: "full".into() }).expect("written");
+            scene.store.append(&IndexLine::Evicted { run, why: "full".into() }).expect("written");
         }
         evicted(&scene.store, Limits::DEFAULT, now());
         let text = fs::read_to_string(scene.store.path().join(INDEX)).expect("read");
@@ -206,7 +206,7 @@ fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
     };
     write(&scene, 0..3);
     assert_eq!(listed(&store).len(), 3);
-    let mut index = Index::default();
+    let mut index = PointIndex::default();
     let path = scene.store.path().join(INDEX);
     index.refresh(&path).expect("read");
     index.rewrite(&path).expect("written");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::images::Size;
+use crate::images::StoredSize;
 use crate::manifest::{End, Extent, Header, Purpose};
 
 /// A point in lists, including evicted points.
@@ -36,7 +36,7 @@ pub struct Summary {
 
 impl Summary {
     /// Returns the summary of a run. `changes` is the number of paths that it may have changed.
-    pub fn of(header: &Header, end: Option<&End>, Size { bytes, cost }: Size, changes: usize) -> Self {
+    pub fn of(header: &Header, end: Option<&End>, StoredSize { bytes, cost }: StoredSize, changes: usize) -> Self {
         Self {
             run: header.run.clone(),
             command: header.command.clone(),

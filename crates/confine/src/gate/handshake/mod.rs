@@ -91,7 +91,7 @@ pub(super) struct Inspector {
     dialled: Dialled,
     state: State,
     /// Looks for a ClientHello in all that is neither a handshake nor HTTP.
-    scan: tls::Scan,
+    scan: tls::HelloScan,
 }
 
 #[derive(Debug)]
@@ -117,7 +117,7 @@ pub(super) enum Flow {
 impl Inspector {
     /// Begins a connection.
     pub fn new(dialled: Dialled) -> Self {
-        Self { dialled, state: State::Start(Vec::new()), scan: tls::Scan::default() }
+        Self { dialled, state: State::Start(Vec::new()), scan: tls::HelloScan::default() }
     }
 
     /// Returns the number of bytes that are kept.
@@ -181,7 +181,7 @@ type Stepped = (Option<State>, Option<Vec<u8>>);
 
 fn step_start(
     start: &mut Vec<u8>,
-    scan: &mut tls::Scan,
+    scan: &mut tls::HelloScan,
     input: &[u8],
     out: &mut Vec<u8>,
     dialled: &Dialled,
@@ -191,14 +191,14 @@ fn step_start(
         out.push(*byte);
         let rest = || Some(input[at + 1..].to_vec());
         match tls::start(start) {
-            tls::Start::Unclear => {}
-            tls::Start::Refused => return Err(UNCLEAR),
-            tls::Start::Hello => {
+            tls::StreamStart::Unclear => {}
+            tls::StreamStart::Refused => return Err(UNCLEAR),
+            tls::StreamStart::Hello => {
                 let sent = start.len();
                 let hello = tls::Hello::after(std::mem::take(start), sent);
                 return Ok((Some(State::Hello(hello)), rest()));
             }
-            tls::Start::Other => {
+            tls::StreamStart::Other => {
                 let mut line = Line::default();
                 let next = match line.read(start, dialled)? {
                     (None, _) => State::Line(line),
@@ -216,7 +216,7 @@ fn step_start(
 
 fn step_line(
     line: &mut Line,
-    scan: &mut tls::Scan,
+    scan: &mut tls::HelloScan,
     input: &[u8],
     out: &mut Vec<u8>,
     dialled: &Dialled,
@@ -237,13 +237,13 @@ fn step_line(
     }
 }
 
-fn step_opaque(scan: &mut tls::Scan, input: &[u8], out: &mut Vec<u8>) -> Stepped {
+fn step_opaque(scan: &mut tls::HelloScan, input: &[u8], out: &mut Vec<u8>) -> Stepped {
     let found = scan.find(input);
     out.extend_from_slice(&input[..found.as_ref().map_or(input.len(), |found| found.at)]);
     found.map_or((None, None), |found| begin_hello(found, input))
 }
 
-fn begin_hello(found: tls::Found, input: &[u8]) -> Stepped {
+fn begin_hello(found: tls::HelloPlace, input: &[u8]) -> Stepped {
     let rest = input[found.at..].to_vec();
     let sent = found.carried.len();
     (Some(State::Hello(tls::Hello::after(found.carried, sent))), Some(rest))

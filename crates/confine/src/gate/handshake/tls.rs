@@ -22,7 +22,7 @@ pub(super) struct Malformed;
 
 /// What a client speaks, by the first bytes of its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum StreamStart {
     /// More bytes are needed.
     Unclear,
     /// TLS, with a ClientHello in front.
@@ -35,21 +35,21 @@ pub(super) enum Start {
 
 /// Returns what a client speaks. Servers pass over records without content in front of a ClientHello, and read one of
 /// version 2, which has no name.
-pub(super) fn start(bytes: &[u8]) -> Start {
+pub(super) fn start(bytes: &[u8]) -> StreamStart {
     match bytes {
-        [0x80..=0xFF, _, 1, 0 | 3, ..] => Start::Refused,
-        [0x80..=0xFF] | [0x80..=0xFF, _] | [0x80..=0xFF, _, 1] => Start::Unclear,
-        [kind, ..] if !RECORDS.contains(kind) => Start::Other,
-        [_] => Start::Unclear,
-        [HANDSHAKE, 3] => Start::Unclear,
+        [0x80..=0xFF, _, 1, 0 | 3, ..] => StreamStart::Refused,
+        [0x80..=0xFF] | [0x80..=0xFF, _] | [0x80..=0xFF, _, 1] => StreamStart::Unclear,
+        [kind, ..] if !RECORDS.contains(kind) => StreamStart::Other,
+        [_] => StreamStart::Unclear,
+        [HANDSHAKE, 3] => StreamStart::Unclear,
         [HANDSHAKE, 3, rest @ ..] => match rest {
-            [5..=0xFF, ..] | [_, 0x41..=0xFF, ..] | [_, 0, 0, ..] => Start::Refused,
-            [_, _, _, CLIENT_HELLO, ..] => Start::Hello,
-            [_, _, _, _, ..] => Start::Refused,
-            _ => Start::Unclear,
+            [5..=0xFF, ..] | [_, 0x41..=0xFF, ..] | [_, 0, 0, ..] => StreamStart::Refused,
+            [_, _, _, CLIENT_HELLO, ..] => StreamStart::Hello,
+            [_, _, _, _, ..] => StreamStart::Refused,
+            _ => StreamStart::Unclear,
         },
-        [_, 3, ..] => Start::Refused,
-        _ => Start::Other,
+        [_, 3, ..] => StreamStart::Refused,
+        _ => StreamStart::Other,
     }
 }
 
@@ -58,40 +58,40 @@ pub(super) fn start(bytes: &[u8]) -> Start {
 ///
 /// Encrypted bytes look like the beginning of one once in 2⁴⁰ bytes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scan {
+pub(super) struct HelloScan {
     /// The end of the stream, if a ClientHello may begin there. It was passed on.
     tail: Vec<u8>,
 }
 
 /// The beginning of a ClientHello.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct HelloPlace {
     /// Its bytes that were passed on before.
     pub carried: Vec<u8>,
     /// Where it begins, or goes on, in the input.
     pub at: usize,
 }
 
-impl Scan {
+impl HelloScan {
     /// Returns whether no ClientHello begins in the input.
     pub fn skips(&self, input: &[u8]) -> bool {
         self.tail.is_empty() && memchr::memchr(HANDSHAKE, input).is_none()
     }
 
     /// Takes more of the stream. Returns where a ClientHello begins.
-    pub fn find(&mut self, input: &[u8]) -> Option<Found> {
+    pub fn find(&mut self, input: &[u8]) -> Option<HelloPlace> {
         let carried = self.tail.len();
         let mut all = std::mem::take(&mut self.tail);
         all.extend_from_slice(input);
         let mut unclear = None;
         for at in memchr::memchr_iter(HANDSHAKE, &all) {
             match looks(&all[at..]) {
-                Looks::Other => {}
-                Looks::Unclear => unclear = unclear.or(Some(at)),
-                Looks::Hello => {
+                HelloLook::Other => {}
+                HelloLook::Unclear => unclear = unclear.or(Some(at)),
+                HelloLook::Hello => {
                     all.truncate(carried);
                     let carried = all.split_off(at.min(carried));
-                    return Some(Found { at: at.saturating_sub(all.len() + carried.len()), carried });
+                    return Some(HelloPlace { at: at.saturating_sub(all.len() + carried.len()), carried });
                 }
             }
         }
@@ -100,7 +100,7 @@ impl Scan {
     }
 }
 
-enum Looks {
+enum HelloLook {
     Hello,
     Unclear,
     Other,
@@ -108,7 +108,7 @@ enum Looks {
 
 /// Returns whether a ClientHello begins here. Go takes other versions than the others, of records and of the message.
 /// Then their lengths have to agree.
-fn looks(bytes: &[u8]) -> Looks {
+fn looks(bytes: &[u8]) -> HelloLook {
     let (mut message, mut at, mut records, mut is_odd, mut first) = (Vec::new(), 0, 0, false, 0);
     loop {
         let header = &bytes[at..bytes.len().min(at + HEADER)];
@@ -119,13 +119,13 @@ fn looks(bytes: &[u8]) -> Looks {
             _ => true,
         });
         if !is_header {
-            return Looks::Other;
+            return HelloLook::Other;
         }
-        let [_, major, _, high, low] = header else { return Looks::Unclear };
+        let [_, major, _, high, low] = header else { return HelloLook::Unclear };
         let length = usize::from(*high) << 8 | usize::from(*low);
         if length == 0 {
             // Behind the beginning of a message, it hides the rest.
-            return if records == 0 { Looks::Other } else { Looks::Hello };
+            return if records == 0 { HelloLook::Other } else { HelloLook::Hello };
         }
         if records == 0 {
             first = length;
@@ -136,15 +136,15 @@ fn looks(bytes: &[u8]) -> Looks {
         message.extend_from_slice(&content[..length.min(SHOWN - message.len()).min(content.len())]);
         match message[..] {
             [CLIENT_HELLO] | [CLIENT_HELLO, 0..=2, ..] | [] => {}
-            _ => return Looks::Other,
+            _ => return HelloLook::Other,
         }
         if let [_, a, b, c, version, _] = message[..] {
             let whole = u32::from_be_bytes([0, a, b, c]) as usize + 4;
             is_odd |= version != 3;
-            return if !is_odd || records > 1 || first == whole { Looks::Hello } else { Looks::Other };
+            return if !is_odd || records > 1 || first == whole { HelloLook::Hello } else { HelloLook::Other };
         }
         if content.len() < length {
-            return Looks::Unclear;
+            return HelloLook::Unclear;
         }
         at += HEADER + length;
     }
