@@ -27,7 +27,7 @@ function forge(task: BackgroundTask, fields: object): string {
   return id;
 }
 
-describe('a FIFO that somebody put into the directory', () => {
+describe('a FIFO in the directory', () => {
   linuxTest.each([
     ['log', ({ logPath }: BackgroundTask) => logPath],
     ['state', stateFile],
@@ -46,7 +46,7 @@ describe('a FIFO that somebody put into the directory', () => {
   });
 });
 
-describe('a task file that somebody forged', () => {
+describe('a forged task file', () => {
   linuxTest('names no cgroup but one that the kernel has made', async () => {
     const { dir, task } = await withTask();
     const victim = spawn('sleep', ['60']);

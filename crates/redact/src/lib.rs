@@ -48,7 +48,7 @@ pub fn may_hold_secret(command: &str) -> bool {
     triggers::may_hold(command)
 }
 
-/// Longest part of a command that is read where what is kept of it is shorter, bytes.
+/// Bytes of a long command that are read, if even less of it is kept.
 const BEGINNING: usize = 64 * 1024;
 /// Bytes at the end of that part which may hold half a secret.
 const MARGIN: usize = 1024;

@@ -300,8 +300,8 @@ fn supervisor_of(path: &Path) -> Option<[&str; 3]> {
     fields(path.file_name()?.to_str()?.strip_prefix(PREFIX)?)
 }
 
-/// Returns whether this is the cgroup of a shim that is dead, so that its processes belong to nobody. Any other path in
-/// a file is not believed.
+/// Returns whether this is the cgroup of a dead shim, whose processes belong to nobody. A task file may name any other
+/// path, which must not be trusted.
 pub fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).and_then(fields);
     let is_shim = path.parent().is_some_and(|above| supervisor_of(above).is_some());

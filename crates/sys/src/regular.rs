@@ -1,6 +1,6 @@
-//! Regular files in places where somebody else writes, too.
+//! Regular files in directories that commands can write to.
 //!
-//! A FIFO would hold its reader until somebody writes into it, and a device or a sparse file may have no end.
+//! A command may have put something else there: a FIFO, on which a reader waits for ever, or a device without an end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};

@@ -181,7 +181,7 @@ pub const SET_GROUP: u32 = 0o2000;
 /// Both bits.
 pub const PRIVILEGED: u32 = SET_USER | SET_GROUP;
 
-/// `F_SETLEASE`. Whoever opens the file, also outside, would wait until the lease is given back.
+/// `F_SETLEASE`. A program outside that opens the file would wait until the command gives the lease back.
 pub const LEASE: Case = Case(&[Is(1, 1024)], Refuse(EACCES));
 
 const AT_CURRENT: Rule = &[Case(&[AtCurrent], Ask)];

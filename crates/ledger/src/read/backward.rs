@@ -73,8 +73,8 @@ impl Backward {
         Ok(None)
     }
 
-    /// Returns whether a line fits that stands in front of what was read, of those that are read there every few
-    /// blocks. `fits` returns `None` for lines that do not count.
+    /// Reads samples of the part that was not read yet, and returns whether a line in one of them fits. `fits` returns
+    /// `None` for lines that do not count.
     pub fn has_before(&self, fits: impl Fn(&str) -> Option<bool>) -> bool {
         let (step, part) = SAMPLES;
         let mut bytes = vec![0; usize::try_from(step).unwrap_or(part)];

@@ -15,8 +15,7 @@ use crate::record::{Record, State};
 
 /// Time by which a record may be late, ms. Entries are held so long that they come in order.
 const LATE: u64 = 5_000;
-/// Time by which starts are older than all that are wanted before what stands in front of them is taken for older, too,
-/// ms.
+/// Once a start is older by this time than all that are wanted, the lines in front of it are taken for older, too; ms.
 const OLDER: u64 = 60_000;
 /// Most entries that are held. A clock that was set back would hold all of them.
 const MAX_HELD: usize = 20_000;

@@ -92,7 +92,7 @@ mod path {
     }
 }
 
-/// Reads the name of a signal. People see it, and somebody else may have written the file.
+/// Reads the name of a signal. Any other text is refused: people see it, and a command may have written the file.
 fn signal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
     match &name {

@@ -126,7 +126,7 @@ impl Registry {
         StateFileLook::Changed(Box::new(task), Some(stamp))
     }
 
-    /// Takes over what was seen of a task. Returns whether it is known until its file changes.
+    /// Updates a task from its state file. Returns whether nothing changes about it before the file does.
     fn take(&self, inner: &mut Inner, id: &str, glance: StateFileLook) -> bool {
         match glance {
             StateFileLook::Same => {}

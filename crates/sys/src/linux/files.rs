@@ -104,7 +104,7 @@ pub fn path_in(directory: &impl AsFd, name: &OsStr) -> PathBuf {
     PathBuf::from(format!("{DESCRIPTORS}{}", directory.as_fd().as_raw_fd())).join(name)
 }
 
-/// The directory by which a process reaches what it has open.
+/// The directory of links to what this process has open.
 const DESCRIPTORS: &str = "/proc/self/fd/";
 
 /// Splits a path of [`path_in`] into the open directory and the name in it. Any other path stays whole, below the

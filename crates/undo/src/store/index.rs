@@ -1,7 +1,7 @@
 //! The index of a store: what lists and evictions need of its points, in one file.
 //!
-//! One line of JSON per event is appended under a shared lock. The process that makes room rewrites the file under an
-//! exclusive lock, once most lines are obsolete. A process remembers what it has read, and reads only what was added.
+//! One line of JSON per event is appended under a shared lock. Once most lines are obsolete, the process that makes room
+//! rewrites the file under an exclusive lock. A process remembers the lines that it has read, and reads new ones only.
 //!
 //! The index only saves time. A line that is lost or torn is skipped, and a point without a line is read from its
 //! manifest and gets its line from the next process that makes room.
@@ -102,7 +102,7 @@ pub(super) struct PointIndex {
 impl PointIndex {
     /// Reads what was added to the file since the last time. Returns the file, in which the summaries are.
     pub fn refresh(&mut self, path: &Path) -> io::Result<Option<File>> {
-        let mut file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path) {
+        let mut file = match sys::open_regular(path, File::options().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 *self = Self::default();
