@@ -1,7 +1,8 @@
 //! The index of a store: what lists and evictions need of its points, in one file.
 //!
-//! One line of JSON per event is appended under a shared lock. Once most lines are obsolete, the process that makes room
-//! rewrites the file under an exclusive lock. A process remembers the lines that it has read, and reads new ones only.
+//! One line of JSON per event is appended under a shared lock. Once most lines are obsolete, the process that makes
+//! room rewrites the file under an exclusive lock. A process remembers the lines that it has read, and reads new ones
+//! only.
 //!
 //! The index only saves time. A line that is lost or torn is skipped, and a point without a line is read from its
 //! manifest and gets its line from the next process that makes room.
