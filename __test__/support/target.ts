@@ -7,10 +7,9 @@ import { childrenOf } from './processes.ts';
 import { until } from './until.ts';
 
 /**
- * Passes the streams on, as a client of a container does: the program there goes on when it is killed. A file `down`
- * in the home stops it from reaching anything.
+ * Passes the streams on, as a client of a container does. A file `down` in the home stops it from reaching anything.
  */
-const RELAY = '[ ! -e "$HOME/down" ] && setsid "$@" < <(cat) | cat';
+const RELAY = '[ ! -e "$HOME/down" ] && "$@" < <(cat) | cat';
 
 /** A target on this machine, with a home of its own. */
 export interface Place {
@@ -39,8 +38,10 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
     target,
     home,
     cut: () => {
-      // What holds the transport is a child of this process.
+      // What holds the transport is a child of this process. The program there goes on, though the transport's whole
+      // group is killed.
       for (const { pid } of childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`))) {
+        for (const transport of childrenOf(pid)) process.kill(-transport.pid, 'SIGKILL');
         process.kill(pid, 'SIGKILL');
       }
     },

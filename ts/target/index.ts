@@ -39,6 +39,7 @@ const PATIENCE_MS = 30_000;
 export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Target> {
   checkConnect(to);
   const { name, cwd, env, signal } = to;
+  const begun = performance.now();
   const connected = await settled({
     begin: (way) => way.connect(nativeOptions(to)),
     kind: 'connected',
@@ -55,13 +56,29 @@ export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Tar
   });
   target.tell({ turn: 'connected', reason: '', lost: [] });
   try {
-    await target.begin(cwd);
+    const patience = to.connectTimeoutMs ?? PATIENCE_MS;
+    await Promise.race([target.begin(cwd), givenUp(target.id, patience, performance.now() - begun, signal)]);
   } catch (error) {
     await target.close();
     throw error;
   }
   keepThere(target, { id: target.id, native, cwd: target.info.cwd, env: env && { ...env } });
   return target;
+}
+
+/** Rejects when the caller gives the connection up, or once its time is over: a program may greet and then be silent. */
+function givenUp(id: string, patience: number, passed: number, signal: AbortSignal | undefined): Promise<never> {
+  const late = AbortSignal.timeout(Math.max(0, patience - passed));
+  const over = AbortSignal.any(signal ? [late, signal] : [late]);
+  return new Promise((_, reject) => {
+    const end = () => {
+      if (signal?.aborted) return reject(failed(id, 'ABORT_ERR', 'the connection was given up'));
+      const message = `${id} cannot be reached, and nothing was started: no answer within ${patience} ms; see \`connectTimeoutMs\``;
+      reject(Object.assign(failed(id, 'ERR_BASH_TARGET', message), { reason: 'timeout', stderr: '' }));
+    };
+    if (over.aborted) end();
+    else over.addEventListener('abort', end, { once: true });
+  });
 }
 
 function nativeOptions(to: TargetAddress & ConnectOptions): NativeTargetOptions {

@@ -98,6 +98,11 @@ impl Truncate {
         }
     }
 
+    /// Returns the most bytes of text that this policy keeps, without notices.
+    pub fn most_kept(&self) -> u64 {
+        self.clamped().max_bytes()
+    }
+
     /// Returns the number of bytes that may pass before the stream has to be written out.
     pub(super) fn max_bytes(&self) -> u64 {
         match self {

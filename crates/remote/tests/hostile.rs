@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use capture::Stream;
 use proptest::test_runner::{Config, TestRunner};
+use protocol::Survivor;
+use reduce::View;
+use reduce::class::Class;
 use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target};
 use remote::{Call, Event, Facts, FromProgram, Token, encode};
 use runner::request::RawOptions;
-use runner::run::outcome::Status;
+use runner::run::outcome::{Outcome, Status};
+use runner::run::view::Draft;
 use runner::run::{Listener, LiveView, Prompt, judged};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
@@ -172,12 +176,67 @@ fn events_of_runs_that_are_not_there_are_passed_over() {
     assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_SPAWN", "no[2J"));
 }
 
+/// What a test makes of an honest outcome.
+type Change<'a> = &'a dyn Fn(&mut Outcome);
+
+/// Returns the outcome of a command that ran, as an honest program tells it.
+fn outcome() -> Outcome {
+    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
+    judged(raw, "test", None).expect("a harmless command").outcome
+}
+
+#[test]
+fn an_outcome_that_no_program_of_ours_tells_is_none() {
+    let runtime = Runtime::new().expect("a runtime");
+    let survivor = || (Survivor { pid: 2, command: String::new(), holds: false }, None::<String>);
+    let view = || View {
+        text: String::new(),
+        before: 0,
+        after: 0,
+        class: Class::Green,
+        elided: Vec::new(),
+        rules: Vec::new(),
+        lines: [0, 0],
+    };
+    let ended = |change: Change<'_>| {
+        let mut outcome = outcome();
+        change(&mut outcome);
+        let said = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
+        let parts: Vec<_> = said.chunks(MAX_PAYLOAD).collect();
+        let frame = |(at, part): (usize, &&[u8])| {
+            let kind = if at + 1 == parts.len() { Kind::Message } else { Kind::Part };
+            bytes(&Frame { kind, run: 1, number: at as u64 + 1, acked: 0, payload: part.to_vec() })
+        };
+        runtime.block_on(run_against(&parts.iter().enumerate().flat_map(frame).collect::<Vec<u8>>(), false))
+    };
+    let impossible: [(&str, Change<'_>); 10] = [
+        ("more output than the options allow", &|o| o.stdout = "x".repeat(70_000)),
+        ("a view that was not wanted", &|o| o.view = Some(Draft { view: view(), whole: [None, None] })),
+        ("an exit code", &|o| o.exit_code = Some(99_999)),
+        ("a pid", &|o| o.pid = -1),
+        ("a signal", &|o| o.signal = Some("\u{1b}]0;evil\u{7}".into())),
+        ("more survivors than are listed", &|o| o.survivors = vec![survivor(); 1_001]),
+        ("survivors without end", &|o| o.survivors = vec![survivor(); 1_100_000]),
+        ("notes without end", &|o| o.notes = vec![String::new(); 5_000_000]),
+        ("more notes than there can be", &|o| o.notes = vec![String::new(); 1_001]),
+        ("the id of a task", &|o| o.survivors = vec![(survivor().0, Some("t\u{1b}[2J".into()))]),
+    ];
+    for (what, change) in impossible {
+        assert!(given_up(&ended(change)), "{what}");
+    }
+    let Distant::Outcome(told, _) = ended(&|o| {
+        (o.run, o.signal, o.survivors) = ("another".into(), Some("SIGKILL".into()), vec![survivor(); 1_000]);
+    }) else {
+        panic!("it is possible")
+    };
+    assert_eq!((told.survivors.len(), told.signal.as_deref()), (1_000, Some("SIGKILL")));
+    assert_ne!(told.run, "another", "run ids are given here");
+}
+
 #[test]
 fn any_damage_to_a_result_is_refused_or_read_as_another_result() {
     let runtime = Runtime::new().expect("a runtime");
-    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let outcome = judged(raw, "test", None).expect("a harmless command").outcome;
-    let event = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
+    let event = encode(&Event::Ended(Box::new(outcome()), None)).expect("text");
     let mut runner = TestRunner::new(Config { cases: 15, failure_persistence: None, ..Config::default() });
     let damage = (0..event.len(), proptest::num::u8::ANY);
     runner

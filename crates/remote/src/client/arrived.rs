@@ -22,6 +22,10 @@ impl Arrived {
         self.pid = pid;
     }
 
+    pub fn has_started(&self) -> bool {
+        self.pid != 0
+    }
+
     pub fn output(&mut self, stream: Stream, text: &str) {
         let capture = match stream {
             Stream::Stdout => &mut self.stdout,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::connect::Begun;
 use super::error::TargetError;
-use super::happenings::{Happened, Happenings};
+use super::happenings::Happened;
+use super::overdue::{SILENT, linked_for};
 use super::run::error_of;
 use super::target::{BROKEN, CLOSED, State, Target};
 use crate::messages::{Answer, Ask, Call, Event, Part};
@@ -48,12 +49,12 @@ impl Target {
         ask: Ask,
         given_up: impl Future<Output = ()> + Send + 'static,
     ) -> impl Future<Output = Result<Answer, Unanswered>> + Send + 'static {
-        let begun = self.begin(Call::Ask(ask));
+        let begun = self.begin_ask(ask);
         async move {
             let mut begun = begun.map_err(Unanswered::Failed)?;
             tokio::select! {
                 biased;
-                answer = answered(&mut begun.happened) => return answer,
+                answer = answered(&mut begun) => return answer,
                 () = given_up => {}
             }
             give_up(begun).await
@@ -61,9 +62,9 @@ impl Target {
     }
 }
 
-async fn answered(happened: &mut Happenings) -> Result<Answer, Unanswered> {
+async fn answered(begun: &mut Begun) -> Result<Answer, Unanswered> {
     loop {
-        if let Step::Answer(answer) = happened.step().await? {
+        if let Step::Answer(answer) = begun.step().await? {
             return Ok(answer);
         }
     }
@@ -77,11 +78,11 @@ async fn give_up(mut begun: Begun) -> Result<Answer, Unanswered> {
         let mut state = target.state.subscribe();
         tokio::select! {
             biased;
-            answer = answered(&mut begun.happened) => return answer,
+            answer = answered(&mut begun) => return answer,
             _down = state.wait_for(|state| *state == State::Disconnected) => {}
         }
         // The word that the caller has given up still has to arrive.
-        tokio::spawn(async move { answered(&mut begun.happened).await });
+        tokio::spawn(async move { answered(&mut begun).await });
     }
     Err(Unanswered::Failed(Error::Aborted))
 }
@@ -94,11 +95,18 @@ pub(super) enum Step {
     Answer(Answer),
 }
 
-impl Happenings {
+impl Begun {
     /// Waits for the next event of a question.
     pub(super) async fn step(&mut self) -> Result<Step, Unanswered> {
         loop {
-            match self.recv().await {
+            let happened = tokio::select! {
+                biased;
+                happened = self.happened.recv() => happened,
+                () = linked_for(&self.target, self.run, self.patience.unwrap_or_default()), if self.patience.is_some() => {
+                    return Err(Unanswered::Lost(SILENT));
+                }
+            };
+            match happened {
                 Some(Happened::Event(Event::Answered(answer))) => return Ok(Step::Answer(answer)),
                 Some(Happened::Event(Event::Part(part))) => return Ok(Step::Part(part)),
                 Some(Happened::Event(Event::Failed(failure))) => return Err(Unanswered::Failed(error_of(failure))),
@@ -109,9 +117,7 @@ impl Happenings {
             }
         }
     }
-}
 
-impl Begun {
     /// Sends a part of a transfer.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Connects to a target, and begins runs there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -11,9 +12,12 @@ use super::keep::keep;
 use super::reach::reach;
 use super::settings::Settings;
 use super::target::{State, Target};
-use crate::messages::{Ask, Call};
+use crate::messages::{Ask, Call, Order};
 use runner::error::Error;
 use wire::{MAX_MESSAGE, MAX_WAITING, WireError};
+
+/// Most bytes of an answer that does not grow with what is there.
+const LONGEST_ANSWER: usize = 1024 * 1024;
 
 impl Target {
     /// Reaches a machine, and starts the program there.
@@ -51,16 +55,23 @@ impl Target {
         Error::There { code: "ERR_BASH_SPAWN", message, errno: None }
     }
 
-    /// Begins a run with this call, now or once a link is there.
+    /// Begins a command, now or once a link is there. `most_bytes`: of its result.
     ///
     /// # Errors
-    /// If the target was closed, or the call is too large.
-    pub(super) fn begin(self: &Arc<Self>, call: Call) -> Result<Begun, Error> {
-        let mark = match &call {
-            Call::Run(order) => Some(order.mark.clone()),
-            _ => None,
-        };
-        self.begin_by(mark, |run| self.outbox.send(run, &call))
+    /// If the target was closed, or the command is too large.
+    pub(super) fn begin(self: &Arc<Self>, order: Order, most_bytes: usize) -> Result<Begun, Error> {
+        let (mark, call) = (Some(order.mark.clone()), Call::Run(Box::new(order)));
+        self.begin_by(mark, most_bytes, None, |run| self.outbox.send(run, &call))
+    }
+
+    /// Begins a question, now or once a link is there.
+    ///
+    /// # Errors
+    /// If the target was closed, or the question is too large.
+    pub(super) fn begin_ask(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
+        let most_bytes = if ask.has_long_answer() { MAX_MESSAGE } else { LONGEST_ANSWER };
+        let (patience, call) = (ask.patience(), Call::Ask(ask));
+        self.begin_by(None, most_bytes, patience, |run| self.outbox.send(run, &call))
     }
 
     /// Begins a run that goes on in each later program there, which is asked the same first.
@@ -68,20 +79,22 @@ impl Target {
     /// # Errors
     /// If the target was closed, or the question is too large.
     pub(super) fn begin_standing(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
-        self.begin_by(None, |run| self.outbox.stand(run, ask))
+        self.begin_by(None, MAX_MESSAGE, None, |run| self.outbox.stand(run, ask))
     }
 
     fn begin_by(
         self: &Arc<Self>,
         mark: Option<String>,
+        most_bytes: usize,
+        patience: Option<Duration>,
         send: impl FnOnce(u64) -> Result<(), WireError>,
     ) -> Result<Begun, Error> {
         let _beginning = self.beginning();
         if self.state() == State::Closed {
             return Err(self.closed());
         }
-        let (run, happened) = self.add_run(mark);
-        let begun = Begun { target: Arc::clone(self), run, happened };
+        let (run, happened) = self.add_run(mark, most_bytes);
+        let begun = Begun { target: Arc::clone(self), run, happened, patience };
         send(run).map_err(|error| self.refused(error))?;
         self.wanted.notify_one();
         Ok(begun)
@@ -93,11 +106,13 @@ pub(super) struct Begun {
     pub target: Arc<Target>,
     pub run: u64,
     pub happened: Happenings,
+    /// How long a program of ours may be silent. `None`: for any time.
+    pub patience: Option<Duration>,
 }
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        let Self { target, run, happened } = self;
+        let Self { target, run, happened, .. } = self;
         target.remove_run(*run);
         if !target.outbox.forget(*run) && !happened.is_over() {
             // Room is left for it, unless the program takes nothing for ever.

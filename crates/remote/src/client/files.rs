@@ -8,7 +8,7 @@ use super::connect::Begun;
 use super::target::Target;
 use crate::flow::{CHUNK, Untaken};
 use crate::messages::{
-    AboutFile, Answer, Ask, Call, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, clean_output, decode,
+    AboutFile, Answer, Ask, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, clean_output, decode,
 };
 use reduce::recall::{LARGEST, Wanted};
 use runner::error::Error;
@@ -55,7 +55,7 @@ impl Target {
                     untaken.sent(chunk.len());
                     begun.pass(Part::Bytes(chunk.to_vec()))?;
                 }
-                match begun.happened.step().await? {
+                match begun.step().await? {
                     Step::Part(Part::Taken(bytes)) => untaken.taken(bytes),
                     Step::Answer(Answer::File(AboutFile::Done)) => return Ok(()),
                     Step::Part(_) | Step::Answer(_) => return Err(LIE),
@@ -141,7 +141,7 @@ impl Target {
         }
         let cwd = self.settings.cwd.clone().unwrap_or_else(|| self.instance().facts.home.clone());
         let path = Path::new(&cwd).join(path).to_string_lossy().into_owned();
-        self.begin(Call::Ask(Ask::File(path, of))).map_err(Unanswered::Failed)
+        self.begin_ask(Ask::File(path, of)).map_err(Unanswered::Failed)
     }
 }
 
@@ -149,7 +149,7 @@ impl Begun {
     /// Waits for the answer about a file. `take` takes the bytes before it, and returns whether they may be.
     async fn receive(mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> Result<AboutFile, Unanswered> {
         loop {
-            match self.happened.step().await? {
+            match self.step().await? {
                 Step::Part(Part::Bytes(bytes)) => {
                     let count = bytes.len();
                     if count == 0 || count > CHUNK || !take(bytes) {

@@ -1,57 +1,21 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+
+use tokio::runtime::Builder;
 
 use super::*;
-use crate::client::address::{Address, Quoting};
-use crate::client::begin::Instance;
-use crate::client::settings::Settings;
+use crate::client::played::target;
 use crate::client::target::BROKEN;
-use crate::messages::{Event, Facts, FileKind, Token, encode};
-
-/// Returns a target whose program says only what a test makes it say.
-fn target() -> Arc<Target> {
-    let text = String::new;
-    let facts = Facts {
-        machine: text(),
-        host_name: text(),
-        kernel: text(),
-        arch: text(),
-        user: text(),
-        uid: 0,
-        home: "/home/dev".to_owned(),
-        cwd: text(),
-        pid: 0,
-        bash: None,
-        path: text(),
-        version: text(),
-        environment: text(),
-        umask: 0,
-        lingers: None,
-        socket: "/none".into(),
-        token: Token([0; 32]),
-    };
-    let settings = Settings {
-        address: Address::Command { command: Vec::new(), quoting: Quoting::Argv },
-        id: text(),
-        cwd: None,
-        lease: Duration::ZERO,
-        alive: Duration::ZERO,
-        patience: Duration::ZERO,
-        installed: None,
-        programs: Vec::new(),
-        missing: String::new(),
-    };
-    let instance = Instance { post: Arc::default(), facts: Arc::new(facts), sent: false };
-    Target::new(settings, instance, tokio::sync::watch::channel(false).1)
-}
+use crate::messages::{Event, FileKind, encode};
 
 /// Returns what becomes of the first question if these are the events of its run. `None`: it waits for more.
 fn after<F: Future>(ask: impl FnOnce(&Arc<Target>) -> F, events: impl IntoIterator<Item = Event>) -> Option<F::Output> {
+    let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let _inside = runtime.enter();
     let target = target();
     let mut asked = pin!(ask(&target));
     for event in events {
-        target.happened(1, event, 0).expect("little");
+        target.happened(1, &encode(&event).expect("text")).expect("little");
         if let Poll::Ready(answer) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return Some(answer);
         }

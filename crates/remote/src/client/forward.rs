@@ -126,7 +126,7 @@ impl Way {
 /// Passes the bytes of one connection. `None`: some of them did not arrive.
 async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: Way) -> Option<()> {
     state.wait_for(|state| *state != State::Disconnected).await.ok()?;
-    let mut begun = target.upgrade()?.begin(Call::Ask(Ask::Dial(host, port))).ok()?;
+    let mut begun = target.upgrade()?.begin_ask(Ask::Dial(host, port)).ok()?;
     let cut = async {
         // A target that was lost connects anew for this.
         state.wait_for(|state| *state == State::Connected).await?;
@@ -139,7 +139,7 @@ async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: 
 }
 
 async fn pass(stream: &TcpStream, begun: &mut Begun) -> Option<()> {
-    let Begun { target, run, happened } = begun;
+    let Begun { target, run, happened, .. } = begun;
     let send = |part| target.outbox.send(*run, &Call::Part(part)).is_ok();
     let (mut ended, mut answered) = (false, false);
     let next = |context: &mut Context<'_>| {

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::TargetError;
+use super::target::BROKEN;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::link::LinkError;
 use crate::messages::{Event, clean};
@@ -95,8 +96,10 @@ impl Happenings {
     /// Returns what happens next.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
         let (mut next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
-        if let Some(Happened::Event(event)) = &mut next {
-            clean(event, self.sanitize);
+        if let Some(Happened::Event(event)) = &mut next
+            && !clean(event, self.sanitize)
+        {
+            next = Some(Happened::Lost(BROKEN));
         }
         self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
         self.unpaid += cost.unwrap_or(0);

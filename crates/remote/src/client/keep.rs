@@ -14,11 +14,14 @@ use super::settings::Settings;
 use super::target::{BROKEN, State, Target};
 use super::transport::Transport;
 use crate::link::{Cut, carry};
-use crate::messages::{Facts, FromProgram, Resume, ToProgram, decode};
+use crate::messages::{Facts, FromProgram, Resume, ToProgram};
 use crate::post::Post;
 
 /// Pauses between two attempts: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// A link that lasted as long was a link: the next attempt is made at once. A machine that takes each link and ends it
+/// would otherwise be given transports without end.
+const LASTED: Duration = Duration::from_secs(1);
 /// Time the earlier program has to take a link over.
 const TAKEN_OVER: Duration = Duration::from_secs(10);
 /// Time it has once the target was closed.
@@ -48,7 +51,9 @@ pub(super) async fn keep(target: Weak<Target>, transport: Transport, over: watch
 
 /// Returns the transport that is left, if there is one.
 async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Transport> {
+    let mut pauses = Pauses::default();
     while let Some(kept) = Kept::of(target) {
+        let since = Instant::now();
         let why = match serve(target, &mut transport, &kept).await {
             Served::Over => return Some(transport),
             Served::Lost(why) => {
@@ -59,7 +64,8 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
             Served::Cut(why) => {
                 set(target, State::Disconnected, &why);
                 transport.drop_link();
-                match again(target, &kept).await {
+                pauses.after_link(since.elapsed());
+                match again(target, &kept, &mut pauses).await {
                     Some(Ok(new)) => {
                         transport = new;
                         set(target, State::Connected, "");
@@ -141,8 +147,7 @@ async fn begin_anew(settings: &Settings) -> Result<(Instance, Transport), Target
 
 async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) -> Served {
     let carried = carry(&mut transport.link, &kept.post, kept.settings.alive, |message| {
-        let event = decode(&message.payload)?;
-        target.upgrade().map_or(Ok(()), |target| target.happened(message.run, event, message.payload.len()))
+        target.upgrade().map_or(Ok(()), |target| target.happened(message.run, &message.payload))
     });
     tokio::select! {
         biased;
@@ -155,12 +160,36 @@ async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) ->
     }
 }
 
+/// The pauses before attempts to connect: none after a link that lasted, then longer and longer ones.
+#[derive(Debug, Default)]
+struct Pauses(Duration);
+
+impl Pauses {
+    fn after_link(&mut self, lasted: Duration) {
+        if lasted >= LASTED {
+            self.0 = Duration::ZERO;
+        }
+    }
+
+    /// Returns the pause before the next attempt.
+    fn next(&mut self) -> Duration {
+        let [first, longest] = PAUSES;
+        let pause = self.0;
+        self.0 = (pause * 2).clamp(first, longest);
+        pause
+    }
+}
+
 /// Connects again until the lease ends. Returns the new transport, or why all is lost. `None`: the target was closed.
-async fn again(target: &Weak<Target>, kept: &Kept) -> Option<Result<Transport, &'static str>> {
+async fn again(target: &Weak<Target>, kept: &Kept, pauses: &mut Pauses) -> Option<Result<Transport, &'static str>> {
     let Kept { settings, post, facts, .. } = kept;
     let ends = Instant::now() + settings.lease;
-    let [mut pause, longest] = PAUSES;
     loop {
+        let left = ends.saturating_duration_since(Instant::now());
+        tokio::select! {
+            () = sleep(pauses.next().min(left)) => {}
+            () = kept.over() => return None,
+        }
         let left = ends.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Some(Err(LEASE_ENDED));
@@ -187,11 +216,6 @@ async fn again(target: &Weak<Target>, kept: &Kept) -> Option<Result<Transport, &
                 Resumed::Elsewhere => {}
             }
         }
-        tokio::select! {
-            () = sleep(pause.min(left)) => {}
-            () = kept.over() => return None,
-        }
-        pause = (pause * 2).min(longest);
     }
 }
 
@@ -239,5 +263,24 @@ async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> R
 fn set(target: &Weak<Target>, state: State, why: &str) {
     if let Some(target) = target.upgrade() {
         target.set(state, why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_ends_each_link_is_asked_less_and_less_often() {
+        let mut pauses = Pauses::default();
+        pauses.after_link(LASTED);
+        assert_eq!(pauses.next(), Duration::ZERO, "a link that was cut is made again at once");
+        let mut after = |lasted| {
+            pauses.after_link(lasted);
+            pauses.next()
+        };
+        let each: Vec<_> = (0..8).map(|_| after(Duration::ZERO).as_millis()).collect();
+        assert_eq!(each, [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+        assert_eq!(after(LASTED), Duration::ZERO);
     }
 }

@@ -41,6 +41,9 @@ mod happenings;
 mod keep;
 mod outbox;
 mod output;
+mod overdue;
+#[cfg(test)]
+mod played;
 mod reach;
 mod reason;
 mod registry;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +14,12 @@ use super::connect::Begun;
 use super::error::TargetError;
 use super::happenings::Happened;
 use super::output::Output;
+use super::overdue::{SILENT, linked_for};
 use super::target::{BROKEN, CLOSED, State, Target};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
-use capture::Stream;
+use capture::{HARD_KEEP, Stream};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
@@ -33,6 +35,10 @@ const NOT_TOLD: &str = "the target does not answer: the command may run there un
 const NOT_TAKEN: &str = "the onOutput listener did not take all output in time";
 /// Exit code after an abort.
 const ABORTED: i32 = 130;
+/// Time beyond its limits in which the end of a command arrives.
+const LATE: Duration = Duration::from_secs(30);
+/// Bytes of a result beside its output: lists are short.
+const BESIDE_OUTPUT: u64 = 4 * 1024 * 1024;
 /// Time until bytes for a command are sent again for which there was no room.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -52,6 +58,8 @@ pub struct DistantRun {
     /// Its judgement, and its outcome if it is not started.
     judged: Judged,
     arrived: Arrived,
+    /// Whether it waits for earlier commands of its session.
+    has_turns: bool,
     shown: Option<Shown>,
 }
 
@@ -69,9 +77,12 @@ impl Target {
     /// If the target was closed, or the command is too large.
     pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
         let arrived = Arrived::new(matches!(order.place, Place::Terminal { .. }));
-        let mut begun = self.begin(Call::Run(Box::new(order)))?;
+        let has_turns = matches!(order.place, Place::Session(_));
+        let whole = if judged.has_view { HARD_KEEP } else { 0 };
+        let most_bytes = BESIDE_OUTPUT + 4 * judged.most_text + 2 * whole;
+        let mut begun = self.begin(order, usize::try_from(most_bytes).unwrap_or(usize::MAX))?;
         begun.happened.clean_output(judged.sanitize);
-        Ok(DistantRun { begun, judged, arrived, shown: None })
+        Ok(DistantRun { begun, judged, arrived, has_turns, shown: None })
     }
 
     /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.
@@ -113,6 +124,8 @@ impl DistantRun {
                 notes.append(&mut outcome.notes);
                 notes.extend(was_cut.then(|| CUT.to_owned()));
                 outcome.notes = notes;
+                // Its name was given here.
+                outcome.run = judged.run;
                 Distant::Outcome(outcome, cwd)
             }
             Ended::Failed(failure) => Distant::Failed(error_of(failure)),
@@ -134,8 +147,9 @@ impl DistantRun {
 
     /// Passes events to the listener and replies to the program until the run has ended.
     async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
-        let Begun { target, run, happened } = &mut self.begun;
-        let entry = self.judged.entry.as_ref();
+        let Begun { target, run, happened, .. } = &mut self.begun;
+        let (judged, has_turns) = (&self.judged, self.has_turns);
+        let entry = judged.entry.as_ref();
         let arrived = &mut self.arrived;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
@@ -151,8 +165,10 @@ impl DistantRun {
             data: 0,
         };
         let mut state = target.state.subscribe();
-        let grace = self.judged.grace;
+        let grace = judged.grace;
         let mut was_cut = false;
+        let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + LATE);
+        let mut overdue = pin!(linked_for(target, *run, until.unwrap_or_default()));
         let mut abort_by: Option<Instant> = None;
         loop {
             let down = *state.borrow_and_update() == State::Disconnected;
@@ -161,6 +177,9 @@ impl DistantRun {
                 biased;
                 next = happened.recv() => match next {
                     Some(Happened::Event(Event::Ended(mut outcome, cwd))) => {
+                        if !judged.can_end_as(&outcome) {
+                            return Ended::Lost(BROKEN);
+                        }
                         let by = abort_by.or_else(|| outcome.ended_by.map(|_| Instant::now() + grace + HARD_BOUND));
                         outcome.notes.extend(way.drain(replies, by, grace).await.map(str::to_owned));
                         return Ended::Outcome(outcome, cwd, was_cut);
@@ -188,6 +207,9 @@ impl DistantRun {
                 Ok(()) = state.changed() => {}
                 () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() => {
                     return Ended::EndNotTold;
+                }
+                () = &mut overdue, if until.is_some() && (way.arrived.has_started() || !has_turns) => {
+                    return Ended::Lost(SILENT);
                 }
             }
         }

@@ -17,7 +17,7 @@ use super::happenings::{Happened, Happenings, Teller};
 use super::outbox::Outbox;
 use super::settings::Settings;
 use crate::link::LinkError;
-use crate::messages::{Event, Facts};
+use crate::messages::{Event, Facts, decode};
 
 /// Whether commands can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,8 @@ struct Run {
     teller: Teller,
     /// The name of its command. `None`: it is none.
     mark: Option<String>,
+    /// The most bytes of one event.
+    most_bytes: usize,
 }
 
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
@@ -129,7 +131,7 @@ impl Target {
         let was_closed = self.state.send_replace(State::Closed) == State::Closed;
         self.outbox.shut();
         let mut lost = Vec::new();
-        for (_, Run { teller, mark }) in self.runs().drain() {
+        for (_, Run { teller, mark, .. }) in self.runs().drain() {
             teller.tell(Happened::Lost(CLOSED));
             lost.extend(mark);
         }
@@ -156,10 +158,10 @@ impl Target {
     }
 
     /// Registers a run, a command by its name. Returns its number, and what happens to it.
-    pub(super) fn add_run(&self, mark: Option<String>) -> (u64, Happenings) {
+    pub(super) fn add_run(&self, mark: Option<String>, most_bytes: usize) -> (u64, Happenings) {
         let run = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
         let (teller, happenings) = Happenings::new();
-        self.runs().insert(run, Run { teller, mark });
+        self.runs().insert(run, Run { teller, mark, most_bytes });
         (run, happenings)
     }
 
@@ -167,11 +169,17 @@ impl Target {
         self.runs().remove(&run);
     }
 
-    /// Passes an event of this length on to its run. A run that was given up hears nothing.
+    /// Passes an event on to its run. A run that was given up hears nothing.
     ///
     /// # Errors
-    /// If too much waits for the run already.
-    pub(super) fn happened(&self, run: u64, event: Event, bytes: usize) -> Result<(), LinkError> {
+    /// If it is no event, longer than one of this run can be, or if too much waits for the run already.
+    pub(super) fn happened(&self, run: u64, payload: &[u8]) -> Result<(), LinkError> {
+        let bytes = payload.len();
+        // Small things of a long message take many times its length once they are read.
+        if self.runs().get(&run).is_some_and(|run| bytes > run.most_bytes) {
+            return Err(LinkError::Unexpected("a result that is longer than its options allow"));
+        }
+        let event: Event = decode(payload)?;
         if event.is_last() {
             self.outbox.ended(run);
         }

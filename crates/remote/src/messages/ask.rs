@@ -1,5 +1,7 @@
 //! Questions of a host that are no commands, each with one answer.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::file::{AboutFile, OfFile};
@@ -31,6 +33,32 @@ pub enum Ask {
     Dial(String, u16),
     /// Remove the program, and what it has made for itself, now and at its end. Answered by [`Answer::Done`].
     Uninstall,
+}
+
+/// Time in which a program answers, or sends the next part of an answer, if it does not wait for something itself.
+const ANSWER: Duration = Duration::from_secs(60);
+/// Time for work that grows with the number of files.
+const WORK: Duration = Duration::from_mins(10);
+
+impl Ask {
+    /// Returns how long a program of ours may be silent about this while a link is there. `None`: for as long as what
+    /// it waits for takes.
+    #[must_use]
+    pub fn patience(&self) -> Option<Duration> {
+        match self {
+            Self::Session(..) | Self::Dial(..) | Self::Registry(_, RegistryAsk::Open(_)) => None,
+            Self::Registry(_, RegistryAsk::Wait { until, .. }) => Some(until.timeout? + ANSWER),
+            Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(WORK),
+            Self::File(_, OfFile::Remove(_)) => Some(WORK),
+            Self::WarmUp(_) | Self::File(..) | Self::Uninstall => Some(ANSWER),
+        }
+    }
+
+    /// Returns whether its answer grows with what is there, up to the longest message.
+    #[must_use]
+    pub fn has_long_answer(&self) -> bool {
+        matches!(self, Self::Undo(_) | Self::UndoPoints(_) | Self::Registry(..))
+    }
 }
 
 /// What a host asks of a session.

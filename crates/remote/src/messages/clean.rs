@@ -4,6 +4,7 @@
 use super::ask::Answer;
 use super::failure::Failure;
 use super::greeting::Facts;
+use super::is_id;
 use super::registry::{RegistryAnswer, RegistryEvent};
 use super::run::Event;
 use capture::{Sanitize, keep_controls};
@@ -16,8 +17,10 @@ const PLAIN: [char; 2] = ['\t', '\n'];
 const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
 
 /// Removes control characters from what an event tells about its run. Output is cleaned if `sanitize` removes escape
-/// sequences from it. The text of a terminal and paths stay as they are.
-pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
+/// sequences from it. The text of a terminal and paths stay as they are. Returns false if the event has an id that no
+/// program of ours gives.
+#[must_use]
+pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) -> bool {
     let output = |text: &mut String| {
         if sanitize.is_some_and(|rules| rules.ansi) {
             clean_output(text);
@@ -28,10 +31,16 @@ pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
         Event::View { stdout, stderr, .. } => [stdout, stderr].into_iter().for_each(output),
         Event::Prompt { command, text, .. } => [command, text].into_iter().for_each(plain),
         Event::Ended(outcome, _) => {
-            let Outcome { stdout, stderr, notes, background, view, .. } = &mut **outcome;
+            let Outcome { stdout, stderr, notes, background, view, survivors, reused, .. } = &mut **outcome;
             [stdout, stderr].into_iter().for_each(output);
             notes.iter_mut().for_each(plain);
             background.iter_mut().for_each(|(task, _)| clean_task(task));
+            survivors.iter_mut().for_each(|(survivor, _)| plain(&mut survivor.command));
+            let tasks =
+                background.iter().map(|(task, _)| &task.id).chain(survivors.iter().filter_map(|(_, id)| id.as_ref()));
+            if !tasks.chain(reused.iter().map(|reused| &reused.run_id)).all(|id| is_id(id)) {
+                return false;
+            }
             if let Some(draft) = view {
                 output(&mut draft.view.text);
                 draft.whole.iter_mut().flatten().for_each(output);
@@ -49,6 +58,16 @@ pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
             RegistryAnswer::Checked(check, _) => clean_task(&mut check.task),
             RegistryAnswer::Done => {}
         },
+        Event::Answered(Answer::Undone(undone)) => {
+            undone.not_covered.iter_mut().for_each(plain);
+            undone.conflicts.iter_mut().for_each(|stayed| plain(&mut stayed.why));
+            return undone.undo.is_empty() || is_id(&undone.undo);
+        }
+        Event::Answered(Answer::UndoPoints(points)) => {
+            points.iter_mut().for_each(|point| plain(&mut point.command));
+            return points.iter().all(|point| is_id(&point.run));
+        }
+        Event::Answered(Answer::NewestToUndo(Some(run))) => return is_id(run),
         Event::Failed(Failure { message, errno, missing, .. }) => {
             plain(message);
             errno.iter_mut().for_each(plain);
@@ -57,6 +76,7 @@ pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) {
         Event::Answered(_) | Event::Data(_) | Event::Typed | Event::Started(..) | Event::Exited => {}
         Event::InputTaken(_) | Event::Part(_) => {}
     }
+    true
 }
 
 /// Removes control characters from output.
@@ -88,7 +108,7 @@ mod tests {
     const RED: &str = "\u{1b}[31mred\r\n";
 
     fn cleaned(mut event: Event, sanitize: Option<Sanitize>) -> String {
-        clean(&mut event, sanitize);
+        assert!(clean(&mut event, sanitize));
         match event {
             Event::Output(_, text) | Event::Data(text) | Event::Prompt { text, .. } => text,
             Event::Failed(failure) => failure.message,

@@ -30,6 +30,12 @@ pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
 pub use run::{Call, Event};
 pub use undoing::{NewestAsk, PointsAsk, UndoAsk};
 
+/// Returns whether a text can be the name of a run or a task: it is a value in an environment, and people copy it into
+/// commands.
+pub fn is_id(text: &str) -> bool {
+    (1..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";
 

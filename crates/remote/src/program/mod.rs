@@ -53,6 +53,9 @@ const GREETING: Duration = Duration::from_secs(60);
 /// Runs the program over standard input and output.
 #[must_use]
 pub fn main() -> ExitCode {
+    // A signal for the transport's process group is none for what runs here. Refused where this program is the
+    // transport itself, and so leads the group.
+    let _leader = rustix::process::setsid();
     match std::env::current_exe() {
         Ok(own) => runner::supervise::use_own_program(own, SUPERVISOR),
         Err(error) => {

@@ -17,13 +17,13 @@ use super::terminal::{self, Ends};
 use super::undoing::{newest, points, undo};
 use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::link::LinkError;
-use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode};
+use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode, is_id};
 use crate::post::Post;
 use runner::error::Error;
 use runner::pty::Terminal;
 use runner::request::RawOptions;
 use runner::run::outcome::Outcome;
-use runner::run::{Command, Reply, request_of, warm_up};
+use runner::run::{Command, LISTED_SURVIVORS, Reply, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::Wanted;
 use wire::{Message, WireError};
@@ -169,7 +169,7 @@ impl Runs {
         let registry = registry.map(|number| self.registries.get(number)).transpose()?;
         let (host_env, umask) = (sys::environment(), self.umask);
         let raw = RawOptions { command, cwd, stdin, host_env, umask, registry, background, ..given };
-        Ok(RawOptions { mark: Some(mark).filter(|mark| is_mark(mark)), guard: None, ledger: false, ..raw })
+        Ok(RawOptions { mark: Some(mark).filter(|mark| is_id(mark)), guard: None, ledger: false, ..raw })
     }
 
     /// Gives a command to the core.
@@ -233,15 +233,17 @@ impl Started {
             Self::InSession(run) => run.finish(listener, inbox).await.map(|(outcome, cwd)| (outcome, Some(cwd))),
         };
         match ended {
-            Ok((outcome, cwd)) => Event::Ended(Box::new(outcome), cwd.map(|cwd| cwd.to_string_lossy().into_owned())),
+            Ok((mut outcome, cwd)) => {
+                let more = outcome.survivors.len().saturating_sub(LISTED_SURVIVORS);
+                outcome.survivors.truncate(LISTED_SURVIVORS);
+                outcome
+                    .notes
+                    .extend((more > 0).then(|| format!("{more} further processes live on, and are not listed")));
+                Event::Ended(Box::new(outcome), cwd.map(|cwd| cwd.to_string_lossy().into_owned()))
+            }
             Err(error) => Event::Failed(error.into()),
         }
     }
-}
-
-/// Returns whether a text can be the name of a run: it is a value in an environment.
-fn is_mark(text: &str) -> bool {
-    (1..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Tells the host the last event of a run, in any case: a fault here must leave no promise there that never settles.

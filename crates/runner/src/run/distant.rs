@@ -19,6 +19,7 @@ use crate::supervise::Helpers;
 use capture::Sanitize;
 use ledger::{Line, Note, TaskOf, own_shim};
 use protocol::Opening;
+use sys::Signal;
 
 /// A command that may run on another machine.
 #[derive(Debug)]
@@ -29,6 +30,10 @@ pub struct Judged {
     pub grace: Duration,
     /// How its output is cleaned.
     pub sanitize: Option<Sanitize>,
+    /// The most bytes of each stream in its result, notices included.
+    pub most_text: u64,
+    /// Whether its result has a view, and with it what is left of the whole output.
+    pub has_view: bool,
     /// Whether the caller gave the command up before it began.
     pub aborted: bool,
     /// The entry of the command in the ledger. `None`: it gets none.
@@ -54,9 +59,38 @@ pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<
         Some(DistantEntry { opening, run, start: Mutex::default() })
     });
     let outcome = Outcome::not_started(&request);
+    let most_text = request.truncate.most_kept() + NOTICES;
+    let has_view = request.reduce.is_some();
     let Request { grace, sanitize, aborted, .. } = request;
-    Ok(Judged { outcome, grace, sanitize, aborted, entry })
+    Ok(Judged { outcome, grace, sanitize, most_text, has_view, aborted, entry })
 }
+
+impl Judged {
+    /// Returns whether the program that runs this command can have told this outcome: it keeps to the options of the
+    /// call, and to what its own operating system can report.
+    #[must_use]
+    pub fn can_end_as(&self, told: &Outcome) -> bool {
+        let fits = |text: &String| text.len() as u64 <= self.most_text;
+        fits(&told.stdout)
+            && fits(&told.stderr)
+            && told
+                .view
+                .as_ref()
+                .is_none_or(|draft| self.has_view && draft.view.text.len() as u64 <= 2 * self.most_text)
+            && told.exit_code.is_none_or(|code| (0..=255).contains(&code))
+            && told.signal.as_ref().is_none_or(|name| Signal::from_name(name).is_ok())
+            && told.pid >= 0
+            && told.survivors.len() <= LISTED_SURVIVORS
+            && told.notes.len() <= MOST_NOTES
+    }
+}
+
+/// Most bytes that the notices of a cut add to a stream: they name a path.
+const NOTICES: u64 = 16 * 1024;
+/// Most survivors that the result of a command on a target lists.
+pub const LISTED_SURVIVORS: usize = 1_000;
+/// Most notes of a result of a target. No program of ours comes near.
+const MOST_NOTES: usize = 1_000;
 
 /// The entry of a command that another machine runs. This process writes it, and counts as its shim.
 #[derive(Debug)]

@@ -44,7 +44,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use base::{Base, BaseState, known_request, request_of};
 pub use completion::ShellAfter;
-pub use distant::{DistantEntry, Judged, judged};
+pub use distant::{DistantEntry, Judged, LISTED_SURVIVORS, judged};
 pub use drive::exits::HARD_BOUND;
 pub use entry::{Refusal, record_refusal};
 pub use facts::facts;
