@@ -32,8 +32,8 @@ pub fn check_access(
     serde_json::to_string(&missing).map_err(|error| refused(error.to_string()))
 }
 
-/// Returns the reach that a confinement leaves, `{ write, offline }` as JSON: the places that can be changed, and
-/// whether no host can be reached. The arguments are as in `check_access`.
+/// Returns the reach that a confinement leaves, `{ write, offline, alone }` as JSON: the places that can be changed,
+/// whether no host, and whether no process of the machine can be reached. The arguments are as in `check_access`.
 ///
 /// # Errors
 /// For options that are no policy.

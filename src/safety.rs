@@ -7,6 +7,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
+use confine::policy::CommandReach;
 use receipt::recording::{Risk, no_point, no_record, tree};
 use runner::request::SafetyOptions;
 use safety::decide::{Permissions, decide as weigh};
@@ -18,8 +19,7 @@ use undo::Limits;
 
 /// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` has the
 /// command's variables, `NAME=VALUE`, each terminated by a NUL; null for the variables of this process. `options` is
-/// `SafetyOptions` as JSON. `writable` are the only places that a confinement lets the command change, absolute; null
-/// without confinement. With `offline` no host can be reached.
+/// `SafetyOptions` as JSON. `reach` is what `confinement_reach` returns; null without confinement.
 ///
 /// # Errors
 /// For an unknown rule, level or kind of wrapper.
@@ -30,12 +30,15 @@ pub fn analyze(
     home: String,
     host_env: Option<String>,
     options: Option<String>,
-    writable: Option<Vec<String>>,
-    offline: Option<bool>,
+    reach: Option<String>,
 ) -> Result<String> {
     let policy = policy(options.as_deref())?;
     let host_env = host_env.unwrap_or_else(sys::environment);
-    let reach = writable.as_deref().map(|write| Reach { write, offline: offline == Some(true) });
+    let left: Option<CommandReach> = reach
+        .map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|error| Error::from_reason(format!("the reach of a confinement: {error}")))?;
+    let reach = left.as_ref().map(|left| Reach { write: &left.write, offline: left.offline, alone: left.alone });
     let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), reach, ..Context::default() };
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }

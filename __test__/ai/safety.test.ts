@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
-import { type BashRunner, type BashToolError, type BashToolOptions, createBashTool } from 'agent-bash/ai';
+import {
+  type BashRunner,
+  type BashToolError,
+  type BashToolOptions,
+  createBashTool,
+  createToolApproval,
+} from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
 import { folder } from '../support/index.ts';
 import { callTool, runTool } from './fixtures/call.ts';
@@ -36,14 +42,35 @@ describe.each(RUNS)('with %s', (_, options) => {
     if (given.run) expect(given.run).not.toHaveBeenCalled();
   });
 
-  it('a command to ask about runs with a note, or is refused without a person to ask', async () => {
-    const { notes, exitCode } = await runTool(options(), ASKS);
+  it('a command to ask about is refused without a person to ask, and the model reads who has to consent', async () => {
+    for (const safety of [undefined, 'default', {}, { onAsk: undefined }, { onAsk: 'deny' }] as const) {
+      const { output } = await callTool({ ...options(), ...(safety && { safety }) }, ASKS);
+      expect(output, JSON.stringify(safety)).toMatchObject({
+        code: 'ERR_BASH_BLOCKED',
+        findings: [{ ruleId: 'rm-recursive', level: 'ask' }],
+        error: expect.stringContaining('A person has to consent to this'),
+      });
+    }
+    const { notes, exitCode } = await runTool({ ...options(), safety: { onAsk: 'allow' } }, ASKS);
     expect({ notes, exitCode }).toEqual({
       notes: [expect.stringMatching(/^a person would be asked about this: .* \(rm-recursive\)$/)],
       exitCode: 0,
     });
-    const { output } = await callTool({ ...options(), safety: { onAsk: 'deny' } }, ASKS);
-    expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED', findings: [{ ruleId: 'rm-recursive', level: 'ask' }] });
+  });
+
+  it('what an approval lets run without a question runs, unless the tool says otherwise', async () => {
+    for (const [safety, runs] of [
+      [undefined, true],
+      [{ onAsk: 'deny' }, false],
+    ] as const) {
+      const tool = createBashTool({ ...options(), ...(safety && { safety }) });
+      const approval = createToolApproval({ tool, rules: { 'rm-recursive': 'off' } });
+      const call = { toolCallId: `allowed-${runs}`, messages: [] };
+      expect(await approval({ command: ASKS }, call)).toBe('not-applicable');
+      const outputs = [];
+      for await (const output of tool.execute({ command: ASKS }, call)) outputs.push(output);
+      expect('exitCode' in Object(outputs.at(-1)), JSON.stringify(outputs)).toBe(runs);
+    }
   });
 
   it('warnings are notes', async () => {
@@ -104,7 +131,7 @@ describe.each(RUNS)('with %s', (_, options) => {
 
 it('a run that judges as well says everything once', async () => {
   const run = vi.fn<BashRunner>(bash);
-  expect((await runTool({ run }, ASKS)).notes).toHaveLength(1);
+  expect((await runTool({ run, safety: { onAsk: 'allow' } }, ASKS)).notes).toHaveLength(1);
 });
 
 it('a refusal reads as an error with and without a suggestion', () => {

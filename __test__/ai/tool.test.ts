@@ -91,7 +91,18 @@ describe('a call', () => {
     const options = run.mock.calls[0]?.[1];
     expect(options).toMatchObject({ env: { X: '1' }, graceMs: 5, cwd: process.cwd() });
     expect(Object.keys(options ?? {}).sort()).toEqual(
-      ['cwd', 'env', 'graceMs', 'mode', 'onSnapshot', 'signal', 'snapshotIntervalMs', 'timeoutMs', 'truncate'].sort(),
+      [
+        'cwd',
+        'env',
+        'graceMs',
+        'mode',
+        'onSnapshot',
+        'safety',
+        'signal',
+        'snapshotIntervalMs',
+        'timeoutMs',
+        'truncate',
+      ].sort(),
     );
   });
 });

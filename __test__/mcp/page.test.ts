@@ -103,10 +103,14 @@ describe.each(MAJORS)('with page and the SDK $major', ({ connect }) => {
     expect(page.asks()).toEqual([]);
   });
 
-  test('without the option it runs with a note, though a page is open', async () => {
+  test('without the option it is refused though a page is open, or runs with a note where the host lets it', async () => {
     const page = await Page.open();
     const { call } = await connect({ cwd: folder() });
-    expect(textOf(await call('bash', ASKS))).toContain('a person would be asked about this');
+    const refused = await call('bash', ASKS);
+    expect(refused).toMatchObject({ isError: true });
+    expect(textOf(refused)).toContain('A person has to consent to this');
+    const free = await connect({ cwd: folder(), safety: { onAsk: 'allow' } });
+    expect(textOf(await free.call('bash', ASKS))).toContain('a person would be asked about this');
     expect(page.asks()).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ConnectOptions, connect, type Target } from 'agent-bash';
 import { finished } from './finished.ts';
 import { folder } from './folder.ts';
-import { childrenOf } from './processes.ts';
+import { childrenOf, kill } from './processes.ts';
 import { until } from './until.ts';
 
 /**
@@ -41,8 +41,7 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
       // What holds the transport is a child of this process. The program there goes on, though the transport's whole
       // group is killed.
       for (const { pid } of childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`))) {
-        for (const transport of childrenOf(pid)) process.kill(-transport.pid, 'SIGKILL');
-        process.kill(pid, 'SIGKILL');
+        for (const one of [...childrenOf(pid).map((transport) => -transport.pid), pid]) kill(one, 'SIGKILL');
       }
     },
     down: (on) => (on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true })),

@@ -61,7 +61,10 @@ export function createToolApproval(options: ApprovalOptions = {}): ToolApproval 
   const approval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<BashApprovalStatus> => {
     const outcome = await decide(input, call);
     const { verdict, reason } = outcome;
-    if (verdict === 'allow') return 'not-applicable';
+    if (verdict === 'allow') {
+      leave(input, call, { decidedBy: null });
+      return 'not-applicable';
+    }
     if (verdict === 'approved') {
       leave(input, call, { decidedBy: outcome.by });
       return { type: 'approved', ...(reason !== '' && { reason }) };
@@ -74,6 +77,7 @@ export function createToolApproval(options: ApprovalOptions = {}): ToolApproval 
   };
   const needsApproval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<boolean> => {
     const outcome = await decide(input, call);
+    if (outcome.verdict === 'allow') leave(input, call, { decidedBy: null });
     if (outcome.verdict === 'approved') leave(input, call, { decidedBy: outcome.by });
     if (outcome.verdict === 'deny') leave(input, call, outcome.refusal);
     // An approved call is asked about again before it runs, and ai 6 refuses an approved call that no longer needs

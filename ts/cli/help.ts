@@ -62,7 +62,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   mcp: [
     ['agent-bash mcp', 'what a client is to start: { "command": "npx", "args": ["-y", "agent-bash", "mcp"] }'],
     ['agent-bash mcp --timeout 2m --session', 'with more time, and a shell that remembers'],
-    ['agent-bash mcp --rule git-clean=deny --on-ask deny', 'for agents that nobody watches'],
+    ['agent-bash mcp --on-ask allow', 'for clients that ask before each call'],
     ['agent-bash mcp --on-ask page', 'for clients that cannot ask: you answer on the page (agent-bash ui --control)'],
     ['agent-bash mcp --on build1 --cwd project', 'with commands that run on another machine'],
     ['agent-bash mcp --confine --allow-host registry.npmjs.org', 'with commands that reach only what they need'],

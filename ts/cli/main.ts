@@ -179,7 +179,7 @@ function addMcp(made: Command, version: string): void {
     .option('--rule <id=level>', 'a rule of the safety engine turned off or to another level', parseRule)
     .option(
       '--on-ask <what>',
-      'what becomes of a command that a person would be asked about: allow, deny, page (ask there)',
+      'what becomes of a command that a person would be asked about: deny (the default), allow, page (ask there)',
       parseOnAsk,
     )
     .action(async (options: McpOptions) => {

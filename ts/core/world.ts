@@ -31,6 +31,8 @@ export interface Reach {
   write: string[];
   /** Whether no host can be reached. */
   offline: boolean;
+  /** Whether no process, device or service of the machine can be reached. */
+  alone: boolean;
 }
 
 /** Options, or a session, with an owner. */

@@ -17,7 +17,7 @@ export interface McpToolsOptions extends BashToolOptions {
    * person would be asked about waits for the answer. Without an open page, or with more than 8 KiB, it is refused. An
    * approved command runs even with `safety.onAsk: 'deny'`. Effects that `confine` prevents are not asked about.
    *
-   * @default false: such a command runs with a note, or is refused, as `safety.onAsk` says
+   * @default false: such a command is refused, or runs with a note with `safety: { onAsk: 'allow' }`
    * @example registerBashTools(server, { page: true });
    */
   page?: boolean | undefined;

@@ -30,8 +30,7 @@ export function analyze(command: string, options: AnalyzeOptions = {}): Analysis
       command,
       ...surroundings(command, options),
       safetyTables(options),
-      reach?.write,
-      reach?.offline,
+      reach && JSON.stringify(reach),
     ),
   );
   for (const unit of analysis.commands) {

@@ -19,9 +19,9 @@ export interface SafetyOptions {
   wrappers?: Record<string, WrapperKind> | undefined;
   /**
    * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
-   * refuses it like a denied one, for hosts without a person.
+   * refuses it like a denied one. What an approval of this package lets run runs, unless this is `'deny'`.
    *
-   * @default 'allow'
+   * @default 'allow' for `bash`, sessions and registries; 'deny' in tools for models, MCP and adapters of frameworks
    * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
    */
   onAsk?: 'allow' | 'deny' | undefined;

@@ -6,7 +6,7 @@ import { type CallPlan, contextOf, optionsFor, planCall, type ToolSetup } from '
 import { approvedByPerson, takeDecision } from './decisions.ts';
 import { entryOptions } from './entry.ts';
 import { intercept } from './intercept.ts';
-import { approvedNotes, approvedOptions, judge, nothingRan, withAccess } from './judge.ts';
+import { approvedNotes, approvedOptions, judge, nothingRan, unattended, withAccess } from './judge.ts';
 import { applyLineLimits, HeadStop } from './lines.ts';
 import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
 import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
@@ -71,7 +71,8 @@ export async function resolveOptions(
   const decidedBy = decision?.decidedBy ?? (approvedByPerson(call) ? 'host' : undefined);
   try {
     const held = await optionsFor(setup, { context: contextOf(call), toolCallId }, experimental_sandbox);
-    return decidedBy === undefined ? held : { ...approvedOptions(held), [DECIDED]: decidedBy };
+    if (decidedBy !== undefined) return { ...approvedOptions(held), [DECIDED]: decidedBy };
+    return decision === undefined ? unattended(held) : held;
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_INVALID_ARG');
   }

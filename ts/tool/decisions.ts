@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Decider } from '../core/ledger.ts';
 import type { BashApprovalCall, BashToolError, BashToolInput } from './types.ts';
 
-/** What an approval decided about a call: its refusal, or where a person approved it. */
-export type CallDecision = BashToolError | { decidedBy: Decider };
+/** What an approval decided about a call: its refusal, or where a person approved it. `null`: its rules let it run. */
+export type CallDecision = BashToolError | { decidedBy: Decider | null };
 
 /**
  * Most decisions that are remembered until their calls run. The oldest are dropped first. The number exceeds what a

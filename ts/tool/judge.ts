@@ -10,14 +10,20 @@ import type { AccessRequest, BashToolAccess, BashToolError, BashToolOptions } fr
 /** The exit code of a command that did not run, as shells have it for a program that cannot be run. */
 export const NOT_RUN = 126;
 
+/** What a model reads of a command that needs the consent of a person, where none can be asked. */
+const CONSENT =
+  'A person has to consent to this, and nobody can be asked here: nothing was run. The host can ask people ' +
+  "(createToolApproval), or let such commands run (safety: { onAsk: 'allow' })";
+
 /**
  * Returns an error in the form that the model reads. A foreign code (`ENOENT`) says nothing about the run and is
  * replaced.
  */
 export function nothingRan(error: unknown, code: string): BashToolError {
   const { code: own, findings, missing } = Object(error) as Partial<BashError>;
+  const asks = Array.isArray(findings) && findings[0]?.level === 'ask';
   return {
-    error: messageOf(error),
+    error: asks ? `${messageOf(error)}. ${CONSENT}` : messageOf(error),
     code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code,
     ...(Array.isArray(findings) && { findings }),
     ...(Array.isArray(missing) && { missing }),
@@ -66,6 +72,17 @@ export function approvedOptions(options: BashToolOptions): BashToolOptions {
   if (safety === 'off') return options;
   const given = safety === 'default' ? {} : safety;
   return { ...options, safety: { ...given, rules: { ...ASKED_RULES, ...given.rules }, onAsk: 'allow' } };
+}
+
+/**
+ * Returns the options for a call that no approval has decided about: a command that a person would be asked about is
+ * refused, unless the host says otherwise.
+ */
+export function unattended<T extends Pick<BashOptions, 'safety'>>(options: T): T {
+  const { safety = 'default' } = options;
+  if (safety === 'default') return { ...options, safety: { onAsk: 'deny' } };
+  if (typeof safety !== 'object' || safety === null) return options;
+  return { ...options, safety: { ...safety, onAsk: safety.onAsk ?? 'deny' } };
 }
 
 /**

@@ -10,6 +10,8 @@ import type { Approval } from '../shared/types.ts';
 export interface Place {
   /** The options of a command with this directory. */
   optionsIn(cwd: string | undefined): BashOptions & { cwd: string };
+  /** Runs what a person would be asked about: the approval has asked. */
+  leaveAsking(): void;
   /** Refuses what these rules match. */
   forbid(rules: readonly string[]): void;
 }
@@ -46,6 +48,7 @@ export function mastraApproval(
     const folder = typeof cwd === 'string' ? cwd : undefined;
     const analysis = analysisOf(command, place?.optionsIn(folder) ?? { cwd: folder ?? '.' });
     const { verdict } = decide(analysis, rules);
+    place?.leaveAsking();
     if (verdict !== 'deny') return verdict === 'ask';
     if (place === undefined) return true;
     place.forbid(deny);

@@ -92,6 +92,7 @@ class Sandbox {
     PLACES.set(this, {
       optionsIn: (cwd) => ({ ...this.#commands.options, ...this.#place(cwd) }),
       forbid: (rules) => this.#commands.forbid(rules),
+      leaveAsking: () => this.#commands.leaveAsking(),
     });
   }
 

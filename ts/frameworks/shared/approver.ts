@@ -31,8 +31,8 @@ export interface Asked {
   context?: unknown;
 }
 
-/** What becomes of a command. */
-export type Verdict = { runs: true; approved: boolean } | { runs: false; reason: string };
+/** What becomes of a command. `decided`: where a person has to be asked, one was. */
+export type Verdict = { runs: true; approved: boolean; decided: boolean } | { runs: false; reason: string };
 
 const UNJUDGED = { verdict: 'allow', reason: '' } as const;
 const NOBODY = 'a person has to be asked about this command, and nobody can be asked here: nothing was run';
@@ -45,6 +45,8 @@ export class Approver {
   /** The rules that allow, those of `'always'` included. */
   readonly #allow: string[] | undefined;
   readonly #deny: string[];
+  /** Whether an approval of the framework asks before a command arrives here. */
+  #isAsked = false;
 
   /** Throws `ERR_BASH_INVALID_ARG` for a rule that matches nothing. */
   constructor(tool: BashTool, given: Approval | undefined) {
@@ -66,15 +68,21 @@ export class Approver {
    * it with the same id.
    */
   async decide(input: BashToolInput, call: Asked, ask: OnAsk | undefined = this.#given?.onAsk): Promise<Verdict> {
-    if (this.#given === undefined) {
+    if (this.#given === undefined && ask === undefined) {
       // Rules that were added forbid, and ask nobody.
       const { verdict, reason } = this.#deny.length > 0 ? await this.judge(input, call) : UNJUDGED;
-      return verdict === 'deny' ? { runs: false, reason } : { runs: true, approved: false };
+      return verdict === 'deny' ? { runs: false, reason } : { runs: true, approved: false, decided: this.#isAsked };
     }
     const person: AskPerson = (question, { signal }) => this.#answer(question, call.toolCallId, signal, ask);
     const status = await this.#approval(person)(input, callOf(call));
-    if (status === 'not-applicable') return { runs: true, approved: false };
-    return status.type === 'approved' ? { runs: true, approved: true } : { runs: false, reason: status.reason };
+    if (status === 'not-applicable') return { runs: true, approved: false, decided: true };
+    if (status.type === 'approved') return { runs: true, approved: true, decided: true };
+    return { runs: false, reason: status.reason };
+  }
+
+  /** Takes what arrives as asked about: the framework's own approval does that first. */
+  leaveAsking(): void {
+    this.#isAsked = true;
   }
 
   /** Adds rules that refuse. */

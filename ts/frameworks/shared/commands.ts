@@ -12,7 +12,7 @@ import { diskBase, isConfined } from '../../sandbox/base.ts';
 import { confinedDisk } from '../../sandbox/confined-disk.ts';
 import { type Disk, HOST_DISK } from '../../sandbox/disk.ts';
 import { type Order, start } from '../../sandbox/start.ts';
-import { approvedNotes, approvedOptions } from '../../tool/judge.ts';
+import { approvedNotes, approvedOptions, unattended } from '../../tool/judge.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
 import { Approver, OF_APPROVALS } from './approver.ts';
 import { Lifetime } from './lifetime.ts';
@@ -109,7 +109,7 @@ export class Commands {
       if (!verdict.runs && !signal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
       const approved = verdict.runs && verdict.approved;
       const merged: BashOptions & Owned & Decided = {
-        ...options,
+        ...(verdict.runs && verdict.decided ? options : unattended(options)),
         ...call,
         ...place,
         env: { ...place.env, ...lifetime.mark },
@@ -122,6 +122,11 @@ export class Commands {
       return { begun: await start(command, merged), approved };
     };
     return await lifetime.during(signals, work, ({ begun }) => survivorsOf(begun));
+  }
+
+  /** Leaves it to an approval of the framework to ask people. */
+  leaveAsking(): void {
+    this.#approver.leaveAsking();
   }
 
   /** Refuses what these rules match from now on, as `approval.deny` does. */

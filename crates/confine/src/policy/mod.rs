@@ -35,4 +35,4 @@ pub use make::policy;
 pub(crate) use paths::outermost;
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use surroundings::{Host, Surroundings};
-pub use types::{AllowEntry, AllowHost, Caches, Confine, Git, Network, Policy, Profile, Read, Tmp};
+pub use types::{AllowEntry, AllowHost, Caches, CommandReach, Confine, Git, Network, Policy, Profile, Read, Tmp};

@@ -139,12 +139,14 @@ pub struct Policy {
 }
 
 /// The reach of a confined command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandReach {
     /// The only places that can be changed, absolute.
     pub write: Vec<String>,
     /// Whether no host can be reached.
     pub offline: bool,
+    /// Whether no process, device or service of the machine can be reached.
+    pub alone: bool,
 }
 
 impl Policy {
@@ -166,6 +168,8 @@ impl Policy {
         CommandReach {
             write: write.map(|path| path.to_string_lossy().into_owned()).collect(),
             offline: self.network == Network::None && holds(Part::Network),
+            // A service of the machine has a socket or a file.
+            alone: holds(Part::Processes) && holds(Part::Files),
         }
     }
 

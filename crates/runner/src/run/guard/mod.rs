@@ -63,18 +63,20 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
     if let Some(entry) = &mut request.entry {
         entry.judge(&findings);
     }
-    let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
-    if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
-        return Err(Error::Blocked { message: strictest.message.clone(), findings });
-    }
     if findings.is_empty() {
         harmless::remember(request, guard);
         return Ok(());
     }
+    let is_denied = findings.first().is_some_and(|strictest| strictest.level == Verdict::Deny);
+    // Nobody has to be asked about what the confinement prevents.
     let happening = match &request.confine {
-        Some(confine) => findings_within(&confine.policy, request, &guard.policy),
-        None => findings,
+        Some(confine) if !is_denied => findings_within(&confine.policy, request, &guard.policy),
+        _ => findings,
     };
+    let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
+    if let Some(strictest) = happening.first().filter(|finding| finding.level >= refused) {
+        return Err(Error::Blocked { message: strictest.message.clone(), findings: happening });
+    }
     request.notes.extend(happening.iter().map(note));
     request.notes.dedup();
     Ok(())
@@ -83,7 +85,7 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
 /// Returns the findings about effects that the confinement of a command does not prevent.
 fn findings_within(confinement: &confine::Policy, request: &Request, policy: &Policy) -> Vec<Finding> {
     let left = confinement.reach(&confinement.root);
-    let reach = Some(Reach { write: &left.write, offline: left.offline });
+    let reach = Some(Reach { write: &left.write, offline: left.offline, alone: left.alone });
     in_context(request, |context| findings(&request.command, Context { reach, ..context }, policy))
 }
 
