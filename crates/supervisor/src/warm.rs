@@ -11,6 +11,7 @@ use nix::unistd::Pid;
 use crate::group::Group;
 use crate::launch::{Prepared, launch_in, mark_of, prepare};
 use crate::tap_names::TapNames;
+use crate::tree;
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
 use sys::{Bounds, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
@@ -145,12 +146,15 @@ impl WarmShell {
         sys::command_line(self.shell).is_some_and(|line| line.ends_with(&" ".repeat(ROOM)))
     }
 
-    /// Kills the shell. Returns its pid for the caller to reap, unless it was reaped already.
-    pub fn dismiss(self) -> Option<Pid> {
+    /// Kills the shell and what it has started. Returns them for the caller to reap, the shell first. Empty if the
+    /// shell was reaped already.
+    pub fn dismiss(self) -> Vec<Pid> {
         if self.ended.is_some() {
-            return None;
+            return Vec::new();
         }
+        let below = tree::below(self.shell, |_| true);
         sys::signal(self.shell, Signal::SIGKILL);
-        Some(self.shell)
+        tree::kill(&below);
+        std::iter::once(self.shell).chain(below.iter().map(|member| member.pid)).collect()
     }
 }

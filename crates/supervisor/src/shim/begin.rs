@@ -34,7 +34,7 @@ impl Shim {
             ending: None,
             pipes,
             spared: Vec::new(),
-            dismissed: None,
+            dismissed: Vec::new(),
             tap: None,
             watch,
             group: self.group.clone(),

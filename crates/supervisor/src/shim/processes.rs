@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::pipeline::{self, Stage};
@@ -20,6 +21,8 @@ const BOUND: Duration = Duration::from_millis(50);
 pub trait Processes: Clone {
     /// Takes the next state change of a child, without waiting.
     fn reap(&self) -> Reaped;
+    /// Waits for children that were killed, each after its parent.
+    fn wait(&self, killed: &[Pid]);
     /// Returns whether a process of the tree is alive.
     fn is_alive(&self, scope: Scope<'_>) -> bool;
     /// Sends these signals to the tree, and continues stopped processes, which would never receive them.
@@ -57,6 +60,12 @@ pub struct System;
 impl Processes for System {
     fn reap(&self) -> Reaped {
         sys::reap(false)
+    }
+
+    fn wait(&self, killed: &[Pid]) {
+        for pid in killed {
+            let _ = waitpid(*pid, None);
+        }
     }
 
     fn is_alive(&self, Scope { mark, spared, .. }: Scope<'_>) -> bool {

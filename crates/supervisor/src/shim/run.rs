@@ -19,7 +19,7 @@ impl Shim {
     pub(super) fn run(&mut self, run: ShimOrder) -> io::Result<()> {
         let started = Instant::now();
         let ShimOrder { plan, task, opening, descriptors } = run;
-        let dismissed = self.warm.take().and_then(WarmShell::dismiss);
+        let dismissed = self.warm.take().map(WarmShell::dismiss).unwrap_or_default();
         Group::begin(&mut self.group, plan.limits);
         let way = match self.begin_record(&plan, &descriptors) {
             Ok(way) => way,

@@ -57,8 +57,9 @@ pub struct Running<P = System> {
     pub pipes: Vec<OwnedFd>,
     /// Children of the shim that are left alone in any case, with all processes below them.
     pub spared: Vec<Pid>,
-    /// A warm shell that was killed because this command started cold. Its usage does not count for this command.
-    pub dismissed: Option<Pid>,
+    /// A warm shell that was killed because this command started cold, and what it had started. They do not count for
+    /// this command.
+    pub dismissed: Vec<Pid>,
     /// The pipes of the shell's tap, if it has one.
     pub tap: Option<TapNames>,
     /// The check of the limits over the tree, if the command has limits.
@@ -348,7 +349,7 @@ impl<P: Processes> Running<P> {
     fn reap_until(&mut self, is_enough: impl Fn(&Self) -> bool) -> bool {
         for count in 1_usize.. {
             match self.processes.reap() {
-                Reaped::Ended(pid, ..) if self.dismissed == Some(pid) => self.dismissed = None,
+                Reaped::Ended(pid, ..) if self.dismissed.contains(&pid) => self.dismissed.retain(|other| *other != pid),
                 Reaped::Ended(pid, end, usage) => {
                     self.usage.add(usage);
                     if pid == self.shell {
@@ -357,6 +358,10 @@ impl<P: Processes> Running<P> {
                     }
                 }
                 Reaped::Stopped(_) => {}
+                // It is not of this command, which would seem to have left it.
+                Reaped::Nothing if self.shell_end.is_some() && !self.dismissed.is_empty() => {
+                    self.processes.wait(&std::mem::take(&mut self.dismissed));
+                }
                 Reaped::Nothing => return true,
                 Reaped::NoChildren => {
                     return !sys::ORPHANS_COME_BACK && self.is_alive();

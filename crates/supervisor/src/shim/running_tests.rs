@@ -49,6 +49,11 @@ impl Processes for Mock {
         state.reaped.pop_front().unwrap_or(otherwise)
     }
 
+    fn wait(&self, killed: &[Pid]) {
+        assert_eq!(killed, [CHILD]);
+        self.0.borrow_mut().alive = false;
+    }
+
     fn is_alive(&self, _: Scope<'_>) -> bool {
         self.0.borrow().alive
     }
@@ -134,7 +139,7 @@ fn running() -> (Mock, Running<Mock>) {
         ending: None,
         pipes: Vec::new(),
         spared: Vec::new(),
-        dismissed: None,
+        dismissed: Vec::new(),
         tap: None,
         watch: None,
         group: None,
@@ -203,11 +208,20 @@ fn children_that_keep_exiting_hold_nothing_up_that_is_due() {
 #[test]
 fn a_dismissed_warm_shell_is_none_of_the_command() {
     let (mock, mut running) = running();
-    running.dismissed = Some(CHILD);
+    running.dismissed = vec![CHILD];
     mock.exit(&[exited(CHILD, Exit::Signal(9)), exited(CHILD, Exit::Code(0))], true);
     running.reap();
     // From then on a process of the command may have this pid.
-    assert_eq!((running.dismissed, running.usage.user_us), (None, 10));
+    assert_eq!((running.dismissed, running.usage.user_us), (Vec::new(), 10));
+}
+
+#[test]
+fn a_dismissed_warm_shell_that_is_slow_to_exit_is_not_left_by_the_command() {
+    let (mock, mut running) = running();
+    running.dismissed = vec![CHILD];
+    mock.exit(&[exited(running.shell, Exit::Code(0))], true);
+    assert_eq!(running.settle(false), Some(false));
+    assert_eq!(running.dismissed, []);
 }
 
 #[test]

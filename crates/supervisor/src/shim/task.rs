@@ -355,6 +355,7 @@ fn adopt(
         shell_end: None,
         ending: None,
         pipes: Vec::new(),
+        dismissed: Vec::new(),
         spared: spared.into_iter().map(|child| child.pid).collect(),
         watch: running.watch.take(),
         group: running.group.clone(),

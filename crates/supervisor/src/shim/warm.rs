@@ -8,6 +8,7 @@ use super::Shim;
 use super::record::{AnswerChannel, RecordError};
 use crate::group::Group;
 use crate::launch::mark_of;
+use crate::shim::processes::{Processes, System};
 use crate::shim::running::Running;
 use crate::shim::world::ShimWorld;
 use crate::warm::WarmShell;
@@ -130,10 +131,8 @@ impl Shim {
     /// Kills the warm shell, if it exists. A record that was begun for its command is removed.
     pub(super) fn dismiss(&mut self) {
         self.records.discard();
-        if let Some(shell) = self.warm.take().and_then(WarmShell::dismiss) {
-            // Reaped at once, so that its usage does not count for the next command.
-            let _ = nix::sys::wait::waitpid(shell, None);
-        }
+        // Reaped at once, so that its usage does not count for the next command.
+        System.wait(&self.warm.take().map(WarmShell::dismiss).unwrap_or_default());
     }
 }
 
