@@ -143,7 +143,7 @@ pub enum FromShim {
         process: Option<BlockedProcess>,
     },
     /// The survivors are on their own now, or a task. Until this message they belong to the host.
-    Released(Vec<Survivor>),
+    Released(Released),
     /// The command, or its survivors, could not become a task and belong to the host as before. The number is an errno.
     Refused(i32),
     /// A warm shell is ready, or has exited.
@@ -195,7 +195,8 @@ pub struct Ended {
     pub alive: bool,
     /// Whether the shim takes no further command because its supervisor is gone.
     pub last: bool,
-    /// The outcome of the record of the command's changes.
+    /// The outcome of the record of the command's changes. While a process is alive, the record goes on, and
+    /// [`Released`] has its outcome.
     pub record: Recorded,
     /// Why the ledger lacks a part of the command's entry.
     pub unwritten: Option<String>,
@@ -236,6 +237,15 @@ impl Cause {
             },
         })
     }
+}
+
+/// The processes that a command left running. Its record covers all that ran until they were listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Released {
+    /// The processes.
+    pub survivors: Vec<Survivor>,
+    /// The outcome of the record of the command's changes.
+    pub record: Recorded,
 }
 
 /// A process that a command left running.

@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::machine::{Machine, Whereabouts};
+use crate::Survivor;
 use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
 use capture::Sanitize;
@@ -178,6 +179,9 @@ pub struct Task {
     pub usage: Option<Usage>,
     /// Errors with the task's files, and the limit that it exceeded.
     pub notes: Vec<String>,
+    /// The processes that it left running, known at its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Survivor>,
 }
 
 /// The record of a task's changes. Its run is the mark of the task.
@@ -244,6 +248,7 @@ impl Task {
             ended_by: None,
             usage: None,
             notes: Vec::new(),
+            left: Vec::new(),
         }
     }
 

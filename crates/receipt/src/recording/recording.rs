@@ -14,6 +14,7 @@ use crate::watch::{Mark, Token, Watch};
 use crate::{Completeness, Receipt};
 use protocol::Survivor;
 use protocol::plan::Recorded;
+use protocol::task::Task;
 use undo::Store;
 
 /// The trees that this process watches.
@@ -96,8 +97,9 @@ impl Recording {
     }
 
     /// Like [`Self::finish`] for a task, whose record others may read later. Blocks.
-    pub fn finish_task(self, recorded: &Recorded) -> RunRecord {
-        self.read(&[], recorded).0
+    pub fn finish_task(self, task: &Task) -> RunRecord {
+        let recorded = task.record.as_ref().and_then(|record| record.end.clone()).unwrap_or_default();
+        self.read(&task.left, &recorded).0
     }
 
     /// Handles the exit of a command whose survivors become a task. Returns the record so far, and the recording if it

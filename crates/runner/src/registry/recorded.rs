@@ -10,8 +10,7 @@ use super::registry::{Entry, Inner, Registry};
 use crate::live::{TaskChanges, runs};
 use crate::noting::{append, changes, verdict};
 use ledger::Note;
-use protocol::plan::Recorded;
-use protocol::task::{TaskRecord, now_ms};
+use protocol::task::{Task, TaskRecord, now_ms};
 use receipt::recording::{Recording, RunRecord};
 
 impl Registry {
@@ -110,9 +109,9 @@ impl Registry {
             }
         };
         entry.record = RecordState::Ending;
-        let (this, id, task) = (self.this.clone(), id.to_owned(), entry.task.record.clone());
+        let (this, id, task) = (self.this.clone(), id.to_owned(), entry.task.clone());
         self.runtime().spawn_blocking(move || {
-            let record = recording.finish_task(&task.as_ref().map(outcome).unwrap_or_default());
+            let record = recording.finish_task(&task);
             if let Some(registry) = this.upgrade() {
                 registry.set_record(&id, record);
             }
@@ -145,28 +144,22 @@ impl Registry {
         if let Some(record) = self.store.record::<RunRecord>(id) {
             return TaskChanges::Known(Arc::new(record));
         }
-        let Some(record) = entry.task.record.clone() else { return TaskChanges::Unrecorded };
-        let run = entry.task.mark.clone();
+        let task = entry.task.clone();
+        let Some(TaskRecord { store, .. }) = task.record.clone() else { return TaskChanges::Unrecorded };
         entry.record = RecordState::Ending;
         drop(inner);
-        self.read_record(id, record, run);
+        self.read_record(task, store);
         TaskChanges::Pending
     }
 
     /// Reads the record of a task of which this process has no other facts.
-    fn read_record(&self, id: &str, record: TaskRecord, run: String) {
-        let (this, id) = (self.this.clone(), id.to_owned());
+    fn read_record(&self, task: Task, store: PathBuf) {
+        let this = self.this.clone();
         self.runtime().spawn_blocking(move || {
-            let recording = Recording::of_task(&record.store, run);
-            let record = recording.finish_task(&outcome(&record));
+            let record = Recording::of_task(&store, task.mark.clone()).finish_task(&task);
             if let Some(registry) = this.upgrade() {
-                registry.tell_record(&id, record);
+                registry.tell_record(&task.id, record);
             }
         });
     }
-}
-
-/// Returns the outcome of a record, as far as the shim has reported it.
-fn outcome(record: &TaskRecord) -> Recorded {
-    record.end.clone().unwrap_or_default()
 }

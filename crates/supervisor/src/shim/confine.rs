@@ -63,9 +63,10 @@ impl Shim {
         self.send(FromShim::Denied(denials));
     }
 
-    /// Reports the world's denials to a command.
-    pub(super) fn report_denials(&mut self, mark: Option<&str>) {
-        let denials = self.world.as_mut().map(|world| world.end(mark)).unwrap_or_default();
+    /// Reports the world's denials to a command, which ends unless processes of it are left.
+    pub(super) fn report_denials(&mut self, mark: Option<&str>, alive: bool) {
+        let take = if alive { ShimWorld::take } else { ShimWorld::end };
+        let denials = self.world.as_mut().map(|world| take(world, mark)).unwrap_or_default();
         if denials.total > 0 {
             self.send(FromShim::Denied(denials));
         }

@@ -16,6 +16,7 @@
 //! | unadopted survivors of a task (`stay_until_host_ends`) | T ⁴ | – | – | exits | goes on |
 //! | linger | – | – | – | exits | – |
 //!
+//! - The record of a command's changes ends with `Ended` if no process is left, else with `Released`, or with T.
 //! - **T** terminates: SIGTERM, grace, SIGKILL until no process is left or the rest cannot be signalled. The shim stays
 //!   in the state until then. A shim that goes on and later exits does so after the command. **–**: ignored.
 //! - ¹ Kills the warm shell with its tree. If the supervisor is gone, waits a second for a late `WarmStart` before.

@@ -10,6 +10,7 @@ use super::start::{Launched, Restraint, start};
 use crate::group::Group;
 use crate::limits::used_by_living;
 use crate::warm::WarmShell;
+use protocol::plan::Recorded;
 use protocol::task::now_ms;
 use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};
 use sys::{Bounds, Exit, LaunchStep};
@@ -80,8 +81,10 @@ impl Shim {
             usage.add(used_by_living(running.mark.as_deref()));
         }
         usage.take_times_of(running.group.as_deref().and_then(Group::usage));
-        self.report_denials(running.mark.as_deref());
-        let record = self.end_record(running.mark.as_deref(), self.socket.is_none());
+        self.report_denials(running.mark.as_deref(), alive);
+        // The record covers all that runs until it is listed.
+        let record =
+            if alive { Recorded::Off } else { self.end_record(running.mark.as_deref(), self.socket.is_none()) };
         let unwritten = self.entries.end(Conclusion::of(cause, end), duration, usage);
         let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));

@@ -22,11 +22,13 @@ use crate::shim::tap::Tap;
 use crate::shim::task::adopt_released;
 use crate::shim::world::ShimWorld;
 use crate::tree;
-use protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
+use protocol::{Cause, FromShim, Received, Released, Survivor, ToShim, Transfer};
 use sys::Reaped;
 
 /// Time survivors may take to exit before they are reported, like the `tee` of an `exec > >(tee log)`.
 pub const SETTLE: Duration = Duration::from_millis(50);
+/// Time to the next look at processes that were not found in the list of the tree.
+pub(super) const AGAIN: Duration = Duration::from_millis(1);
 /// Longest part of a survivor's command line that is reported, characters.
 pub const COMMAND_SHOWN: usize = 200;
 
@@ -101,6 +103,7 @@ impl Shim {
                     continue;
                 }
                 if self.socket.is_none() {
+                    self.end_record(running.mark.as_deref(), true);
                     return Ok(());
                 }
             }
@@ -177,9 +180,16 @@ impl Shim {
     /// Leaves the survivors on their own. With a transfer, holders of the pipes become a task. Otherwise their output
     /// is read and dropped, so that none of their writes fails or blocks.
     fn release(&mut self, mut running: Running, transfer: Option<Transfer>, stage: &mut Stage) -> io::Result<Release> {
+        let mark = running.mark.clone();
         let all: Vec<_> = running.pipes.iter().chain(&self.flows.unread).map(AsFd::as_fd).collect();
-        let mut survivors = survivors(running.mark.as_deref(), &all);
+        let mut survivors = survivors(mark.as_deref(), &all);
         drop(all);
+        // A walk can miss a process whose parent exits meanwhile.
+        if survivors.is_empty() && running.reap() {
+            let until = Instant::now() + AGAIN;
+            *stage = Stage::Settling { transfer: transfer.map(Box::new), until };
+            return Ok(Release::Held(running));
+        }
         let mut adopted = None;
         if let Some(transfer) = transfer
             && survivors.iter().any(|survivor| survivor.holds)
@@ -205,7 +215,12 @@ impl Shim {
                 return Ok(Release::Held(running));
             }
         }
-        let released = self.try_send(FromShim::Released(survivors));
+        // Whoever runs from here on is in the list.
+        let record = self.end_record(mark.as_deref(), false);
+        if let Some(world) = &mut self.world {
+            world.end(mark.as_deref());
+        }
+        let released = self.try_send(FromShim::Released(Released { survivors, record }));
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);
@@ -270,7 +285,7 @@ impl Shim {
 }
 
 /// Returns the survivors of a command, and which of them hold these pipes.
-fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
+pub(super) fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
     let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
     let holders = sys::holders(&pids, pipes);
     let survivor = |pid: &Pid| {

@@ -13,13 +13,14 @@ use crate::limits::LimitWatch;
 use crate::shim::input_writer::InputWriter;
 use crate::shim::output_reader::OutputReader;
 use crate::shim::running::{Ending, Running};
+use crate::shim::survivors::{AGAIN, SETTLE, survivors};
 use crate::shim::task_client::{ClientRequest, TaskClient};
 use crate::shim::task_server::{TaskServer, TaskStart};
 use crate::tree;
 use protocol::Drain;
 use protocol::note_of_silence;
 use protocol::task::{Log, Store, TaskSpec, new_id, now_ms};
-use protocol::{Cause, FromShim, TaskInput, Transfer};
+use protocol::{Cause, FromShim, Survivor, TaskInput, Transfer};
 use sys::{LaunchError, LaunchStep};
 
 /// Longest part of an adopted process's command line that is kept, characters.
@@ -127,10 +128,10 @@ impl Shim {
     pub(super) fn see_through(&mut self, mut running: Running) -> io::Result<()> {
         loop {
             self.drain(&mut running)?;
-            self.finish_ending(&mut running)?;
+            let left = self.settle_left(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
             let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
-            server.end_record(self.end_record(running.mark.as_deref(), is_host_gone));
+            server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
             server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
             if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
@@ -188,6 +189,25 @@ impl Shim {
             self.keep_time(running);
         }
         Ok(())
+    }
+
+    /// Waits until a tree that is being terminated has exited. Other survivors may exit for [`SETTLE`] while their
+    /// changes are recorded. Returns those that are left.
+    fn settle_left(&mut self, running: &mut Running) -> io::Result<Vec<Survivor>> {
+        let until = Instant::now() + if self.records.store().is_some() { SETTLE } else { Duration::ZERO };
+        loop {
+            self.finish_ending(running)?;
+            if !running.reap() {
+                return Ok(Vec::new());
+            }
+            let left = survivors(running.mark.as_deref(), &[]);
+            if !left.is_empty() && (running.ending.is_some() || Instant::now() >= until) {
+                return Ok(left);
+            }
+            let ready = self.wait(Some(until.max(Instant::now() + AGAIN)))?;
+            self.apply_requests(&ready, running);
+            self.keep_time(running);
+        }
     }
 
     /// Stays with survivors that could not become a task, and terminates them at the end of the host.

@@ -19,7 +19,7 @@ use confine::{Denials, Way};
 use protocol::SilenceWatch;
 use protocol::plan::Recorded;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
-use protocol::{EndedBy, FromTask};
+use protocol::{EndedBy, FromTask, Survivor};
 use sys::Usage;
 
 /// Most bytes per read.
@@ -153,9 +153,11 @@ impl TaskServer {
         let _ = self.store.write(&self.task);
     }
 
-    /// Adds the outcome of the task's record to the state. The last state is written at the end.
-    pub fn end_record(&mut self, end: Recorded) {
+    /// Adds to the state the outcome of the task's record, and the processes that are left. The last state is written at
+    /// the end.
+    pub fn end_record(&mut self, end: Recorded, left: Vec<Survivor>) {
         self.task.end_record(end);
+        self.task.left = left;
     }
 
     /// Adds the cause of the end and the resources that the task used to its last state, which is written later.

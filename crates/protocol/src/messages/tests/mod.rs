@@ -162,7 +162,8 @@ fn from_shim() -> impl Strategy<Value = FromShim> {
         exceeded().prop_map(FromShim::LimitExceeded),
         (any::<bool>(), proptest::option::of(blocked()))
             .prop_map(|(at_limit, process)| FromShim::Blocked { at_limit, process }),
-        proptest::collection::vec(survivor(), 0..4).prop_map(FromShim::Released),
+        (proptest::collection::vec(survivor(), 0..4), plans::recorded())
+            .prop_map(|(survivors, record)| FromShim::Released(Released { survivors, record })),
         any::<i32>().prop_map(FromShim::Refused),
         (".*", any::<Option<[u64; 6]>>()).prop_map(|(mark, place)| {
             let place = place.map(|[shell, command, a, b, c, d]| ShellPlace {

@@ -20,7 +20,7 @@ use crate::supervise::{Child, Helpers, ShimEvent, Traces, Watched};
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
-use protocol::{Cause, Ended, ExceededLimit, Survivor, Transfer};
+use protocol::{Cause, Ended, ExceededLimit, Released, Survivor, Transfer};
 use receipt::recording::{Recording, RunRecord};
 
 /// Drives the command to its end, or until it becomes a task. `kind` is the shell kind that the next command may need.
@@ -65,10 +65,12 @@ pub async fn complete<'a, L: Listener>(
         registry: request.registry.as_ref(),
         traces,
         adoption,
-        bound: if process.aborted { deadlines.hard() } else { Instant::now() },
+        bound: if process.aborted { deadlines.hard() } else { record.bound() },
     };
-    let Settled { survivors, task, child, note } = settle(shim, remainder, &mut exit, settlement).await;
-    let mut recorded = record.finish(&survivors, request.registry.as_ref().zip(task.as_ref()), moved).await;
+    let Settled { released: Released { survivors, record: end }, task, child, note } =
+        settle(shim, remainder, &mut exit, settlement).await;
+    let adopted = request.registry.as_ref().zip(task.as_ref());
+    let mut recorded = record.finish((&survivors, &end), adopted, moved).await;
     let servers = request.world.as_ref().and_then(|world| servers_of(world.home.as_deref()?));
     if let Some((receipt, servers)) = recorded.as_mut().and_then(|record| record.receipt.as_mut()).zip(servers) {
         receipt.ports.rename(&servers);
@@ -135,6 +137,9 @@ fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoptio
 /// Time a shim may take to list the processes that are left.
 const RELEASE_BOUND: Duration = Duration::from_secs(5);
 
+/// Time a shim may take to end the record of processes that are left, which reads all that the command made.
+const RECORD_BOUND: Duration = Duration::from_secs(60);
+
 /// The note about a shim that exceeded the bound.
 const UNLISTED: &str = "what the command left running is not listed: its helper did not answer in time";
 
@@ -164,7 +169,7 @@ pub struct Adoption {
 /// The processes that are left, and their owner.
 #[derive(Default)]
 pub struct Settled {
-    pub survivors: Vec<Survivor>,
+    pub released: Released,
     /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
@@ -280,9 +285,9 @@ async fn released(
 ) -> (Settled, Option<ExceededLimit>) {
     child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
     let mut exceeded = None;
-    let survivors = loop {
+    let released = loop {
         match child.next_event().await {
-            ShimEvent::Released(survivors) => break survivors,
+            ShimEvent::Released(released) => break released,
             ShimEvent::LimitExceeded(limit) => exceeded = exceeded.or(Some(limit)),
             // Without a place for their output, the survivors go on as without a registry.
             ShimEvent::Refused(_) => {
@@ -307,19 +312,19 @@ async fn released(
         }
     };
     // A shim that stays with a survivor after all has closed its socket, and gets no other command.
-    if survivors.is_empty() {
+    if released.survivors.is_empty() {
         child.give_back(helpers, None);
-        return (Settled::default(), exceeded);
+        return (Settled { released, ..Settled::default() }, exceeded);
     }
     helpers.replace(child.world());
     if let Some(Adoption { registry, .. }) = adoption
-        && survivors.iter().any(|survivor| survivor.holds)
+        && released.survivors.iter().any(|survivor| survivor.holds)
         && let ShimEvent::Task(task) = child.next_event().await
     {
         registry.own(child.into_link(), (*task).clone());
-        return (Settled { survivors, task: Some(*task), ..Settled::default() }, exceeded);
+        return (Settled { released, task: Some(*task), ..Settled::default() }, exceeded);
     }
-    (Settled { survivors, ..Settled::default() }, exceeded)
+    (Settled { released, ..Settled::default() }, exceeded)
 }
 
 // ---- the record
@@ -332,8 +337,8 @@ pub enum EndOfRecord {
     Read(Box<RunRecord>),
     /// No process of the command lives. Its record is being read.
     Reading(JoinHandle<RunRecord>),
-    /// The surviving processes must be known first. The shim's record has this outcome.
-    Open(Recording, Recorded),
+    /// The surviving processes must be known first. Until then their changes are recorded.
+    Open(Recording),
 }
 
 impl EndOfRecord {
@@ -347,15 +352,21 @@ impl EndOfRecord {
                 Self::Read(Box::new(recording.finish(&[], &recorded)))
             }
             Some(Ended { alive: false, .. }) => Self::Reading(spawn_blocking(move || recording.finish(&[], &recorded))),
-            _ => Self::Open(recording, recorded),
+            _ => Self::Open(recording),
         }
+    }
+
+    /// Returns until when the shim may end the record.
+    pub fn bound(&self) -> Instant {
+        let time = if matches!(self, Self::Open(_)) { RECORD_BOUND } else { Duration::ZERO };
+        Instant::now() + time
     }
 
     /// Returns the record. `None`: nothing is recorded, or the command goes on as a task, which has the record from
     /// here on.
     pub async fn finish(
         self,
-        survivors: &[Survivor],
+        (survivors, end): (&[Survivor], &Recorded),
         task: Option<(&Arc<Registry>, &Task)>,
         is_moved: bool,
     ) -> Option<RunRecord> {
@@ -363,7 +374,7 @@ impl EndOfRecord {
             Self::Off => return None,
             Self::Read(record) => return Some(*record),
             Self::Reading(reading) => return reading.await.ok(),
-            Self::Open(recording, recorded) => (recording, recorded),
+            Self::Open(recording) => (recording, end.clone()),
         };
         let survivors = survivors.to_vec();
         let Some((registry, task)) = task else {

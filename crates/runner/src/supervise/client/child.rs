@@ -22,7 +22,7 @@ use protocol::ExceededLimit;
 use protocol::plan::{ShellKind, WorldId};
 use protocol::task::Task;
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, TapEnds, TaskInput,
+    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Released, ShimOrder, TapEnds, TaskInput,
     ToShim, Transfer,
 };
 use sys::{LaunchError, Signal};
@@ -43,7 +43,7 @@ pub enum ShimEvent {
     /// A scan for a blocked process. `true` if it was made at the time limit.
     Blocked(bool, Option<BlockedProcess>),
     /// The survivors are on their own now.
-    Released(Vec<Survivor>),
+    Released(Released),
     /// The command is a task now, and the shim belongs to it, see [`Child::into_link`].
     Task(Box<Task>),
     /// The command could not become a task.
@@ -220,7 +220,7 @@ impl Child {
             }
             FromShim::LimitExceeded(limit) => Some(ShimEvent::LimitExceeded(limit)),
             FromShim::Blocked { at_limit, process } => Some(ShimEvent::Blocked(at_limit, process)),
-            FromShim::Released(survivors) => Some(ShimEvent::Released(survivors)),
+            FromShim::Released(released) => Some(ShimEvent::Released(released)),
             FromShim::Refused(errno) => Some(ShimEvent::Refused(errno)),
             // The message is a late answer to a question about a warm shell that was not used.
             FromShim::Protected(_) => None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use protocol::plan::Recorded;
-use protocol::{Prepared, WarmEnds};
+use protocol::{Prepared, Released, WarmEnds};
 use std::time::Duration;
 use sys::{Exit, LaunchStep, Usage};
 
@@ -41,13 +41,13 @@ async fn every_report_of_a_shim_reaches_the_caller_in_order() {
     report(FromShim::Blocked { at_limit: true, process: None });
     report(FromShim::Ended(ended()));
     report(FromShim::Refused(28));
-    report(FromShim::Released(Vec::new()));
+    report(FromShim::Released(Released::default()));
     assert!(matches!(child.next_event().await, ShimEvent::Started(9)));
     assert!(matches!(child.next_event().await, ShimEvent::Failed(error) if error == failure));
     assert!(matches!(child.next_event().await, ShimEvent::Blocked(true, None)));
     assert!(matches!(child.next_event().await, ShimEvent::Ended(end) if end == ended()));
     assert!(matches!(child.next_event().await, ShimEvent::Refused(28)));
-    assert!(matches!(child.next_event().await, ShimEvent::Released(survivors) if survivors.is_empty()));
+    assert!(matches!(child.next_event().await, ShimEvent::Released(released) if released == Released::default()));
     assert!(child.try_next_event().is_none());
 }
 

@@ -170,7 +170,7 @@ impl Addon {
 
     pub fn released(&mut self) -> Vec<Survivor> {
         match self.next() {
-            FromShimOrTask::Shim(FromShim::Released(survivors)) => survivors,
+            FromShimOrTask::Shim(FromShim::Released(released)) => released.survivors,
             other => panic!("{other:?}"),
         }
     }

@@ -21,8 +21,9 @@
 //! - **The changes of a warm shell's command wait for its record,** which comes with the report that the shell has its
 //!   command. A record that is required begins before.
 //! - **A record is read below an open directory,** never through a path that a command could lead elsewhere meanwhile.
-//! - **A record ends with its command,** whatever ended that. Processes that are left keep the filter, and the thread
-//!   answers them as long as they live. If a record could not begin, the command is refused, or its result says so.
+//! - **A record ends when no process is left,** or when those that are left are listed, right after the list: whoever
+//!   runs from then on is in it. They keep the filter, and the thread answers them as long as they live. If a record
+//!   could not begin, the command is refused, or its result says so.
 
 mod answers;
 mod journal;

@@ -20,7 +20,7 @@ use protocol::plan::{
     Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
 };
 use protocol::task::{Machine, TaskSpec, now_ms};
-use protocol::{Ended, FrameReader, FromShim, Received, ShimOrder, Survivor, ToShim};
+use protocol::{Ended, FrameReader, FromShim, Received, Released, ShimOrder, ToShim};
 use protocol::{Order, Pipes};
 use sys::{Exit, Fork};
 use undo::{Point, Store, manifest};
@@ -223,10 +223,10 @@ impl<'a> Stage<'a> {
         run
     }
 
-    pub fn released(&mut self) -> Vec<Survivor> {
+    pub fn released(&mut self) -> Released {
         self.send(ToShim::Release(None));
         match self.next(&mut String::new()) {
-            FromShim::Released(survivors) => survivors,
+            FromShim::Released(released) => released,
             other => panic!("{other:?}"),
         }
     }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use confine::world::testing::{Scene, isolated};
+use protocol::Released;
 use protocol::plan::Recorded;
 use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
 use undo::testing::snapshot;
@@ -34,8 +35,9 @@ fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
         stage.prepare(TREE);
         let before = snapshot(stage.root());
         let Finished { run, ended, output } = stage.run(LATE, true);
-        assert_eq!((&ended.record, ended.alive), (&Recorded::Done, true), "{output}");
-        assert!(!stage.released().is_empty());
+        assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
+        let Released { survivors, record } = stage.released();
+        assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
         stage.lose_host();
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
@@ -55,13 +57,66 @@ fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
         let mut stage = Stage::new(&scene, true);
         stage.prepare(TREE);
         let Finished { run, ended, output } = stage.run(LATE, true);
-        assert_eq!((&ended.record, ended.alive), (&Recorded::Done, true), "{output}");
-        assert!(!stage.released().is_empty());
+        assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
+        let Released { survivors, record } = stage.released();
+        assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
         let point = stage.point(&run);
         assert!(point.end.is_some() && !point.before.contains_key(&scene.root.join("late")));
     });
+}
+
+#[test]
+fn what_runs_until_it_is_listed_is_recorded() {
+    const DETACHED: &str =
+        "exec </dev/null >/dev/null 2>&1; until [ -e go ]; do read -rt 0.01 < <(:); done; rm -r d go";
+    for (confined, end) in [(false, ":"), (false, "kill -9 $$"), (true, ":"), (true, "kill -9 $$")] {
+        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.prepare(TREE);
+            let before = snapshot(stage.root());
+            let Finished { run, ended, output } = stage.run(&format!("({DETACHED}) & {end}"), true);
+            assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
+            // The addon reads the output.
+            stage.prepare("touch go");
+            until("the process changes files", || !scene.root.join("d").exists() && !scene.root.join("go").exists());
+            assert_eq!(stage.released(), Released { survivors: Vec::new(), record: Recorded::Done });
+            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            assert_eq!((undone.conflicts, undone.not_covered), (Vec::new(), Vec::new()));
+            stage.prepare("rm go");
+            assert_eq!(snapshot(stage.root()), before);
+        });
+    }
+}
+
+#[test]
+fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
+    const DETACHED: &str = "exec </dev/null >/dev/null 2>&1; until [ -e go ]; do read -rt 0.01 < <(:); done";
+    for (command, is_left) in [
+        ("(exec </dev/null >/dev/null 2>&1; read -rt 0.02 < <(:); rm -r d) &".to_owned(), false),
+        (format!("({DETACHED}) & rm -r d"), true),
+    ] {
+        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, false);
+            stage.prepare(TREE);
+            let before = snapshot(stage.root());
+            let folder = scene.state.join("tasks");
+            std::fs::create_dir(&folder).expect("made");
+            let sample = TaskSpec::sample(&new_id());
+            let spec = TaskSpec { folder: folder.clone(), max_log_bytes: 1 << 20, limit_ms: 1_000_000, ..sample };
+            let run = stage.start_as(&command, true, Some(spec.clone()));
+            let task = || Store::at(folder.clone()).read(&spec.id).expect("read");
+            until("the task has ended", || task().is_some_and(|task| !task.is_running()));
+            assert_eq!(!task().expect("a task").left.is_empty(), is_left, "{command}");
+            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            assert_eq!(undone.conflicts, []);
+            assert_eq!(snapshot(stage.root()), before, "{command}");
+            stage.prepare("touch go");
+        });
+    }
 }
 
 #[test]
