@@ -108,7 +108,9 @@ pub(super) fn identity_below(root: &str, pid: Pid) -> Option<Identity> {
     Some(Identity {
         parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
         started: fields.get(19)?.parse().ok()?,
-        zombie: matches!(*fields.first()?, "Z" | "X"),
+        // Other threads may run on when the first one has exited.
+        zombie: matches!(*fields.first()?, "Z" | "X")
+            && fields.get(17).is_none_or(|threads| matches!(*threads, "0" | "1")),
         stopped: matches!(*fields.first()?, "T" | "t"),
     })
 }
@@ -159,4 +161,27 @@ pub fn command_line(pid: Pid) -> Option<String> {
         return Some(format!("[{}]", name.trim_end()));
     }
     Some(words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fork;
+
+    #[test]
+    fn a_process_whose_first_thread_has_exited_lives() {
+        let Fork::Parent(child) = crate::fork().expect("forked") else {
+            std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(60)));
+            // SAFETY: it ends this thread alone, which holds nothing that the other one uses.
+            unsafe { libc::syscall(libc::SYS_exit, 0) };
+            crate::exit_now(1)
+        };
+        let state = || fs::read_to_string(format!("/proc/{child}/stat")).expect("there");
+        while !state().contains(") Z ") {
+            std::thread::yield_now();
+        }
+        assert!(identity(child).is_some_and(|identity| !identity.zombie));
+        crate::signal(child, libc::SIGKILL.try_into().expect("a signal"));
+        let _ = nix::sys::wait::waitpid(child, None);
+    }
 }
