@@ -128,6 +128,10 @@ pub struct FileStatus {
     pub mode: u32,
     /// The number of a device.
     pub device: u64,
+    /// Number of names.
+    pub links: u64,
+    /// The time of the last change of the inode, names included, as seconds and nanoseconds.
+    pub changed: (i64, i64),
 }
 
 impl FileStatus {
@@ -145,5 +149,7 @@ pub const CHARACTERS: u32 = 0o020_000;
 pub const BLOCKS: u32 = 0o060_000;
 /// `S_IFDIR`
 pub const DIRECTORY: u32 = 0o040_000;
+/// `S_IFLNK`
+pub const LINK: u32 = 0o120_000;
 /// `S_IFREG`
 pub const REGULAR: u32 = 0o100_000;

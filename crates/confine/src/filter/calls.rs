@@ -7,8 +7,9 @@
 //! | deny | rare calls that only attacks need; the listener records them | one question |
 //! | ask | calls whose answer depends on memory, such as a path | one question |
 //!
-//! Calls that would only be recorded are asked about only where the registers show that they change something. They are
-//! not asked about with a directory descriptor, which `rm -r` and similar programs use thousands of times.
+//! Removals would only be recorded. They are not asked about with a directory descriptor, which `rm -r` and similar
+//! programs use thousands of times. Each change of an existing file is asked about, because the file may have names
+//! where the command may change nothing.
 
 use super::rule::{Action, CREATES, Case, Rule, Test, WRITES};
 use Action::{Allow, Ask, Deny, Refuse};
@@ -143,32 +144,18 @@ pub const ASK: Rule = &[Case(&[Always], Ask)];
 const NO: Rule = &[Case(&[Always], Refuse(EPERM))];
 pub const ABSENT: Rule = &[Case(&[Always], Refuse(ENOSYS))];
 
-/// Tests the flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write. With
-/// `O_NONBLOCK` they open a device or a FIFO, as every bash does with its terminal when it starts. Such a write to a
-/// file still fails, and is only not recorded.
-const fn opening<const AT: usize>() -> Rule {
-    const {
-        &[
-            Case(&[Bits(AT, O_PATH)], Allow),
-            Case(&[Masked(AT, CREATES | O_TRUNC | O_NONBLOCK, O_NONBLOCK)], Allow),
-            Case(&[Bits(AT, CREATES_OR_WRITES)], Ask),
-        ]
-    }
+/// Tests the flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write.
+pub const fn opening<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
 }
 /// The flags of `open` by which a file may change.
 pub const CREATES_OR_WRITES: u32 = CREATES | WRITES;
 pub const O_PATH: u32 = 0o10_000_000;
-const O_TRUNC: u32 = 0o1000;
-const O_NONBLOCK: u32 = 0o4000;
 
 /// Refuses set-user-id bits, and asks about set-group-id bits, which the listener sets on directories only. Argument
 /// `at` is the mode.
 const fn privileged<const AT: usize>() -> Rule {
     const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
-}
-/// Like [`privileged`], for a call with a directory descriptor.
-const fn privileged_at<const AT: usize>() -> Rule {
-    const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[AtCurrent], Ask)] }
 }
 /// Tests the mode of a new file.
 const fn plain_mode<const AT: usize>() -> Rule {
@@ -216,31 +203,27 @@ const FILES: &[Entry] = &[
     entry("unlinkat", 263, 35, Question::Entry(1), AT_CURRENT),
     entry("truncate", 76, 45, Question::Truncate, ASK),
     entry("chmod", 90, NONE, Question::Chmod, privileged::<1>()),
-    entry(
-        "fchmod",
-        91,
-        52,
-        Question::Fchmod,
-        &[Case(&[Bits(1, SET_USER)], Refuse(EPERM)), Case(&[Bits(1, SET_GROUP)], Deny)],
-    ),
-    entry("fchmodat", 268, 53, Question::ChmodAt, privileged_at::<2>()),
-    entry("fchmodat2", 452, 452, Question::ChmodAt, privileged_at::<2>()),
+    entry("fchmod", 91, 52, Question::Fchmod, privileged::<1>()),
+    entry("fchmodat", 268, 53, Question::ChmodAt, privileged::<2>()),
+    entry("fchmodat2", 452, 452, Question::ChmodAt, privileged::<2>()),
     entry("chown", 92, NONE, Question::File(0), ASK),
     entry("lchown", 94, NONE, Question::Itself(0), ASK),
-    entry("fchownat", 260, 54, Question::FileAt(1, 4), AT_CURRENT),
-    entry("fchown", 93, 55, Question::Descriptor, &[]),
+    entry("fchownat", 260, 54, Question::FileAt(1, 4), ASK),
+    entry("fchown", 93, 55, Question::Descriptor, ASK),
     entry("utime", 132, NONE, Question::Times(0), ASK),
     entry("utimes", 235, NONE, Question::Times(0), ASK),
-    entry("futimesat", 261, NONE, Question::Times(1), AT_CURRENT),
-    entry("utimensat", 280, 88, Question::TimesAt(1, 3), AT_CURRENT),
+    entry("futimesat", 261, NONE, Question::Times(1), ASK),
+    entry("utimensat", 280, 88, Question::TimesAt(1, 3), ASK),
     entry("setxattr", 188, 5, Question::File(0), ASK),
     entry("lsetxattr", 189, 6, Question::Itself(0), ASK),
     entry("removexattr", 197, 14, Question::File(0), ASK),
     entry("lremovexattr", 198, 15, Question::Itself(0), ASK),
-    entry("fsetxattr", 190, 7, Question::Descriptor, &[]),
-    entry("fremovexattr", 199, 16, Question::Descriptor, &[]),
-    entry("setxattrat", 463, 463, Question::FileAt(1, 2), AT_CURRENT),
-    entry("removexattrat", 466, 466, Question::FileAt(1, 2), AT_CURRENT),
+    entry("fsetxattr", 190, 7, Question::Descriptor, ASK),
+    entry("fremovexattr", 199, 16, Question::Descriptor, ASK),
+    // Their arguments are in memory, and programs know the older calls.
+    entry("setxattrat", 463, 463, Question::FileAt(1, 2), ABSENT),
+    entry("removexattrat", 466, 466, Question::FileAt(1, 2), ABSENT),
+    refused("file_setattr", 469, 469, ABSENT),
 ];
 
 /// Address families that commands may use.
@@ -292,6 +275,33 @@ const SOCKETS: &[Entry] = &[
     ),
 ];
 
+/// The rule of `ioctl`. `rest`: the action for what is harmless among mounts and processes of a world: `FIOSETOWN` and
+/// `SIOCSPGRP`, by which the kernel sends signals, and the subvolumes of btrfs. Its requests that share blocks need a
+/// descriptor for writing.
+pub const fn ioctl(rest: Action) -> [Case; 16] {
+    [
+        // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program
+        // here has.
+        Case(&[Is(1, 0x5412)], Deny),
+        Case(&[Is(1, 0x541c)], Deny),
+        Case(&[Is(1, 0x5423)], Deny),
+        // Flags, versions, encryption and integrity of a file whose descriptor was opened for reading.
+        Case(&[Is(1, 0x4008_6602)], Refuse(EPERM)),
+        Case(&[Is(1, 0x4004_6602)], Refuse(EPERM)),
+        Case(&[Is(1, 0x4008_7602)], Refuse(EPERM)),
+        Case(&[Is(1, 0x4004_7602)], Refuse(EPERM)),
+        Case(&[Is(1, 0x401c_5820)], Refuse(EPERM)),
+        Case(&[Is(1, 0x4080_6685)], Refuse(EPERM)),
+        Case(&[Is(1, 0x800c_6613)], Refuse(EPERM)),
+        Case(&[Is(1, 0x8901)], rest),
+        Case(&[Is(1, 0x8902)], rest),
+        Case(&[Is(1, 0x4004_9409)], Allow),
+        Case(&[Is(1, 0x4020_940d)], Allow),
+        Case(&[Is(1, 0xc018_9436)], Allow),
+        Case(&[Masked(1, 0xff00, 0x9400)], rest),
+    ]
+}
+
 const PROCESSES: &[Entry] = &[
     refused(
         "clone",
@@ -307,14 +317,7 @@ const PROCESSES: &[Entry] = &[
     refused("clone3", 435, 435, ABSENT),
     refused("unshare", 272, 97, &[Case(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
     entry("kill", 62, 129, Question::Process, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
-    // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program here
-    // has.
-    refused(
-        "ioctl",
-        16,
-        29,
-        &[Case(&[Is(1, 0x5412)], Deny), Case(&[Is(1, 0x541c)], Deny), Case(&[Is(1, 0x5423)], Deny)],
-    ),
+    refused("ioctl", 16, 29, &ioctl(Allow)),
     refused("fcntl", 72, 25, &[LEASE]),
     // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses with the same error.
     refused("seccomp", 317, 277, &[Case(&[Is(0, 1), Bits(1, 8)], Refuse(EBUSY))]),

@@ -4,10 +4,10 @@
 //! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
 //! descriptor that the listener has opened, so they are free.
 
-use super::calls::{ABSENT, ASK, Entry, LEASE, NONE, Question, SET_GROUP, socket};
+use super::calls::{ABSENT, ASK, Entry, LEASE, NONE, Question, ioctl, socket};
 use super::rule::{Action, Case, Rule, Test};
-use Action::{Allow, Ask, Deny, Refuse};
-use Test::{Always, Bits, Is, Masked, Null};
+use Action::{Allow, Ask, Refuse};
+use Test::{Always, Bits, Is, Null};
 
 /// `EPERM`
 const EPERM: u16 = 1;
@@ -15,38 +15,11 @@ const EPERM: u16 = 1;
 const EINVAL: u16 = 22;
 /// `EOPNOTSUPP`
 const EOPNOTSUPP: u16 = 95;
-/// `S_ISUID`
-const SET_USER: u32 = 0o4000;
 /// The first number behind the newest call of this table, which is `file_setattr` of Linux 6.17. What such a call does
 /// is not known.
 pub const UNKNOWN: u32 = 470;
 
-/// Tests the mode in argument `at`.
-const fn mode<const AT: usize>() -> Rule {
-    const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
-}
-
-/// `FIOSETOWN` and `SIOCSPGRP`, by which the kernel sends signals. Requests that change a file whose descriptor was
-/// opened for reading: flags, versions, encryption, integrity, and the subvolumes of btrfs. Its requests that share
-/// blocks need a descriptor for writing.
-const IOCTL: Rule = &[
-    Case(&[Is(1, 0x5412)], Deny),
-    Case(&[Is(1, 0x541c)], Deny),
-    Case(&[Is(1, 0x5423)], Deny),
-    Case(&[Is(1, 0x8901)], Refuse(EPERM)),
-    Case(&[Is(1, 0x8902)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4008_6602)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4004_6602)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4008_7602)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4004_7602)], Refuse(EPERM)),
-    Case(&[Is(1, 0x401c_5820)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4080_6685)], Refuse(EPERM)),
-    Case(&[Is(1, 0x800c_6613)], Refuse(EPERM)),
-    Case(&[Is(1, 0x4004_9409)], Allow),
-    Case(&[Is(1, 0x4020_940d)], Allow),
-    Case(&[Is(1, 0xc018_9436)], Allow),
-    Case(&[Masked(1, 0xff00, 0x9400)], Refuse(EPERM)),
-];
+const IOCTL: [Case; 16] = ioctl(Refuse(EPERM));
 
 /// `F_SETOWN` and `F_SETOWN_EX`, by which the kernel sends signals.
 const FCNTL: Rule = &[LEASE, Case(&[Is(1, 8)], Refuse(EPERM)), Case(&[Is(1, 15)], Refuse(EPERM))];
@@ -89,7 +62,6 @@ pub const MORE: &[Entry] = &[
     // Acts of the listener would not obey a domain that a program makes for itself.
     entry("landlock_create_ruleset", 444, 444, Question::Denied),
     entry("landlock_add_rule", 445, 445, Question::Denied),
-    entry("file_setattr", 469, 469, Question::Denied),
     // System V IPC and message queues have names of the whole machine.
     entry("shmget", 29, 194, Question::Denied),
     entry("shmat", 30, 196, Question::Denied),
@@ -129,9 +101,7 @@ pub const MORE: &[Entry] = &[
 /// Returns the decisions about a call, if they differ from those of a command with mounts of its own.
 pub fn rule(name: &str) -> Option<Rule> {
     Some(match name {
-        "fchmod" => mode::<1>(),
-        "fchmodat" | "fchmodat2" => mode::<2>(),
-        "ioctl" => IOCTL,
+        "ioctl" => &IOCTL,
         "fcntl" => FCNTL,
         "prctl" => PRCTL,
         "socket" => &SOCKET,
@@ -147,10 +117,8 @@ pub fn rule(name: &str) -> Option<Rule> {
         "sched_setparam" | "sched_setscheduler" | "sched_setaffinity" | "sched_setattr" => SCHEDULE,
         "migrate_pages" | "move_pages" => PAGES,
         "open" | "openat" | "tkill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" | "pidfd_send_signal"
-        | "unlinkat" | "fchownat" | "fchown" | "futimesat" | "utimensat" | "fsetxattr" | "fremovexattr"
-        | "inotify_add_watch" => ASK,
-        // Their arguments are in memory, and programs know the older calls.
-        "setxattrat" | "removexattrat" | "landlock_restrict_self" => ABSENT,
+        | "unlinkat" | "inotify_add_watch" => ASK,
+        "landlock_restrict_self" => ABSENT,
         name if MORE.iter().any(|entry| entry.name == name) => ABSENT,
         _ => return None,
     })

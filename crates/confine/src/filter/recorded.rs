@@ -3,15 +3,10 @@
 //! Writing, shortening and mapping a file need a descriptor that was opened for writing, so only the opening is asked
 //! about. Calls that change the meaning of paths for the caller are asked about as well.
 
-use super::calls::{ABSENT, ASK, CREATES_OR_WRITES, O_PATH};
+use super::calls::{ABSENT, ASK, opening};
 use super::rule::{Action, Case, Rule, Test, WRITES};
-use Action::{Allow, Ask};
+use Action::Ask;
 use Test::Bits;
-
-/// Tests the flags of `open` in argument `at`.
-const fn opening<const AT: usize>() -> Rule {
-    const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
-}
 
 /// `CLONE_NEWNS` and `CLONE_NEWUSER`
 const OTHER_PATHS: u32 = 0x1002_0000;

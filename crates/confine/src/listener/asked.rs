@@ -10,6 +10,7 @@ use nix::errno::Errno;
 
 use super::beside::Beside;
 use super::caller::{Caller, Callers};
+use super::elsewhere::Elsewhere;
 use super::guards::Names;
 use super::links::{link_of, path_of};
 use super::perform::{self, Bounds};
@@ -29,6 +30,7 @@ pub(super) struct Shared {
     pub beside: Option<Beside>,
     pub callers: Callers,
     pub threads: Threads,
+    pub elsewhere: Elsewhere,
     /// The umask that this process has now.
     pub umask: u32,
 }

@@ -1,5 +1,6 @@
-//! Calls that change, create or remove files. They are only recorded. The kernel performs them and finds the mount
-//! read-only, so it does no harm if the path in the caller's memory has changed since it was read here.
+//! Calls that remove names, and where Landlock alone bounds a command, those that change or create files. They are only
+//! recorded. The kernel performs them and finds their bounds, so it does no harm if the path in the caller's memory has
+//! changed since it was read here.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -22,10 +23,6 @@ use sys::Follow;
 pub(super) enum Change {
     /// The contents of a file. A device on a read-only mount can be written.
     Contents,
-    /// The file: its permissions and times.
-    File,
-    /// A symbolic link: its permissions and times.
-    Itself,
     /// The directory that contains the file.
     Entry,
     /// The directory, if the file does not exist. Such changes are recorded where no mounts bound changes.
@@ -88,7 +85,7 @@ fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Opti
     let place = if change.is_of_directory() {
         sys::open_place(base.descriptor(), c".", true, Follow::Texts)
     } else {
-        sys::open_place(base.descriptor(), &path, change != Change::Itself, Follow::Texts)
+        sys::open_place(base.descriptor(), &path, true, Follow::Texts)
     };
     let place = match place {
         Ok(place) => place,
@@ -113,8 +110,7 @@ fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Opti
         if !sys::is_read_only(place.as_fd()).ok()? && !is_pinned() {
             return None;
         }
-    // Landlock does not protect permissions and times.
-    } else if matches!(change, Change::File | Change::Itself) || asked.shared.paths.may_change(found) {
+    } else if asked.shared.paths.may_change(found) {
         return None;
     }
     if !change.is_of_directory() {

@@ -1,7 +1,9 @@
 //! C strings, and the links in `/proc` that stand for the open files of this process.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
@@ -19,4 +21,9 @@ pub(super) fn path_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
 /// Returns the path in `/proc` that stands for a descriptor of this process.
 pub(super) fn link_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
     text(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Returns the path of an open thing, as the kernel shows it.
+pub(super) fn shown(thing: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
+    Ok(PathBuf::from(OsStr::from_bytes(path_of(thing)?.to_bytes())))
 }

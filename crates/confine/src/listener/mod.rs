@@ -5,9 +5,10 @@
 //! | `protocol`, `service` | messages of the shim and its listener; the loop over messages and calls |
 //! | `asked`, `caller`, `place`, `reply` | one call, its thread, the place that its path names, its answer |
 //! | `directories`, `own` | the directories of recent changes; the mounts of the world |
-//! | `open`, `names`, `renames`, `modes` | performed here: creation of a name, set-group-id bits of directories |
-//! | `perform/` | performed here where no mounts bound a command: whatever opens, changes or names a file |
-//! | `changes` | recorded here: calls that change existing files |
+//! | `open`, `names`, `renames`, `attributes` | performed here: what opens, changes or names a file |
+//! | `elsewhere` | files with names where the command may change nothing |
+//! | `perform/` | performed here where no mounts bound a command: what they would bound |
+//! | `changes` | recorded here: removals, and where Landlock alone bounds a command, other changes |
 //! | `sockets`, `address`, `beside` | `connect`, `bind`, `sendto`; the network of a world without namespaces |
 //! | `guards`, `record` | names that must not be created; refused calls |
 //! | `journal`, `changed`, `spots` | a consumer of changes before they are made; from a call to its change, and its place |
@@ -24,15 +25,16 @@
 
 mod address;
 mod asked;
+mod attributes;
 mod beside;
 mod caller;
 mod changed;
 mod changes;
 mod directories;
+mod elsewhere;
 mod guards;
 mod journal;
 mod links;
-mod modes;
 mod names;
 mod open;
 mod own;

@@ -74,6 +74,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
         Place::Path(from, path) => {
             // The kernel would follow a link of `/proc` to files that only the listener may reach.
             let from = sys::open_place(from.descriptor(), path, flags & SYMLINK_FOLLOW != 0, Follow::Texts)?;
+            asked.remember_names(from.as_fd(), &base);
             sys::make_link((AT_FDCWD, &link_of(from.as_fd())?), to, SYMLINK_FOLLOW)
         }
     };

@@ -1,4 +1,4 @@
-//! `open` with `O_CREAT`.
+//! `open` for writing.
 //!
 //! Most files do not exist yet. So the first attempt creates the file, exclusively and without a link at the end, which
 //! takes one call. An existing file is then opened without `O_CREAT`, so that nothing is created at the target of a
@@ -17,7 +17,7 @@ use super::links::path_of;
 use super::place::{Base, Place, last, parent};
 use super::reply::Reply;
 use crate::filter::PRIVILEGED;
-use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
+use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
 
 /// The most symbolic links that are followed in a row, as the kernel does.
 pub(super) const LINKS: usize = 40;
@@ -51,6 +51,11 @@ impl Wish {
         self.flags & OFlag::O_ACCMODE != OFlag::O_RDONLY
     }
 
+    /// Returns whether an existing file may change.
+    pub fn changes(self) -> bool {
+        self.writes() || self.has(OFlag::O_TRUNC)
+    }
+
     /// Returns the flags for an existing file. Nothing here may block.
     pub fn existing(self) -> OFlag {
         (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
@@ -61,7 +66,7 @@ impl Wish {
     }
 }
 
-/// Opens a file that may have to be created.
+/// Opens a file that may have to be created, or may change.
 pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
     let wish = Wish::new(flags, mode);
     if wish.mode & PRIVILEGED != 0 {
@@ -72,14 +77,15 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
     asked.check()?;
     for _ in 0..LINKS {
         let step = match place {
-            Place::Path(base, path) => create(asked, wish, base, path)?,
+            Place::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
+            Place::Path(base, path) => existing(asked, wish, base, path)?,
             Place::OwnProc(..) | Place::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
             Place::OwnProc(directory, path) => {
                 let flags = wish.existing() | OFlag::O_NOFOLLOW;
                 let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, Follow::Texts)?;
                 Step::Reply(finish(asked, wish, file)?)
             }
-            Place::Open(file) => Step::Reply(again(asked, wish, &file)?),
+            Place::Open(file) => Step::Reply(again(asked, wish, file)?),
         };
         match step {
             Step::Reply(reply) => return Ok(reply),
@@ -101,31 +107,25 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
     }
 }
 
-/// Opens an existing file.
+/// Opens an existing file. One that may change is opened as a place first, because the other end of a FIFO would notice
+/// the opening, and other names of a file the change.
 fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
-    let flags = wish.existing() | OFlag::O_NOFOLLOW;
-    // The other end would already notice the opening.
-    if wish.writes()
-        && let Ok(place) = sys::open_place(base.descriptor(), &path, false, Follow::Texts)
-    {
-        stay_inside(asked, wish, &place)?;
-    }
-    match sys::open_path(base.descriptor(), &path, flags.bits(), 0, Follow::Texts) {
-        Ok(file) => {
-            if sys::is_of_proc(file.as_fd())? && is_of_process(&file) {
-                return Err(Errno::EACCES);
-            }
-            finish(asked, wish, file).map(Step::Reply)
-        }
-        Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow(asked, base, path),
+    let opened = sys::open_place(base.descriptor(), &path, false, Follow::Texts);
+    let place = match opened {
+        Ok(place) => place,
         // The file is gone again.
-        Err(Errno::ENOENT) => Ok(Step::Again(Place::Path(base, path))),
-        // The file is a FIFO without a reader, or the controlling terminal.
-        Err(Errno::ENXIO) => {
-            let place = sys::open_place(base.descriptor(), &path, false, Follow::Texts)?;
-            again(asked, wish, &place).map(Step::Reply)
-        }
+        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => return Ok(Step::Again(Place::Path(base, path))),
+        Err(errno) => return Err(asked.refused(&base, &path, errno)),
+    };
+    if sys::file_status(place.as_fd())?.is(LINK) {
+        return if wish.has(OFlag::O_NOFOLLOW) { Err(Errno::ELOOP) } else { follow(asked, base, path) };
+    }
+    if sys::is_of_proc(place.as_fd())? && is_of_process(&place) {
+        return Err(Errno::EACCES);
+    }
+    match again(asked, wish, place) {
         Err(errno) => Err(asked.refused(&base, &path, errno)),
+        reply => reply.map(Step::Reply),
     }
 }
 
@@ -164,7 +164,7 @@ fn is_of_process(file: &OwnedFd) -> bool {
 }
 
 /// Opens a file again that the caller or the listener has open, or has as a place.
-fn again(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
+fn again(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
         return Err(Errno::EISDIR);
@@ -172,7 +172,7 @@ fn again(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Err
     if status.is(CHARACTERS) && status.device == TERMINAL {
         return terminal(asked, wish);
     }
-    stay_inside(asked, wish, file)?;
+    stay_inside(asked, wish, &file)?;
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     // An open file may come from outside of the world's mounts. It must not become writable here.
     let has = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
@@ -181,9 +181,10 @@ fn again(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Err
     if status.is(REGULAR) && !has.contains(place_flag()) && !enough {
         return Err(Errno::EACCES);
     }
+    let file = if wish.changes() { asked.parted(file)? } else { file };
     match Asked::reopen(file.as_fd(), flags.bits()) {
         Ok(opened) => finish(asked, wish, opened),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, file),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &file),
         Err(errno) => Err(errno),
     }
 }

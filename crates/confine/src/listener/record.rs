@@ -53,6 +53,11 @@ impl Paths {
         below(&self.writable, path)
     }
 
+    /// Returns the paths below which files of the host may be changed.
+    pub fn host(&self) -> &[PathBuf] {
+        &self.host
+    }
+
     /// Returns whether a path, by its text, may belong to the host and may be changed.
     pub fn is_of_host(&self, path: &Path) -> bool {
         below(&self.host, path)

@@ -11,6 +11,7 @@ use super::asked::{Asked, Shared};
 use super::beside::Beside;
 use super::caller::Callers;
 use super::changes::{self, Change};
+use super::elsewhere::Elsewhere;
 use super::guards::Names;
 use super::journal::Journal;
 use super::names::{self, Two};
@@ -23,8 +24,8 @@ use super::settings::Settings;
 use super::skip::Skip;
 use super::spots::Reading;
 use super::threads::Threads;
-use super::{modes, open, renames, sockets};
-use crate::filter::{self, CREATES, Entry, Question, SET_GROUP};
+use super::{attributes, open, renames, sockets};
+use crate::filter::{self, CREATES, Entry, Question};
 use crate::{DenialKind, Post};
 use sys::Machine;
 
@@ -71,7 +72,8 @@ impl Service {
         let bounds = settings.held.clone().map(|held| Bounds::new(&settings.policy, held));
         let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| Beside::new(gate, own));
         let (callers, threads) = (Callers::of_world(), Threads::default());
-        let shared = Shared { settings, paths, bounds, beside, callers, threads, umask: 0 };
+        let elsewhere = Elsewhere::default();
+        let shared = Shared { settings, paths, bounds, beside, callers, threads, elsewhere, umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
 
@@ -181,6 +183,7 @@ impl Service {
     /// Begins a command, which ends all earlier commands.
     fn begin(&mut self, id: u64) {
         self.shared.callers.on_command();
+        self.shared.elsewhere.forget();
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
@@ -259,13 +262,18 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
     if asked.shared.bounds.is_some() {
         return perform::reply(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
     }
-    if !asked.shared.settings.mounts
+    if is_left_to_landlock(asked)
         && let Some((descriptor, at, change)) = path_of_creation(asked, entry.question)
     {
         // Landlock sets the bounds, and names have no bounds.
         return changes::record(asked, descriptor, at, change);
     }
     reply_as_with_mounts(asked, entry)
+}
+
+/// Returns whether Landlock alone bounds the files that a caller may change.
+fn is_left_to_landlock(asked: &Asked<'_>) -> bool {
+    !asked.shared.settings.mounts && asked.shared.bounds.is_none()
 }
 
 /// Finds the answer to a call that mounts, Landlock or the judgement of names bound.
@@ -297,38 +305,33 @@ fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, E
             asked.shared.callers.set_umask(asked.call.thread, umask);
             Ok(Reply::CONTINUE)
         }
-        Question::Chmod => modes::of_path(asked, AT_FDCWD, 0, 1),
-        Question::ChmodAt if asked.int(0) != AT_FDCWD && asked.unsigned(2) & SET_GROUP == 0 => Ok(Reply::CONTINUE),
-        Question::ChmodAt => modes::of_path(asked, asked.int(0), 1, 2),
-        Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
-        // The filter asks about these calls for the journal alone.
-        Question::Fchmod | Question::Descriptor | Question::Process | Question::Listen | Question::Name => {
-            Ok(Reply::CONTINUE)
-        }
+        Question::Process | Question::Listen | Question::Name => Ok(Reply::CONTINUE),
         Question::OpenAt2 | Question::Watch => Err(Errno::ENOSYS),
-        Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
-        Question::FileAt(1, _) | Question::TimesAt(1, _) | Question::Times(1) | Question::Entry(1)
-            if asked.int(0) != AT_FDCWD =>
-        {
-            Ok(Reply::CONTINUE)
-        }
-        Question::File(at) | Question::Times(at) => changes::record(asked, AT_FDCWD, at, Change::File),
-        Question::Itself(at) => changes::record(asked, AT_FDCWD, at, Change::Itself),
-        Question::FileAt(at, flags) | Question::TimesAt(at, flags) => {
-            let change = if asked.int(flags) & NO_FOLLOW == 0 { Change::File } else { Change::Itself };
-            changes::record(asked, AT_FDCWD, at, change)
-        }
+        Question::Entry(1) if asked.int(0) != AT_FDCWD => Ok(Reply::CONTINUE),
         Question::Entry(at) => changes::record(asked, AT_FDCWD, at, Change::Entry),
+        Question::Truncate if is_left_to_landlock(asked) => changes::record(asked, AT_FDCWD, 0, Change::Contents),
+        Question::Truncate
+        | Question::Chmod
+        | Question::ChmodAt
+        | Question::Fchmod
+        | Question::Descriptor
+        | Question::File(_)
+        | Question::Itself(_)
+        | Question::FileAt(..)
+        | Question::Times(_)
+        | Question::TimesAt(..) => attributes::change(asked, entry),
     }
 }
 
-/// `AT_SYMLINK_NOFOLLOW`
-const NO_FOLLOW: i32 = 0x100;
+/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
+const NAMELESS: i32 = 0o20_000_000;
 /// The flags of `creat`.
 const CREAT: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
 
 fn opened(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
-    if flags.cast_unsigned() & CREATES == 0 {
+    // Landlock sets the bounds of existing files, or the kernel makes a new one.
+    let is_existing = is_left_to_landlock(asked) && flags.cast_unsigned() & CREATES == 0;
+    if is_existing || flags & NAMELESS != 0 {
         return changes::record(asked, descriptor, at, Change::Contents);
     }
     open::open(asked, descriptor, at, flags, mode)

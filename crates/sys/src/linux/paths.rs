@@ -90,7 +90,14 @@ pub fn stand_nowhere() {
 /// Returns the status of an open file or place.
 pub fn file_status(file: BorrowedFd<'_>) -> nix::Result<FileStatus> {
     let status = nix::sys::stat::fstat(file)?;
-    Ok(FileStatus { id: (status.st_dev, status.st_ino), mode: status.st_mode, device: status.st_rdev })
+    Ok(FileStatus {
+        id: (status.st_dev, status.st_ino),
+        mode: status.st_mode,
+        device: status.st_rdev,
+        #[cfg_attr(target_arch = "x86_64", expect(clippy::useless_conversion, reason = "of another size on aarch64"))]
+        links: status.st_nlink.into(),
+        changed: (status.st_ctime, status.st_ctime_nsec),
+    })
 }
 
 /// Returns whether a file or place is on a mount that is read-only.

@@ -71,6 +71,11 @@ impl Bounds {
         self.protected = protected.iter().map(|path| key(path)).collect();
     }
 
+    /// Returns the paths below which files may be changed.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.write.iter().map(PathBuf::as_path).chain(self.held.directories())
+    }
+
     /// Returns whether a path belongs to the world alone.
     pub fn is_own(&self, path: &Path) -> bool {
         self.held.directories().any(|own| path.starts_with(own))

@@ -5,7 +5,7 @@ use nix::errno::Errno;
 use super::super::asked::Asked;
 use super::super::names::Two;
 use super::super::reply::Reply;
-use super::{attributes, entries, network, open, processes};
+use super::{entries, network, open, processes, watch};
 use crate::filter::{Entry, Question};
 
 const AT_FDCWD: i32 = libc::AT_FDCWD;
@@ -31,24 +31,11 @@ pub(in crate::listener) fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Option
         }
         Question::Entry(0) => entries::remove(asked, AT_FDCWD, 0, entry.name == "rmdir"),
         Question::Entry(at) => entries::remove(asked, asked.int(0), at, flags(2) & REMOVE_DIRECTORY != 0),
-        Question::Truncate => attributes::truncate(asked),
-        Question::Chmod => attributes::mode(asked, (AT_FDCWD, 0), 1, 0),
-        Question::ChmodAt => {
-            let flags = if entry.name == "fchmodat2" { flags(3) } else { 0 };
-            attributes::mode(asked, (asked.int(0), 1), 2, flags)
-        }
-        Question::Fchmod => attributes::mode_of_descriptor(asked),
-        Question::Watch => attributes::watch(asked),
+        Question::Watch => watch::watch(asked),
         Question::Process => processes::reach(asked, entry),
         Question::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => network::socket(asked),
         Question::Listen => network::listen(asked),
         Question::Name => network::name(asked, entry.name == "getpeername"),
-        Question::File(_)
-        | Question::Itself(_)
-        | Question::FileAt(..)
-        | Question::Times(_)
-        | Question::TimesAt(..)
-        | Question::Descriptor => attributes::of_entry(asked, entry),
         _ => return None,
     })
 }

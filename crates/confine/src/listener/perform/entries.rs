@@ -9,13 +9,13 @@ use nix::fcntl::AT_FDCWD;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::super::asked::Asked;
-use super::super::links::link_of;
+use super::super::links::{link_of, shown};
 use super::super::names::Two;
 use super::super::place::{Base, Place, parent};
 use super::super::renames::is_alike;
 use super::super::reply::Reply;
 use super::bounds::Bounds;
-use super::judge::{exists, named, shown};
+use super::judge::{exists, named};
 use sys::Follow;
 
 /// `AT_EMPTY_PATH`
@@ -103,6 +103,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     if !asked.bounds()?.may_change(&source) {
         return Err(Errno::EXDEV);
     }
+    asked.remember_names(thing.as_fd(), &base);
     let to = (base.descriptor(), name.as_c_str());
     sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| Reply::DONE)
 }

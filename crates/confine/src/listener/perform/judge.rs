@@ -8,18 +8,10 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 
 use super::super::asked::Asked;
-use super::super::links::path_of;
+use super::super::links::shown;
 use super::super::place::{Base, last};
 use super::bounds::{Bounds, is_nameless};
 use sys::Follow;
-
-/// `AT_SYMLINK_NOFOLLOW`
-pub(super) const NO_FOLLOW: i32 = 0x100;
-
-/// Returns the path of an open thing, as the kernel shows it.
-pub(super) fn shown(thing: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
-    Ok(PathBuf::from(OsStr::from_bytes(path_of(thing)?.to_bytes())))
-}
 
 /// Returns the path of a name in a directory. `None`: the name is the directory itself, or the one above it.
 pub(super) fn named(directory: &Base, name: &CStr) -> Result<Option<PathBuf>, Errno> {
@@ -61,8 +53,11 @@ impl Asked<'_> {
         if exists(directory, name) { Err(Errno::EEXIST) } else { Err(self.outside(&path)) }
     }
 
-    /// Fails unless an open thing may be changed.
-    pub(super) fn judge_change(&mut self, thing: BorrowedFd<'_>) -> Result<(), Errno> {
+    /// Fails unless an open thing may be changed. The kernel finds the mounts of a world read-only.
+    pub(in crate::listener) fn judge_change(&mut self, thing: BorrowedFd<'_>) -> Result<(), Errno> {
+        if self.shared.bounds.is_none() {
+            return Ok(());
+        }
         let path = shown(thing)?;
         if is_nameless(&path) {
             return Ok(());

@@ -11,13 +11,12 @@
 //! | `entries` | removes, renames and links names |
 //! | `processes` | signals to other processes, and how they are scheduled |
 //! | `network` | sockets of the internet |
-//! | `attributes` | modes, owners, times, extended attributes, sizes; watches |
+//! | `watch` | watches of directories |
 //!
 //! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
 //! path that the kernel shows for it, and acts on that thing. Only a rename can change the path of an open directory,
 //! and each rename is judged as well: it moves nothing into a hidden or a protected place, or out of one.
 
-mod attributes;
 mod bounds;
 mod calls;
 mod entries;
@@ -26,6 +25,7 @@ pub(super) mod network;
 mod open;
 mod places;
 mod processes;
+mod watch;
 
 pub(super) use bounds::Bounds;
 pub(super) use calls::reply;

@@ -13,12 +13,12 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::unistd::Pid;
 
 use super::super::asked::Asked;
-use super::super::links::text;
+use super::super::links::{shown, text};
 use super::super::open::{LINKS, Step, Wish, finish, follow, own_terminal, terminal, wait};
 use super::super::place::{Base, Place, parent};
 use super::super::reply::Reply;
 use super::bounds::{is_device, is_nameless, process_of};
-use super::judge::{named, shown};
+use super::judge::named;
 use super::places::{has_master, in_the_place_of};
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
@@ -52,7 +52,7 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
                 return Err(Errno::EEXIST);
             }
             Place::OwnProc(directory, path) => Step::Reply(of_process(asked, wish, &directory, &path)?),
-            Place::Open(thing) => Step::Reply(again(asked, wish, &thing, &shown(thing.as_fd())?, true)?),
+            Place::Open(thing) => Step::Reply(again(asked, wish, thing, true)?),
         };
         match step {
             Step::Reply(reply) => return Ok(reply),
@@ -103,7 +103,7 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
             let path = shown(thing.as_fd())?;
             match in_the_place_of(asked.caller()?, &path)? {
                 Some(place) => Ok(Step::Again(place)),
-                None => again(asked, wish, &thing, &path, false).map(Step::Reply),
+                None => again(asked, wish, thing, false).map(Step::Reply),
             }
         }
         // A link leads to a file that the caller has open, or to a name that does not exist.
@@ -121,19 +121,20 @@ fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CSt
         Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, Follow::Everything)?,
         thing => thing?,
     };
-    again(asked, wish, &thing, &shown(thing.as_fd())?, false)
+    again(asked, wish, thing, false)
 }
 
-/// Opens a thing with this path for its caller, who may have it open.
-fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, path: &Path, is_open: bool) -> Result<Reply, Errno> {
+/// Opens a thing for its caller, who may have it open.
+fn again(asked: &mut Asked<'_>, wish: Wish, thing: OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+    let path = &*shown(thing.as_fd())?;
     let status = sys::file_status(thing.as_fd())?;
     if status.is(CHARACTERS) {
-        return device(asked, wish, (thing, path, status.device), is_open);
+        return device(asked, wish, (&thing, path, status.device), is_open);
     }
     if status.is(BLOCKS) {
         return Err(Errno::EACCES);
     }
-    if status.is(DIRECTORY) && (changes(wish) || wish.has(OFlag::O_CREAT)) {
+    if status.is(DIRECTORY) && (wish.changes() || wish.has(OFlag::O_CREAT)) {
         return Err(Errno::EISDIR);
     }
     if path == Path::new("/proc") {
@@ -147,12 +148,13 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: &OwnedFd, path: &Path, is_ope
         asked.caller()?.check_mount(thing.as_fd())?;
     }
     judge(asked, wish, path)?;
+    let thing = if wish.changes() { asked.parted(thing)? } else { thing };
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
     match Asked::reopen(thing.as_fd(), flags.bits()) {
         Ok(file) if status.is(FIFO) => finish(asked, wish, file),
         Ok(file) => Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC))),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, thing),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &thing),
         Err(errno) => Err(errno),
     }
 }
@@ -172,11 +174,6 @@ fn blocking(wish: Wish, flags: OFlag) -> OFlag {
     (flags - OFlag::O_NONBLOCK) | (wish.flags & OFlag::O_NONBLOCK)
 }
 
-/// Returns whether the opening or the descriptor changes a file.
-fn changes(wish: Wish) -> bool {
-    wish.writes() || wish.has(OFlag::O_TRUNC)
-}
-
 /// Fails unless the thing at a path may be opened.
 fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
     if is_nameless(path) {
@@ -187,7 +184,7 @@ fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
         let may = is_own || asked.bounds()?.held().roster().has(Pid::from_raw(pid));
         return if may { Ok(()) } else { Err(Errno::ENOENT) };
     }
-    if changes(wish) && !asked.bounds()?.may_change(path) {
+    if wish.changes() && !asked.bounds()?.may_change(path) {
         return Err(asked.outside(path));
     }
     let reads = wish.flags & OFlag::O_ACCMODE != OFlag::O_WRONLY;
@@ -211,7 +208,7 @@ fn device(
         || path == Path::new("/dev/pts/ptmx")
         || (path.starts_with("/dev/pts") && (own_terminal(asked)? == Some(number) || has_master(thread, number)));
     if !may_open {
-        return Err(if changes(wish) { asked.outside(path) } else { Errno::EACCES });
+        return Err(if wish.changes() { asked.outside(path) } else { Errno::EACCES });
     }
     let flags = blocking(wish, wish.existing() - OFlag::O_NOFOLLOW);
     Ok(Reply::File(Asked::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))
