@@ -1,4 +1,6 @@
-import { BashSession, undoPoints } from 'agent-bash';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BashResult, BashSession, bash, type ConfineOptions, undoPoints } from 'agent-bash';
 import { type BashToolInput, type BashToolUndone, createBashTool } from 'agent-bash/ai';
 import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -130,6 +132,37 @@ describe('what the model reads', () => {
 });
 
 describe('with real commands', () => {
+  linuxTest('a confined tool undoes nothing that its commands may not change', async () => {
+    const site = new Site();
+    site.write('.git/hooks/pre-commit');
+    site.write('a');
+    const undo = { when: 'always', dir: site.dir } as const;
+    const host = (command: string) => bash(command, { cwd: site.cwd, undo });
+    const outside = join(site.cwd, '../outside');
+    const runs = {
+      outside: await host('echo x > ../outside; echo x >> a'),
+      hook: await host('echo x >> .git/hooks/pre-commit'),
+      inside: await host('echo y >> a'),
+    };
+    const call = async (confine: ConfineOptions, { runId }: BashResult) =>
+      (await callTool({ cwd: site.cwd, undo, confine }, { undo_run: runId })).output;
+    expect(await call({ profile: 'workspace' }, runs.outside)).toMatchObject({
+      code: 'ERR_BASH_CONFINEMENT',
+      error: expect.stringContaining(JSON.stringify(realpathSync(outside))),
+    });
+    expect(await call({ profile: 'workspace' }, runs.hook)).toMatchObject({ code: 'ERR_BASH_CONFINEMENT' });
+    expect(await call({ profile: 'read-only', write: [folder()] }, runs.inside)).toMatchObject({
+      code: 'ERR_BASH_CONFINEMENT',
+    });
+    expect([readFileSync(outside, 'utf8'), site.read('a')]).toEqual(['x\n', 'a\nx\ny\n']);
+    expect(await call({ profile: 'workspace' }, runs.inside)).toMatchObject({
+      restored: [realpathSync(site.path('a'))],
+    });
+    const free = { profile: 'workspace', write: [join(outside, '..')] } as const;
+    expect(await call(free, runs.outside)).toMatchObject({ removed: [outside], conflicts: [] });
+    expect(Object.keys(schemaOf(createBashTool({ undo, confine: 'read-only' })).properties)).not.toContain('undo_run');
+  });
+
   linuxTest('a model undoes what it ran, and then the undo', async () => {
     const site = new Site();
     site.write('src/a');

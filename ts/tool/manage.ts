@@ -5,13 +5,17 @@ import {
   type BackgroundTask,
   BashError,
   type BashResult,
+  bash,
   defaultRegistry,
+  type UndoRunOptions,
   undo,
   undoPoints,
 } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import { timeLimit, toolFolder } from './call-plan.ts';
 import { MANAGE_BY_INPUT } from './format.ts';
+import { withGrants } from './judge.ts';
 import { offersUndo } from './options.ts';
 import { sandboxOf } from './place.ts';
 import { LONGEST_LIMIT_MS, WAIT_MS } from './schema.ts';
@@ -203,7 +207,8 @@ export function rememberRun(options: BashToolOptions & Owned, output: BashToolOu
 
 /**
  * Undoes a run that a model names. The run must belong to this tool, or to a command that started in its directory,
- * because the store has the runs of every tool of the user. Rejects with `ERR_BASH_UNDO` otherwise.
+ * because the store has the runs of every tool of the user. Rejects with `ERR_BASH_UNDO` otherwise, and with
+ * `ERR_BASH_CONFINEMENT` if it would change what a command of this tool may not.
  */
 export async function undoForModel(runId: string, options: BashToolOptions & Owned): Promise<BashToolUndone> {
   if (sandboxOf(options) !== undefined) {
@@ -221,8 +226,45 @@ export async function undoForModel(runId: string, options: BashToolOptions & Own
       throw new BashError('ERR_BASH_UNDO', `nothing was undone: run ${runId} is not one of this tool`);
     }
   }
+  if (options.confine !== undefined && options.confine !== 'off')
+    await checkUndo(runId, place, withGrants(options), root);
   const undone = await undo(runId, place);
   return { status: 'undone', exitCode: undone.conflicts.length > 0 ? 1 : 0, ...undone };
+}
+
+/** An undo runs in the host, which no confinement holds: each path is checked as a command's would be. */
+async function checkUndo(
+  runId: string,
+  place: UndoRunOptions,
+  options: BashToolOptions & Owned,
+  root: string,
+): Promise<void> {
+  if (options.target !== undefined) {
+    throw new BashError(
+      'ERR_BASH_CONFINEMENT',
+      'nothing was undone: what a confined tool changed on a target is for the host',
+    );
+  }
+  const { checkAccess, reachOf } = innerOf(bash);
+  const places = reachOf(options, root)?.write ?? [];
+  const mayChange = (path: string) => {
+    try {
+      const { write } = checkAccess(options, root, { write: [path], network: [] });
+      return write.length === 0 || places.some((place) => isWithin(path, place));
+    } catch {
+      return false;
+    }
+  };
+  const { restored, removed } = await undo(runId, { ...place, dryRun: true });
+  const outside = [...restored, ...removed].filter((path) => !mayChange(path));
+  if (outside.length === 0) return;
+  const named = outside.slice(0, 5).map((path) => JSON.stringify(path));
+  const more = outside.length > named.length ? ` and ${outside.length - named.length} more` : '';
+  throw new BashError(
+    'ERR_BASH_CONFINEMENT',
+    `nothing was undone: run ${runId} has changed ${named.join(', ')}${more}, which commands of this tool may not change. ` +
+      'The host can undo it',
+  );
 }
 
 function isWithin(path: string, root: string): boolean {

@@ -126,7 +126,9 @@ export function offersFresh({ reuse, terminal, sandbox }: BashToolOptions): bool
 }
 
 /** Returns whether commands of a tool can be undone, and its input offers `undo_run`. */
-export function offersUndo({ undo }: BashToolOptions): boolean {
+export function offersUndo({ undo, confine }: BashToolOptions): boolean {
+  const { profile, write = [] } = typeof confine === 'object' ? confine : { profile: confine };
+  if (profile === 'read-only' && write.length === 0) return false;
   return undo !== undefined && undo !== false && undo !== 'off';
 }
 
