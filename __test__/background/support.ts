@@ -149,11 +149,11 @@ export function shimOf(task: Pick<BackgroundTask, 'pid'>): number {
   return shim.pid;
 }
 
-/** Lists all files below a directory, as relative paths, without directories. */
+/** Lists all files below a directory, as relative paths, without directories and the lock of a registry. */
 export function files(path: string): string[] {
   if (!existsSync(path)) return [];
   return readdirSync(path, { withFileTypes: true, recursive: true })
-    .filter((entry) => !entry.isDirectory())
+    .filter((entry) => !entry.isDirectory() && entry.name !== 'lock')
     .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1));
 }
 

@@ -54,7 +54,7 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     let target = sys::open_place(base.descriptor(), &path, true, Follow::Texts)?;
     let found = path_of(target.as_fd())?;
     let found = Path::new(OsStr::from_bytes(found.to_bytes()));
-    if !asked.shared.paths.may_reach(found) {
+    if !may_reach(asked, &target, found) {
         let program = asked.program();
         asked.record.denials.add(DenialKind::Network, &found.to_string_lossy(), &program, None);
         return Err(Errno::EACCES);
@@ -65,6 +65,15 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         Err(Errno::EPERM | Errno::ENOSYS) if !asked.shared.settings.mounts => Ok(Reply::CONTINUE),
         socket => perform(asked, socket?, address, Some(target)),
     }
+}
+
+/// Returns whether the socket at a path may be reached: nobody answers for the world in a hidden or protected place.
+fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
+    let may_change = match &asked.shared.bounds {
+        Some(bounds) => bounds.may_change(found),
+        None => sys::is_read_only(target.as_fd()) == Ok(false),
+    };
+    may_change && asked.shared.paths.may_reach(found)
 }
 
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.

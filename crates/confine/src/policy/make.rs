@@ -8,7 +8,7 @@ use super::check::{Root, contradictions};
 use super::defaults::{self, UNDO_PLACE};
 use super::error::{Fault, PolicyError};
 use super::hosts::{address_of, name_of};
-use super::paths::{Entry, existing, expanded, outermost, settled, within};
+use super::paths::{Entry, existing, expanded, outermost, settled, within, without_dots};
 use super::raw::{RawConfine, RawNetwork, RawRead};
 use super::surroundings::Surroundings;
 use super::types::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp};
@@ -49,7 +49,9 @@ pub fn policy_beside(
     let network = network(raw)?;
     let read = read(raw, &homes, host)?;
     hidden.extend(stores(raw, &root, (&write, &read), host));
-    let hide = outermost(hidden.iter().map(|entry| entry.path.clone()).collect());
+    // A path that is a link now may be a file later.
+    let hide = hidden.iter().flat_map(|entry| [entry.path.clone(), without_dots(&entry.named)]);
+    let hide = outermost(hide.collect());
     let policy = Policy {
         read,
         expose: exposed(raw, &network)?,

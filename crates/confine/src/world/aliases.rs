@@ -19,7 +19,7 @@ struct Mount {
 }
 
 /// The mounts of a namespace, in their order: a later mount may cover an earlier one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Mounts(Vec<Mount>);
 
 impl Mounts {

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::HostPaths;
+use super::aims::Aims;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
 use super::caches::Ahead;
@@ -15,7 +16,6 @@ use super::failure::{Failure, Step};
 use super::git::Grants;
 use super::hidden::Hidden;
 use super::layers::{Layer, What};
-use super::lookups::Lookups;
 use super::private::Private;
 use super::protection::Protection;
 use super::shown::Shown;
@@ -47,13 +47,14 @@ pub(super) fn arrange(
     found.extend(resolver(policy, &blanks)?);
     attach_proc(&blanks)?;
     devices::attach(devices, shared)?;
-    let (mut hidden, mut present) = hidden(policy, place, &mounts);
-    [&mut hidden, &mut present].into_iter().for_each(|paths| paths.retain(|path| is_there(path, policy, &found)));
+    let (mut named, mut present) = hidden(policy, place, &mounts);
+    [&mut named, &mut present].into_iter().for_each(|paths| paths.retain(|path| is_there(path, policy, &found)));
     found.extend(present.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
     found.extend(visible::veils(policy, &found)?);
     let shown = Shown::before(policy, &found);
     layers::attach(found, &blanks)?;
-    let protection = Protection::new(policy, git, (own, Hidden::new(hidden, &present, blanks)), place.watches);
+    let hidden = Hidden::new(named, &policy.write, (mounts, &present), blanks);
+    let protection = Protection::new(policy, git, (own, hidden), place.watches);
     let protection = protection.step(|| "the protected files".into())?;
     Ok((protection, shown))
 }
@@ -106,16 +107,15 @@ fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failur
     all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
-/// Returns the hidden paths, those that exist under every name that they have, and the processes of the host. Paths
-/// inside write roots are hidden there. The second list has those that exist.
+/// Returns the hidden paths as they are named, and what exists of them under every name, with the processes of the
+/// host. Paths inside write roots are hidden there.
 fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let state = fs::canonicalize(place.state).ok();
-    let paths = policy.hide.iter().chain(state.as_ref());
-    let mut lookups = Lookups::default();
-    let (present, missing): (Vec<_>, Vec<_>) = paths.partition(|path| lookups.mount_of(path).is_ok());
-    let aliases = present.iter().flat_map(|path| mounts.aliases(path));
-    let present: Vec<_> = aliases.chain(mounts.processes().cloned()).chain(present.iter().copied().cloned()).collect();
-    (missing.into_iter().chain(&present).cloned().collect(), present)
+    let processes: Vec<_> = mounts.processes().cloned().collect();
+    let named: Vec<_> = policy.hide.iter().chain(state.as_ref()).cloned().collect();
+    let ends = Aims::of(&named, &policy.write, mounts).ends;
+    let present = ends.into_iter().filter(|path| sys::mount_of(path).is_ok()).chain(processes.iter().cloned());
+    (named.iter().chain(&processes).cloned().collect(), present.collect())
 }
 
 /// Returns whether a path of the host can lead to the same file in the world. A private directory covers the path

@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
+use super::aims::Aims;
+use super::aliases::Mounts;
 use super::git::Grants;
 use super::private::Private;
 use super::roster::Roster;
@@ -43,6 +45,8 @@ pub struct Held {
     /// The file in the place of `/etc/resolv.conf`. `None`: that of the machine.
     resolver: Option<PathBuf>,
     targets: Rc<RefCell<Targets>>,
+    /// The hidden paths as they are named, and the write roots.
+    named: [Vec<PathBuf>; 2],
     roster: Roster,
 }
 
@@ -71,7 +75,8 @@ impl Held {
             show(&private.path, path)?;
         }
         let targets = Rc::new(RefCell::new(Targets::of(policy, git, false)));
-        Ok(Self { own, memory, shown, resolver, targets, roster: Roster::create(&private.path)? })
+        let named = [policy.hide.clone(), policy.write.clone()];
+        Ok(Self { own, memory, shown, resolver, targets, named, roster: Roster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -103,6 +108,14 @@ impl Held {
     /// Looks for repositories. Returns the paths that are protected now.
     pub fn protected(&self) -> Protected {
         self.targets.borrow_mut().protected()
+    }
+
+    /// Returns the paths that are hidden now, wherever they lead.
+    pub fn hidden(&self) -> Vec<PathBuf> {
+        let [named, roots] = &self.named;
+        let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden()).collect();
+        let Aims { ends, links, .. } = Aims::of(&named, roots, &Mounts::of_this_namespace());
+        ends.into_iter().chain(links).collect()
     }
 }
 

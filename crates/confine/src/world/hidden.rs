@@ -4,14 +4,23 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::aims::Aims;
+use super::aliases::Mounts;
 use super::blanks::Blanks;
-use super::lookups::Lookups;
 use sys::{DirectoryWatch, MountFlags};
 
-/// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once.
+/// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once, and a
+/// path that becomes a link is followed.
 #[derive(Debug)]
 pub(super) struct Hidden {
-    paths: Vec<PathBuf>,
+    /// The paths as they are named, which may be links.
+    named: Vec<PathBuf>,
+    /// The write roots.
+    roots: Vec<PathBuf>,
+    /// The mounts of the host.
+    mounts: Mounts,
+    /// Where the paths lead.
+    aims: Aims,
     blanks: Blanks,
     /// The mounts that cover the paths, by their numbers.
     covers: HashMap<PathBuf, u64>,
@@ -19,17 +28,34 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Takes over paths. Those that were `present` have their covers already.
-    pub fn new(paths: Vec<PathBuf>, present: &[PathBuf], blanks: Blanks) -> Self {
+    pub fn new(
+        named: Vec<PathBuf>,
+        roots: &[PathBuf],
+        (mounts, present): (Mounts, &[PathBuf]),
+        blanks: Blanks,
+    ) -> Self {
         let cover = |path: &PathBuf| {
             let file = sys::mount_of(path).ok().filter(|file| file.is_mount)?;
             Some((path.clone(), file.mount))
         };
-        Self { paths, blanks, covers: present.iter().filter_map(cover).collect() }
+        let covers = present.iter().filter_map(cover).collect();
+        Self { named, roots: roots.to_vec(), mounts, aims: Aims::default(), blanks, covers }
     }
 
-    /// Returns the hidden paths, whether they exist or not.
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
+    /// Returns the hidden paths, whether they exist or not, and the links that lead to them.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.aims.ends.iter().chain(&self.aims.links)
+    }
+
+    /// Hides more paths. Returns whether one is new.
+    pub fn add(&mut self, paths: impl Iterator<Item = PathBuf>) -> bool {
+        let before = self.named.len();
+        for path in paths {
+            if !self.named.contains(&path) {
+                self.named.push(path);
+            }
+        }
+        self.named.len() > before
     }
 
     /// Covers a hidden directory with an unlistable directory in which other mounts can be made.
@@ -41,9 +67,9 @@ impl Hidden {
 
     /// Covers new hidden paths, and paths that have lost their cover.
     pub fn cover(&mut self) {
-        let mut lookups = Lookups::default();
-        for path in &self.paths {
-            let Ok(file) = lookups.mount_of(path) else { continue };
+        self.aims = Aims::of(&self.named, &self.roots, &self.mounts);
+        for path in &self.aims.ends {
+            let Ok(file) = sys::mount_of(path) else { continue };
             if file.is_mount && self.covers.get(path) == Some(&file.mount) {
                 continue;
             }
@@ -58,12 +84,8 @@ impl Hidden {
 
     /// Watches the directory of each path, or the nearest existing directory above it. Returns `false` if the kernel
     /// permits no more watches.
-    pub fn watch(&self, watch: &DirectoryWatch) -> bool {
-        let mut lookups = Lookups::default();
-        let mut seen: Vec<&Path> = self.paths.iter().filter_map(|path| lookups.above(path)).collect();
-        seen.sort_unstable();
-        seen.dedup();
+    pub fn watch(&mut self, watch: &DirectoryWatch) -> bool {
         let is_full = |error: std::io::Error| error.raw_os_error() == Some(libc::ENOSPC);
-        !seen.into_iter().any(|parent| watch.add(parent).is_err_and(is_full))
+        !self.aims.above().iter().any(|above| watch.add(above).is_err_and(is_full))
     }
 }

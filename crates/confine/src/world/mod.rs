@@ -17,11 +17,12 @@
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
-//! | hidden paths, and files that are shown in them | `hidden.rs`, `lookups.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
+//! | hidden paths, and files that are shown in them | `hidden.rs`, `aims.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
 //! | Landlock | `rules.rs` |
 
+mod aims;
 mod aliases;
 mod begun;
 mod blanks;
@@ -41,7 +42,6 @@ mod ids;
 mod init;
 mod joined;
 mod layers;
-mod lookups;
 mod make;
 mod messages;
 mod network;

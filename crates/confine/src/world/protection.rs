@@ -24,10 +24,8 @@ type Ids = HashMap<PathBuf, (u64, u64)>;
 #[derive(Debug)]
 pub(super) struct Protection {
     targets: Targets,
-    /// Hidden paths in write roots.
-    fixed: Vec<PathBuf>,
-    /// The mounts of protected paths and of directories above them, by their numbers.
-    mounts: HashMap<PathBuf, u64>,
+    /// The mounts of protected paths and of directories above them, by their numbers, and whether they are read-only.
+    mounts: HashMap<PathBuf, (u64, bool)>,
     guards: Guards,
     number: u64,
     /// Mounts that lead into the private files of the world.
@@ -48,11 +46,8 @@ impl Protection {
     ) -> io::Result<Self> {
         let targets = Targets::of(policy, git, watches);
         let (mounts, guards) = (HashMap::new(), Guards::default());
-        let fixed = hidden.paths().iter().filter(|path| targets.roots.iter().any(|root| path.starts_with(root)));
-        let fixed = fixed.cloned().collect();
         let mut all = Self {
             targets,
-            fixed,
             mounts,
             guards,
             number: 0,
@@ -71,7 +66,6 @@ impl Protection {
     pub fn none() -> Self {
         Self {
             targets: Targets::none(),
-            fixed: Vec::new(),
             mounts: HashMap::new(),
             guards: Guards::default(),
             number: 1,
@@ -130,6 +124,8 @@ impl Protection {
     /// Covers the hidden paths again that need a cover.
     fn cover(&mut self) {
         let Some(hidden) = &mut self.hidden else { return };
+        // A change between the look and the watch shows in the second look.
+        hidden.cover();
         if self.watch.as_ref().is_some_and(|watch| !hidden.watch(watch)) {
             self.watch = None;
         }
@@ -139,7 +135,9 @@ impl Protection {
     /// Keeps the directories above a hidden path in their places: another world would look for the path there, and find
     /// nothing to hide.
     fn pin(&mut self) -> io::Result<()> {
-        for path in self.fixed.clone() {
+        let is_inside = |path: &&PathBuf| self.targets.roots.iter().any(|root| path.starts_with(root));
+        let fixed: Vec<_> = self.hidden.iter().flat_map(Hidden::paths).filter(is_inside).cloned().collect();
+        for path in fixed {
             if let Some(above) = path.parent().filter(|_| path.symlink_metadata().is_ok()) {
                 self.keep(above, None).or_else(unless_gone)?;
             }
@@ -188,6 +186,10 @@ impl Protection {
         if guards != self.guards || self.number == 0 {
             self.guards = guards;
             self.number += 1;
+        }
+        if self.hidden.as_mut().is_some_and(|hidden| hidden.add(self.targets.hidden())) {
+            self.cover();
+            self.pin()?;
         }
         Ok(())
     }
@@ -252,7 +254,8 @@ impl Protection {
 
     /// Mounts a path on itself, so that it can be neither renamed nor removed, and if `read_only` not changed.
     fn mount(&mut self, path: &Path, file: MountedFile, read_only: bool) -> io::Result<()> {
-        if file.is_mount && self.mounts.get(path) == Some(&file.mount) {
+        let is_held = |(mount, is_read_only): &(u64, bool)| *mount == file.mount && (*is_read_only || !read_only);
+        if file.is_mount && self.mounts.get(path).is_some_and(is_held) {
             return Ok(());
         }
         let tree = sys::copy_tree(path)?;
@@ -260,7 +263,7 @@ impl Protection {
             sys::restrict_tree(&tree, MountFlags::READ_ONLY)?;
         }
         sys::attach_tree(&tree, path)?;
-        self.mounts.insert(path.to_owned(), sys::mount_of(path)?.mount);
+        self.mounts.insert(path.to_owned(), (sys::mount_of(path)?.mount, read_only));
         if read_only && self.watch.as_ref().is_some_and(|watch| watch.add_file(path).is_err()) {
             self.watch = None;
         }

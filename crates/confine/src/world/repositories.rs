@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::dir::{Dir, Type};
@@ -22,6 +23,10 @@ pub(super) struct RepositoryFiles {
     pub git: BTreeSet<PathBuf>,
     /// Files with the name `.git`, which lead to a repository.
     pub links: BTreeSet<PathBuf>,
+    /// Directories in which registries keep their tasks.
+    pub registries: BTreeSet<PathBuf>,
+    /// Undo stores.
+    pub stores: BTreeSet<PathBuf>,
 }
 
 /// Directories that one call scans before it returns. The rest of a large tree is scanned while commands run.
@@ -117,7 +122,7 @@ impl Repositories {
     /// Handles a change. Returns the known repository that may have got a work tree or submodule by it.
     fn on_change(&mut self, directory: WatchId, name: &OsStr) -> Option<PathBuf> {
         let directory = self.paths.get(&directory).cloned()?;
-        if name == ".git" || is_part_of_git(name) {
+        if name == ".git" || is_part_of_git(name) || PARTS_OF_OURS.iter().any(|part| name == *part) {
             self.forget_gone();
             self.scan(&directory, false);
         }
@@ -145,7 +150,9 @@ impl Repositories {
 
     /// Forgets repositories that were removed.
     fn forget_gone(&mut self) {
-        let RepositoryFiles { worktrees, git, links } = &mut self.found;
+        let RepositoryFiles { worktrees, git, links, registries, stores } = &mut self.found;
+        registries.retain(|registry| registry.is_dir());
+        stores.retain(|store| store.is_dir());
         worktrees.retain(|worktree| worktree.join(".git").symlink_metadata().is_ok());
         git.retain(|git| git.is_dir());
         links.retain(|link| link.is_file());
@@ -157,10 +164,14 @@ impl Repositories {
         self.watch_directory(directory);
         // The entries of a bare repository that were seen, one bit each.
         let mut bare = 0;
+        let mut ours = [false; PARTS_OF_OURS.len()];
         let is_later = directory.components().any(|part| LATER.iter().any(|name| part.as_os_str() == *name));
         let scanned = for_each_entry(directory, |name, is_directory| {
             if let Some(bit) = BARE.iter().position(|part| name == *part) {
                 bare |= 1 << bit;
+            }
+            if let Some(at) = PARTS_OF_OURS.iter().position(|part| is_directory && name == *part) {
+                ours[at] = true;
             }
             if name == ".git" {
                 self.add_worktree(directory, is_directory);
@@ -171,6 +182,13 @@ impl Repositories {
         });
         if scanned.is_ok() && bare == (1 << BARE.len()) - 1 {
             self.add_git(directory);
+        }
+        let [running, points, kept] = ours;
+        if running && directory.file_name().is_some_and(|name| name == TASKS) && is_private(directory) {
+            self.found.registries.insert(directory.to_owned());
+        }
+        if points && kept && is_private(directory) {
+            self.found.stores.insert(directory.to_owned());
         }
     }
 
@@ -220,6 +238,16 @@ impl Repositories {
 
 /// Entries of a bare repository.
 const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+
+/// The name of the directory in which a registry keeps its tasks.
+const TASKS: &str = "tasks";
+/// Directories by which our own are known: the one in that of a registry, and those of an undo store.
+const PARTS_OF_OURS: [&str; 3] = ["running", "points", "kept"];
+
+/// Returns whether nobody but its user may read a directory.
+fn is_private(directory: &Path) -> bool {
+    directory.symlink_metadata().is_ok_and(|data| data.mode() & 0o077 == 0)
+}
 
 /// Returns whether an entry with this name may belong to a repository, or turn its directory into one.
 fn is_part_of_git(name: &OsStr) -> bool {

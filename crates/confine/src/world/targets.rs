@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::aims::aim;
 use super::git::{Grants, work_tree_of};
 use super::repositories::Repositories;
 use crate::Policy;
@@ -13,24 +14,6 @@ const GIT: &str = ".git";
 const LEADING: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 /// Files in the git directory of a work tree by which git knows the work tree and its checkout.
 const STATE: [&str; 4] = ["HEAD", "index", "gitdir", "commondir"];
-
-/// The most links that are followed in a row, as the kernel does.
-const LINKS: usize = 40;
-
-/// Returns the path that a path leads to, whether it exists or not.
-fn aim(target: &Path) -> Option<PathBuf> {
-    let mut path = target.to_owned();
-    for _ in 0..LINKS {
-        if let Ok(real) = path.canonicalize() {
-            return Some(real);
-        }
-        let above = path.parent()?.canonicalize().ok()?;
-        path = above.join(path.file_name()?);
-        let Ok(text) = path.read_link() else { return Some(path) };
-        path = above.join(text);
-    }
-    None
-}
 
 /// The protected paths of a moment.
 #[derive(Debug, Default)]
@@ -86,7 +69,7 @@ impl Targets {
         if !git_names.is_empty() {
             git_names.extend(LEADING.map(PathBuf::from));
         }
-        let is_searched = |root: &&PathBuf| !policy.protect.is_empty() && git.open(root).is_none();
+        let is_searched = |root: &&PathBuf| git.open(root).is_none();
         let searched = roots.iter().filter(is_searched).cloned().collect();
         let known = git.paths().map(Path::to_owned).collect();
         let repositories = Repositories::below(searched, known, watches);
@@ -126,7 +109,15 @@ impl Targets {
         let links = found.links.iter().filter(|_| !self.git_names.is_empty()).cloned();
         let others = found.git.iter().filter(|git| self.is_of_other(git));
         let others = others.flat_map(|git| STATE.map(|name| git.join(name)));
-        plain.chain(git).chain(links).chain(others).chain(self.paths.iter().cloned()).collect()
+        let ours = found.registries.iter().cloned();
+        plain.chain(git).chain(links).chain(others).chain(ours).chain(self.paths.iter().cloned()).collect()
+    }
+
+    /// Returns the paths in write roots that are hidden: undo stores, which have earlier versions of hidden files, and
+    /// the locks of registries, which a reader could hold for ever.
+    pub fn hidden(&self) -> impl Iterator<Item = PathBuf> {
+        let found = &self.repositories.found;
+        found.stores.iter().cloned().chain(found.registries.iter().map(|registry| registry.join("lock")))
     }
 
     /// Returns whether a git directory belongs to a work tree that shares a granted repository, and in which no command

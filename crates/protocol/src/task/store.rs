@@ -103,7 +103,20 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(failed)?;
         let path = dir.join("tasks");
         capture::open_private(&path)?;
-        Ok(Self { path })
+        let store = Self { path };
+        if !store.path.join(RUNNING).is_dir() {
+            // A directory of ours is known by these, and protected from commands that are confined. Where they cannot
+            // be made, neither can a task.
+            let _ = store.begin_marks().and_then(|()| store.open_lock());
+        }
+        Ok(store)
+    }
+
+    /// Opens the lock of the process that settles tasks.
+    fn open_lock(&self) -> io::Result<File> {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        sys::open_regular(&self.path.join(LOCK), &mut options)
     }
 
     /// Creates a directory below the temporary one, for tasks that end with their host.
@@ -343,9 +356,7 @@ impl Store {
     /// task that runs elsewhere stays as it is: its shim may live, and its lock need not be seen from here.
     pub fn settle(&self, id: &str) -> Result<Option<Task>, StoreError> {
         let failed = |source| StoreError::Folder { path: self.path.clone(), source };
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let lock = sys::open_regular(&self.path.join(LOCK), &mut options).map_err(failed)?;
+        let lock = self.open_lock().map_err(failed)?;
         lock.lock().map_err(failed)?;
         let Some(mut task) = self.read(id)? else { return Ok(None) };
         let Some(loss) = task.loss() else { return Ok(Some(task)) };

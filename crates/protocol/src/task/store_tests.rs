@@ -96,7 +96,7 @@ fn the_sweep_takes_old_tasks_and_what_a_start_left() {
         .collect();
     left.sort();
     let mut wanted = vec![format!("{}.json", running.id), format!("{}.log", running.id), format!("{fresh}.log")];
-    wanted.push(RUNNING.to_owned());
+    wanted.extend([RUNNING, LOCK].map(str::to_owned));
     wanted.sort();
     assert_eq!(left, wanted);
 }

@@ -61,9 +61,10 @@ impl Bounds {
         &self.held
     }
 
-    /// Looks for repositories, and protects what a command that starts now finds.
+    /// Looks for repositories and hidden files, and protects what a command that starts now finds.
     pub fn protect(&mut self) {
         let Protected { protected, pinned } = self.held.protected();
+        self.hide = self.held.hidden();
         let pinned = pinned.iter().map(PathBuf::as_path);
         let above_hidden = self.hide.iter().flat_map(|path| path.ancestors().skip(1));
         let roots = self.write.iter().map(PathBuf::as_path);

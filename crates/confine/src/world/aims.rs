@@ -1,0 +1,115 @@
+//! Where hidden paths lead. A path may be a symbolic link or become one, and a directory may be mounted at several
+//! places.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use super::aliases::Mounts;
+
+/// The most symbolic links that are followed in a row, as the kernel does.
+const LINKS: usize = 40;
+
+/// The places of paths at one moment.
+#[derive(Debug, Default)]
+pub(super) struct Aims {
+    /// What is there or may appear, and is no link.
+    pub ends: BTreeSet<PathBuf>,
+    /// The links on the way.
+    pub links: BTreeSet<PathBuf>,
+    /// Directories, each with its path without links. `None`: it is missing.
+    directories: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Aims {
+    /// Follows paths, with the other names that their ends have in these mounts. A place above one of `kept` is left
+    /// out: whoever may change a link must not hide all from others.
+    pub fn of(named: &[PathBuf], kept: &[PathBuf], mounts: &Mounts) -> Self {
+        let mut aims = Self::default();
+        for path in named {
+            if let Some(end) = aims.follow(path) {
+                aims.ends.extend(mounts.aliases(&end));
+                aims.ends.insert(end);
+            }
+        }
+        let is_above = |end: &PathBuf| end.components().count() < 3 || kept.iter().any(|one| one.starts_with(end));
+        aims.ends.retain(|end| named.contains(end) || !is_above(end));
+        aims
+    }
+
+    /// Returns the path that a path leads to, whether it exists or not. `None`: it leads nowhere.
+    fn follow(&mut self, named: &Path) -> Option<PathBuf> {
+        let mut path = named.to_owned();
+        for _ in 0..LINKS {
+            let Some((above, name)) = path.parent().zip(path.file_name()) else { return path.canonicalize().ok() };
+            let Some(above) = self.directory(above) else { return Some(path) };
+            let here = above.join(name);
+            let Ok(text) = here.read_link() else { return Some(here) };
+            path = above.join(text);
+            self.links.insert(here);
+        }
+        None
+    }
+
+    /// Returns the path of a directory without links. Nothing is below a directory that is missing.
+    fn directory(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.directories.get(path) {
+            return known.clone();
+        }
+        let is_below = path.parent().is_none_or(|above| self.directory(above).is_some());
+        let real = if is_below { path.canonicalize().ok().filter(|real| real.is_dir()) } else { None };
+        self.directories.insert(path.to_owned(), real.clone());
+        real
+    }
+
+    /// Returns the directories in which a change may lead a path elsewhere.
+    pub fn above(&mut self) -> BTreeSet<PathBuf> {
+        let all: Vec<_> = self.ends.iter().chain(&self.links).cloned().collect();
+        all.iter().filter_map(|path| path.ancestors().skip(1).find_map(|above| self.directory(above))).collect()
+    }
+}
+
+/// Returns the path that a path leads to, whether it exists or not.
+pub(super) fn aim(path: &Path) -> Option<PathBuf> {
+    Aims::default().follow(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_followed_through_its_links() {
+        let base = tempfile::tempdir().expect("a directory");
+        let base = base.path().canonicalize().expect("a path");
+        let at = |name: &str| base.join(name);
+        fs::create_dir_all(at("real/a")).expect("made");
+        fs::write(at("real/file"), "").expect("written");
+        for (to, link) in [("real", "dir"), ("dir/file", "one"), ("one", "two"), ("gone/x", "three"), ("self", "self")]
+        {
+            symlink(to, at(link)).expect("linked");
+        }
+        symlink("/", at("root")).expect("linked");
+        let ends = |name: &str| {
+            let found = Aims::of(&[at(name)], &[at("real")], &Mounts::default());
+            found.ends.into_iter().collect::<Vec<_>>()
+        };
+        for (name, end) in [
+            ("real/file", "real/file"),
+            ("dir/file", "real/file"),
+            ("two", "real/file"),
+            ("three", "gone/x"),
+            ("none/x", "none/x"),
+        ] {
+            assert_eq!(ends(name), [at(end)], "{name}");
+        }
+        for name in ["self", "root", "dir"] {
+            assert!(ends(name).is_empty(), "{name}");
+        }
+        let mut found = Aims::of(&[at("two")], &[], &Mounts::default());
+        assert_eq!(found.links, ["one", "two"].map(at).into());
+        assert_eq!(found.above(), [base.clone(), at("real")].into());
+    }
+}
