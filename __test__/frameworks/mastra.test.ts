@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mastraApproval, mastraSandbox } from 'agent-bash/mastra';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { alive, finished, folder, isLinux, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
@@ -135,6 +135,18 @@ it('a reader that comes late, and an input that is closed late, do no harm', asy
   await new Promise((resolve) => writer.end(resolve));
 });
 
+it('a copy of process.env brings no secret, and a secret that is named arrives', async () => {
+  vi.stubEnv('MY_API_TOKEN', 'secret');
+  finished(() => vi.unstubAllEnvs());
+  const sandbox = sandboxOf({ cwd: folder(), env: { ...process.env, A: '1' } });
+  const read = async (env: NodeJS.ProcessEnv) =>
+    (await sandbox.executeCommand('echo $A-$B-$MY_API_TOKEN', [], { env })).stdout;
+  expect(await read({ ...process.env, B: '2' })).toBe('1-2-\n');
+  const { PATH, ...most } = process.env;
+  expect(await read(most)).toBe('1--\n');
+  expect(await read({ MY_API_TOKEN: process.env.MY_API_TOKEN })).toBe('1--secret\n');
+});
+
 it('variables, clones and files', async () => {
   const cwd = folder();
   const sandbox = sandboxOf({ cwd, env: { A: '1', B: '2' } });
@@ -143,7 +155,7 @@ it('variables, clones and files', async () => {
   const clone = sandbox.clone({ id: 'other', workingDirectory: join(cwd, 'made'), env: { A: '5' } });
   finished(() => clone.destroy());
   expect(await clone.start()).toEqual({ outcome: 'created' });
-  expect((await clone.executeCommand('echo $A-$B; pwd')).stdout).toBe(`5-\n${join(cwd, 'made')}\n`);
+  expect((await clone.executeCommand('echo $A-$B; pwd')).stdout).toBe(`5-2\n${join(cwd, 'made')}\n`);
   refuses(() => sandbox.clone({ sandboxId: 'x' }), 'ERR_BASH_UNSUPPORTED', 'sandboxId');
   await sandbox.writeFiles([{ path: 'a/b', content: 'text', mode: 0o640 }]);
   expect(statSync(join(cwd, 'a/b')).mode & 0o777).toBe(0o640);

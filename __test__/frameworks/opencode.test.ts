@@ -1,3 +1,5 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { opencodePlugin } from 'agent-bash/opencode';
 import { describe, expect, it } from 'vitest';
 import { alive, finished, folder } from '../support/index.ts';
@@ -59,13 +61,16 @@ describe('the plugin', () => {
   });
 
   it('asks OpenCode with a pattern for each command, and an «always» grants no other', async () => {
-    const { run, asked } = await opened();
+    const { run, asked, cwd } = await opened();
     const outside = folder();
     await run(`git --version && bash -c 'date'; rm -f y`, { workdir: outside });
     expect(asked.map(({ permission }) => permission)).toEqual(['external_directory', 'bash']);
     expect(asked[0]?.patterns).toEqual([`${outside}/*`]);
     expect(asked[1]?.patterns).toEqual(expect.arrayContaining(['git --version', 'date', 'rm -f y']));
     expect(asked[1]?.always).not.toContain('rm *');
+    symlinkSync(outside, join(cwd, 'link'));
+    await run('git --version', { workdir: 'link' });
+    expect(asked.slice(-2).map(({ permission }) => permission)).toEqual(['external_directory', 'bash']);
     await run('git --version > out 2>/dev/null', { workdir: outside });
     expect(asked.at(-1)?.patterns).toEqual(['git --version', `> ${outside}/out`]);
     expect(asked.at(-1)?.always).toEqual(['git --version']);

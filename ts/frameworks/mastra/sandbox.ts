@@ -14,6 +14,7 @@ import { checkObject } from '../../tool/options.ts';
 import { quoted } from '../../tool/provider.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
+import { overHost } from '../shared/environment.ts';
 import { checkPorts, exposing } from '../shared/ports.ts';
 import { told } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
@@ -149,7 +150,7 @@ class Sandbox {
     if (sandboxId !== undefined) {
       throw new BashError('ERR_BASH_UNSUPPORTED', 'sandboxId: a sandbox of this machine cannot be attached to');
     }
-    return new Sandbox({ ...this.#given, id, cwd, env: env ?? this.#given.env });
+    return new Sandbox({ ...this.#given, id, cwd, env: { ...this.#given.env, ...env } });
   }
 
   async writeFiles(
@@ -190,8 +191,7 @@ class Sandbox {
   }
 
   #place(cwd = '.', env: Variables = {}) {
-    const variables = Object.entries({ ...this.#env, ...env }).map(([name, value]) => [name, value ?? null]);
-    return { cwd: resolve(this.#commands.folder, cwd), env: Object.fromEntries(variables) };
+    return { cwd: resolve(this.#commands.folder, cwd), env: { ...overHost(this.#env), ...overHost(env) } };
   }
 
   async #end(during: Status, after: Status): Promise<void> {

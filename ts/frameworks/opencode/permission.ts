@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { type Analysis, type CommandUnit, decide } from 'agent-bash';
 import { unitText } from '../../safety/unit-text.ts';
@@ -18,13 +19,24 @@ export async function askAbout(analysis: Analysis, description: string | undefin
   });
 }
 
-/** Returns whether a directory is one of the project. Outside of git, OpenCode's worktree is `/`. */
+/**
+ * Returns whether a directory is one of the project, links followed. Outside of git, OpenCode's worktree is `/`.
+ */
 function isWithin(cwd: string, { directory, worktree }: Context): boolean {
   const roots = worktree === '/' ? [directory] : [directory, worktree];
   return roots.some((root) => {
-    const way = relative(root, cwd);
+    const way = relative(real(root), real(cwd));
     return !isAbsolute(way) && way.split(/[/\\]/)[0] !== '..';
   });
+}
+
+/** Returns a path without links. A command does not start in a directory that is not there. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Returns the text of each simple command, with its wrapper and without, so that a rule for either applies. */
