@@ -137,7 +137,7 @@ it('a reader that comes late, and an input that is closed late, do no harm', asy
 
 it('a copy of process.env brings no secret, and a secret that is named arrives', async () => {
   vi.stubEnv('MY_API_TOKEN', 'secret');
-  finished(() => vi.unstubAllEnvs());
+  finished(() => void vi.unstubAllEnvs());
   const sandbox = sandboxOf({ cwd: folder(), env: { ...process.env, A: '1' } });
   const read = async (env: NodeJS.ProcessEnv) =>
     (await sandbox.executeCommand('echo $A-$B-$MY_API_TOKEN', [], { env })).stdout;

@@ -158,7 +158,7 @@ describe('with real commands', () => {
     expect(await call({ profile: 'workspace' }, runs.inside)).toMatchObject({
       restored: [realpathSync(site.path('a'))],
     });
-    const free = { profile: 'workspace', write: [join(outside, '..')] } as const;
+    const free: ConfineOptions = { profile: 'workspace', write: [join(outside, '..')] };
     expect(await call(free, runs.outside)).toMatchObject({ removed: [outside], conflicts: [] });
     expect(Object.keys(schemaOf(createBashTool({ undo, confine: 'read-only' })).properties)).not.toContain('undo_run');
   });

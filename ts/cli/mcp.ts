@@ -3,6 +3,8 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { analyze, BackgroundRegistry, BashSession, defaultRegistry, type SafetyOptions, type Target } from 'agent-bash';
 import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
@@ -35,12 +37,41 @@ export async function mcp(options: McpOptions, version: string): Promise<void> {
     const server = new McpServer({ name: 'agent-bash', version }, { instructions });
     registerBashTools(server, toolOptions(options, target));
     const end = ended(server);
-    await server.connect(new StdioServerTransport());
+    const transport = new StdioServerTransport();
+    await server.connect(transport);
+    keepIdsApart(transport);
     if (process.stdin.isTTY) await remark('this is a server: an MCP client is to write to its standard input');
     process.exitCode = await end;
   } finally {
     await target?.close();
   }
+}
+
+/**
+ * Refuses a request with the id of one that has no answer yet. The SDK knows calls by their ids: a cancellation would
+ * end the later one, and leave the earlier one running.
+ */
+function keepIdsApart(transport: Transport): void {
+  const running = new Set<unknown>();
+  const { onmessage: receive } = transport;
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ('id' in message && !('method' in message)) running.delete(message.id);
+    return send(message, options);
+  };
+  transport.onmessage = (message, extra) => {
+    if (!('id' in message && 'method' in message)) return receive?.(message, extra);
+    const { id } = message;
+    if (!running.has(id)) {
+      running.add(id);
+      return receive?.(message, extra);
+    }
+    const error = {
+      code: ErrorCode.InvalidRequest,
+      message: `a request with the id ${JSON.stringify(id)} has no answer yet`,
+    };
+    send({ jsonrpc: '2.0', id, error }).catch(() => {});
+  };
 }
 
 /** An option that would break every command is reported at once, where a person sees it. */

@@ -84,14 +84,27 @@ describe('mcp', () => {
     expect((await call('bash_tasks', {})).structuredContent).toMatchObject({ tasks: [{ command: 'true' }] });
   });
 
-  test('refuses with --on-ask deny what a person would be asked about', async () => {
+  test('refuses what a person would be asked about, and runs it with --on-ask allow', async () => {
     const asked = { command: 'git reset --hard' };
     const cwd = folder();
-    expect(await (await connected(['--on-ask', 'deny'], cwd)).call('bash', asked)).toMatchObject({
+    expect(await (await connected([], cwd)).call('bash', asked)).toMatchObject({
       isError: true,
       structuredContent: { code: 'ERR_BASH_BLOCKED' },
     });
-    expect(textOf(await (await connected([], cwd)).call('bash', asked))).toContain('a person would be asked');
+    const free = await connected(['--on-ask', 'allow'], cwd);
+    expect(textOf(await free.call('bash', asked))).toContain('a person would be asked');
+  });
+
+  test('refuses a request whose id has no answer yet, and the first can still be cancelled', async () => {
+    const seconds = mark();
+    const { write, stdout: out } = bare();
+    write(HELLO + runs(`sleep ${seconds}`, 7));
+    await until(() => sleepers(seconds).length === 1);
+    write(runs('echo second', 7));
+    await until(() => out().includes('has no answer yet'));
+    write(message('notifications/cancelled', { requestId: 7 }));
+    await until(() => sleepers(seconds).length === 0);
+    expect(out()).not.toContain('second');
   });
 
   test('has one shell for all with --session, and else a fresh one each', async () => {

@@ -25,12 +25,12 @@ describe('what a terminal is started with', () => {
     expect((await call({ action: 'list' })).output).toEqual({ terminals: [] });
   });
 
-  it('is noted if a person would be asked, or refused without a person', async () => {
-    const { see } = terminals();
+  it('is refused if a person would be asked, or noted where the host lets it', async () => {
+    const { see } = terminals({ safety: { onAsk: 'allow' } });
     expect((await see(start(ASKS))).notes).toContainEqual(
       expect.stringMatching(/^a person would be asked about this: /),
     );
-    const { refused } = terminals({ safety: { onAsk: 'deny' } });
+    const { refused } = terminals();
     expect((await refused(start(ASKS)))[0]).toBe('ERR_BASH_BLOCKED');
     const { see: unjudged } = terminals({ safety: 'off' });
     expect((await unjudged(start(ASKS))).notes).toEqual([]);
