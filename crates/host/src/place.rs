@@ -2,7 +2,8 @@
 //!
 //! It is `$XDG_RUNTIME_DIR/agent-bash/hosts`. Without that variable it is below `/run/user/UID` if the system has made
 //! that directory, and else `/tmp/agent-bash-UID/hosts`, so that a host and a page find each other whatever their
-//! environments are. A page with another runtime directory sees the hosts of that directory.
+//! environments are. Where another user has taken that name, it is below the state directory of this user. A page with
+//! another runtime directory sees the hosts of that directory.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +16,8 @@ use std::process;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use nix::unistd::{Pid, geteuid};
 
-use capture::{open_private, private_parent};
+use capture::open_private;
+use protocol::state_directory;
 
 /// The directories below a runtime directory.
 const BELOW: [&str; 2] = ["agent-bash", "hosts"];
@@ -37,54 +39,58 @@ pub struct Surroundings {
     pub own: PathBuf,
     /// The directory of temporary files.
     pub temp: PathBuf,
-}
-
-/// A directory for the directories of agent-bash.
-enum Parent {
-    /// A private one.
-    Runtime(PathBuf),
-    /// One that all users share.
-    Temporary(PathBuf),
+    /// The directory of all that is kept for this user, for where nothing else can be had.
+    pub state: Option<PathBuf>,
 }
 
 impl Surroundings {
     /// Returns those of this process. Reads the environment, so it belongs on a thread of JavaScript.
     pub fn here() -> Self {
-        let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        Self { named, own: PathBuf::from(format!("/run/user/{}", geteuid())), temp: PathBuf::from("/tmp") }
+        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        Self {
+            named: variable("XDG_RUNTIME_DIR"),
+            own: PathBuf::from(format!("/run/user/{}", geteuid())),
+            temp: PathBuf::from("/tmp"),
+            state: state_directory(variable),
+        }
     }
 
-    fn parent(&self) -> Parent {
+    /// Returns the directory of agent-bash in which the sockets have theirs.
+    fn above(&self) -> PathBuf {
         let runtime = self.named.iter().chain([&self.own]).find(|path| is_private(path));
-        runtime.map_or_else(|| Parent::Temporary(self.temp.clone()), |path| Parent::Runtime(path.clone()))
+        if let Some(path) = runtime {
+            return path.join(BELOW[0]);
+        }
+        let temporary = self.temp.join(format!("{}-{}", BELOW[0], geteuid()));
+        // Any user can make a directory of this name.
+        let state = self.state.clone().filter(|_| !is_usable(&temporary));
+        state.unwrap_or(temporary)
     }
 
     /// Returns the directory of the sockets, whether it exists or not. `None` if one that is no private directory of
     /// this user is in its place.
     pub fn directory(&self) -> Option<PathBuf> {
-        let above = match self.parent() {
-            Parent::Runtime(path) => path.join(BELOW[0]),
-            Parent::Temporary(path) => path.join(format!("{}-{}", BELOW[0], geteuid())),
-        };
+        let above = self.above();
         let path = above.join(BELOW[1]);
-        let is_usable = |path: &Path| is_private(path) || fs::symlink_metadata(path).is_err();
         (is_usable(&above) && is_usable(&path)).then_some(path)
     }
 
     /// Opens the directory of the sockets, and makes it if it is missing.
     fn open(&self) -> io::Result<Place> {
-        let above = match self.parent() {
-            Parent::Runtime(path) => {
-                let path = path.join(BELOW[0]);
-                open_private(&path).map_err(io::Error::other)?;
-                path
-            }
-            Parent::Temporary(path) => private_parent(&path).map_err(io::Error::other)?,
-        };
+        let above = self.above();
+        if let Some(parent) = above.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        open_private(&above).map_err(io::Error::other)?;
         let path = above.join(BELOW[1]);
         let directory = open_private(&path).map_err(io::Error::other)?;
         Ok(Place { path, directory })
     }
+}
+
+/// Returns whether a path is a private directory of this user, or can become one.
+fn is_usable(path: &Path) -> bool {
+    is_private(path) || fs::symlink_metadata(path).is_err()
 }
 
 /// Returns whether a path is no link but a directory of this user that no other user may enter.

@@ -11,7 +11,7 @@ fn private() -> TempDir {
 
 fn named(directory: &Path) -> Surroundings {
     let none = directory.join("none");
-    Surroundings { named: Some(directory.to_owned()), own: none.clone(), temp: none }
+    Surroundings { named: Some(directory.to_owned()), own: none.clone(), temp: none, state: None }
 }
 
 fn mode(path: &Path) -> u32 {
@@ -65,23 +65,45 @@ fn a_directory_that_others_may_enter_or_that_is_a_link_is_not_used() {
     let link = temp.path().join("link");
     symlink(real.path(), &link).expect("linked");
     for named in [open.path(), &link, Path::new("relative"), Path::new("/no/such")] {
-        let here = Surroundings { named: Some(named.into()), own: "/no/such".into(), temp: temp.path().to_owned() };
+        let (named, own) = (Some(named.to_owned()), "/no/such".into());
+        let here = Surroundings { named, own, temp: temp.path().to_owned(), state: None };
         let (_listener, bound) = bind(&here).expect("bound elsewhere");
         let expected = temp.path().join(format!("agent-bash-{}/hosts", geteuid()));
-        assert_eq!((bound.path.parent(), here.directory()), (Some(&*expected), Some(expected.clone())), "{named:?}");
+        assert_eq!((bound.path.parent(), here.directory()), (Some(&*expected), Some(expected.clone())), "{here:?}");
     }
 }
 
 #[test]
 fn the_systems_own_directory_needs_no_variable() {
     let (own, temp) = (private(), private());
-    let without = Surroundings { named: None, own: own.path().to_owned(), temp: temp.path().to_owned() };
+    let without = Surroundings { named: None, own: own.path().to_owned(), temp: temp.path().to_owned(), state: None };
     let with = Surroundings { named: Some(own.path().to_owned()), ..without.clone() };
     assert_eq!(without.directory(), Some(own.path().join("agent-bash/hosts")));
     assert_eq!(without.directory(), with.directory());
     let (_listener, bound) = bind(&Surroundings { own: "/no/such".into(), ..without.clone() }).expect("bound");
     assert!(bound.path.starts_with(temp.path()));
     assert!(bound.is_there() && !bound.is_found(&without), "the user has logged in since");
+}
+
+#[test]
+fn a_name_that_another_user_has_taken_is_passed_over() {
+    let (temp, home) = (private(), private());
+    let taken = temp.path().join(format!("agent-bash-{}", geteuid()));
+    let state = home.path().join("state/agent-bash");
+    let here =
+        Surroundings { named: None, own: "/no/such".into(), temp: temp.path().to_owned(), state: Some(state.clone()) };
+    // Made by this user, so that the test needs no other: one that all may enter counts alike.
+    fs::create_dir(&taken).expect("made");
+    fs::set_permissions(&taken, fs::Permissions::from_mode(0o777)).expect("changed");
+    let (_listener, bound) = bind(&here).expect("bound");
+    assert_eq!((bound.path.parent(), here.directory()), (Some(&*state.join("hosts")), Some(state.join("hosts"))));
+    for make in [|path: &Path| symlink("/", path), |path: &Path| fs::write(path, "")] {
+        fs::remove_dir(&taken).or_else(|_| fs::remove_file(&taken)).expect("removed");
+        make(&taken).expect("made");
+        assert!(bound.is_found(&here));
+    }
+    fs::remove_file(&taken).expect("removed");
+    assert!(!bound.is_found(&here), "the name is free again");
 }
 
 #[test]
