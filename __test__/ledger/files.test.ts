@@ -22,12 +22,12 @@ import { Ledger } from './support.ts';
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 /** Runs commands in a process of its own; gives all notes and exit codes. A note is for once per process. */
-const inHost = (ledger: Ledger, count = 3) =>
+const inHost = (ledger: Ledger, count = 3, before = '') =>
   hostResult<{ notes: string[]; codes: number[] }>(
     `const results = [];
      for (let at = 0; at < ${count}; at++) results.push(await bash('exit ' + at, { ledger: true }));
      console.log(JSON.stringify({ notes: results.flatMap(({ notes }) => notes), codes: results.map(({ exitCode }) => exitCode) }));`,
-    { env: ledger.env },
+    { env: ledger.env, before },
   );
 
 describe('the files of the ledger', () => {
@@ -49,6 +49,13 @@ describe('the files of the ledger', () => {
     await ledger.run('true');
     expect([ledger.directory, dirname(ledger.directory), ledger.today()].map(modeOf)).toEqual([0o700, 0o700, 0o600]);
     expect(await ledger.read()).toHaveLength(1);
+  });
+
+  linuxTest('that cannot grow, because the host has a limit on files, end no command', async () => {
+    const ledger = new Ledger();
+    const { notes, codes } = await inHost(ledger, 40, 'ulimit -f 3');
+    expect(codes).toEqual(Array.from({ length: 40 }, (_, at) => at));
+    expect(notes).toEqual([expect.stringContaining('ledger')]);
   });
 
   const other = () => join(folder(), 'other');

@@ -124,4 +124,15 @@ describe.each(WAYS)('the environment of a session, %s', (_, way) => {
     const plain = await bash('echo $SHLVL', { warm: false });
     for (let n = 0; n < 5; n++) expect((await one.run('echo $SHLVL')).stdout).toBe(plain.stdout);
   });
+
+  test('that cannot be written whole is told with the next command', async () => {
+    const one = session(way);
+    await one.run('x=1');
+    expect((await one.run('x=2; ulimit -f 1')).exitCode).toBe(0);
+    const { stdout, notes } = await one.run('echo $x');
+    expect(stdout).toBe('1\n');
+    expect(notes).toEqual([expect.stringContaining('could not be kept')]);
+    expect((await one.run('exec true')).notes).toEqual([]);
+    expect((await one.run('echo $x')).notes).toEqual([]);
+  });
 });

@@ -109,9 +109,9 @@ pub fn signal_name(number: i32) -> String {
     Signal(number).name()
 }
 
-/// Signals that a helper process ignores, so that a command that signals its parent has no effect. Each child has them
-/// reset.
-pub const IGNORED: [NixSignal; 8] = [
+/// Signals that a helper process ignores, so that a command that signals its parent has no effect, and a limit of the
+/// host on the size of files is an error of a write. Each child has them reset.
+pub const IGNORED: [NixSignal; 9] = [
     NixSignal::SIGHUP,
     NixSignal::SIGINT,
     NixSignal::SIGQUIT,
@@ -120,6 +120,7 @@ pub const IGNORED: [NixSignal; 8] = [
     NixSignal::SIGUSR1,
     NixSignal::SIGUSR2,
     NixSignal::SIGALRM,
+    NixSignal::SIGXFSZ,
 ];
 
 /// Clears the mask, sets every signal to its default and ignores those in [`IGNORED`], whatever the host had set.

@@ -19,6 +19,15 @@ pub(super) enum Exchange {
     Inherited(Inheritance),
 }
 
+/// What a shell has written of its state.
+pub(super) enum Written {
+    /// All of it.
+    All(Box<ShellState>),
+    /// A part: it met a limit on files, or a full disk.
+    Part,
+    Nothing,
+}
+
 /// Files without names, which a shell opens by their paths in `/proc`.
 pub(super) struct Named {
     state: Shared,
@@ -84,13 +93,17 @@ impl Exchange {
         }
     }
 
-    /// Returns the state, if it was written completely.
-    pub(super) fn state(&self) -> Option<ShellState> {
+    /// Returns the state. A program that has replaced the shell has written none.
+    pub(super) fn state(&self) -> Written {
         let bytes = match self {
             Self::Named(files) => files.state.read(),
             Self::Inherited(files) => files.state(),
         };
-        ShellState::parse(&bytes.ok()?)
+        match bytes {
+            Ok(bytes) if bytes.is_empty() => Written::Nothing,
+            Ok(bytes) => ShellState::parse(&bytes).map_or(Written::Part, |state| Written::All(Box::new(state))),
+            Err(_) => Written::Part,
+        }
     }
 }
 

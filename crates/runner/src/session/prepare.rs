@@ -85,6 +85,7 @@ impl Begins {
     pub fn of(session: &Session, mut raw: RawOptions, snapshot: Option<Snapshot>) -> Result<Self, Error> {
         let env = std::mem::take(&mut raw.own_env);
         let mut notes = Vec::new();
+        notes.extend(session.stale_note());
         let own_directory = !raw.cwd.is_empty();
         if !own_directory {
             let (directory, moved) = session.directory_for_next();

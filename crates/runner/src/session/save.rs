@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Written};
 use super::session::Session;
 use crate::reuse::Storable;
 use crate::shell_state::ShellState;
@@ -48,6 +48,7 @@ impl Saver {
             event = timeout(SAVED, child.next_event()).await;
         }
         let Ok(ShimEvent::Ended(ended)) = event else {
+            self.session.state_lost();
             child.abandon(helpers);
             return;
         };
@@ -68,16 +69,20 @@ impl Saver {
     /// Takes over the written state if it is complete, and starts a warm shell with it.
     pub async fn save(self) {
         let Self { session, exchange, env, before, kind, storable, .. } = self;
-        if let Some(mut state) = exchange.state() {
-            state.forget_given(before.as_deref(), &env);
-            if let Some(storable) = storable.filter(|_| before.as_deref() == Some(&state)) {
-                let _ = spawn_blocking(move || storable.store()).await;
+        match exchange.state() {
+            Written::All(mut state) => {
+                state.forget_given(before.as_deref(), &env);
+                if let Some(storable) = storable.filter(|_| before.as_deref() == Some(&*state)) {
+                    let _ = spawn_blocking(move || storable.store()).await;
+                }
+                let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
+                let saved = session.save(*state, next.clone());
+                if let (true, Some(next), Ok(helpers)) = (saved, next, Helpers::shared()) {
+                    helpers.prepare(&next);
+                }
             }
-            let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
-            let saved = session.save(state, next.clone());
-            if let (true, Some(next), Ok(helpers)) = (saved, next, Helpers::shared()) {
-                helpers.prepare(&next);
-            }
+            Written::Part => session.state_lost(),
+            Written::Nothing => {}
         }
         exchange.give_back();
     }

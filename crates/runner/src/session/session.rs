@@ -12,6 +12,10 @@ use crate::shell_state::ShellState;
 use crate::supervise::Helpers;
 use protocol::plan::ShellKind;
 
+/// The note of a command that begins without what the command before has left.
+const STALE: &str = "what the command before has changed in the shell could not be kept: its shell did not write all of its \
+    variables and functions, or not within 2 s";
+
 /// A sequence of shells, each of which starts with the state of the shell before.
 pub struct Session {
     /// The directory in which the session began.
@@ -23,6 +27,8 @@ struct Inner {
     directory: PathBuf,
     /// The state after the last command that exited by itself. `None` before the first command.
     state: Option<Arc<ShellState>>,
+    /// Whether the last command has left more than this state, which could not be kept.
+    is_stale: bool,
     /// The kind of warm shells that hold this state.
     next: Option<Arc<ShellKind>>,
     closed: bool,
@@ -43,6 +49,7 @@ impl Session {
         let inner = Inner {
             directory: first.clone(),
             state: None,
+            is_stale: false,
             next: None,
             closed: false,
             busy: false,
@@ -95,6 +102,16 @@ impl Session {
         inner.state = Some(Arc::new(state));
         inner.next = next;
         true
+    }
+
+    /// The state of the last command could not be kept. The next one begins with that of the command before.
+    pub(super) fn state_lost(&self) {
+        self.inner().is_stale = true;
+    }
+
+    /// Returns the note of the command that first begins with a state that is not the last one.
+    pub(super) fn stale_note(&self) -> Option<String> {
+        std::mem::take(&mut self.inner().is_stale).then(|| STALE.to_owned())
     }
 
     pub(super) fn is_closed(&self) -> bool {
