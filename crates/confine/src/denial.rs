@@ -66,6 +66,9 @@ pub struct Denials {
     pub listed: Vec<Denial>,
     /// Number of all attempts, including unlisted ones.
     pub total: u64,
+    /// Paths of what was put out of force when the command ended, because git would have run it.
+    #[serde(default)]
+    pub aside: Vec<String>,
 }
 
 impl Denials {
@@ -77,6 +80,8 @@ impl Denials {
 
     /// Adds the denials of another source, such as the gate.
     pub fn merge(&mut self, other: Self) {
+        self.aside.extend(other.aside);
+        self.aside.truncate(LISTED);
         let listed: u64 = other.listed.iter().map(|denial| denial.count).sum();
         self.total += other.total.saturating_sub(listed);
         other.listed.into_iter().for_each(|denial| self.count(denial));

@@ -16,6 +16,7 @@ mod board;
 mod denial;
 pub mod filter;
 pub mod gate;
+mod git_settings;
 mod held;
 pub mod listener;
 mod parts;

@@ -12,6 +12,7 @@ use super::beside::Beside;
 use super::caller::{Caller, Callers};
 use super::elsewhere::Elsewhere;
 use super::guards::Names;
+use super::left::Left;
 use super::links::{link_of, path_of};
 use super::perform::{self, Bounds};
 use super::place::{Base, Place, last, parent};
@@ -41,6 +42,7 @@ pub(super) struct Asked<'a> {
     pub listener: &'a Arc<OwnedFd>,
     pub names: &'a Names,
     pub record: &'a mut Record,
+    pub left: &'a mut Left,
     pub shared: &'a mut Shared,
 }
 
@@ -123,6 +125,7 @@ impl Asked<'_> {
             self.judge_new(&directory, &name)?;
         }
         self.guard(&directory, &name)?;
+        self.left.appears(&directory, &name);
         Ok((directory, name))
     }
 

@@ -10,6 +10,7 @@
 //! | `perform/` | performed here where no mounts bound a command: what they would bound |
 //! | `changes` | recorded here: removals, and where Landlock alone bounds a command, other changes |
 //! | `sockets`, `address`, `beside` | `connect`, `bind`, `sendto`; the network of a world without namespaces |
+//! | `left` | what a command leaves in repositories that it has made |
 //! | `guards`, `record` | names that must not be created; refused calls |
 //! | `journal`, `changed`, `spots` | a consumer of changes before they are made; from a call to its change, and its place |
 //! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
@@ -34,6 +35,7 @@ mod directories;
 mod elsewhere;
 mod guards;
 mod journal;
+mod left;
 mod links;
 mod names;
 mod open;

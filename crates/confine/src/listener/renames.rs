@@ -43,7 +43,13 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
             let side = if is_read_only(&from) { (&from, &old) } else { (&base, &name) };
             Err(asked.refused(side.0, side.1, Errno::EROFS))
         }
-        renamed => done(asked, &base, &name, renamed),
+        renamed => {
+            asked.left.moves(&base, &name);
+            if flags != 0 {
+                asked.left.moves(&from, &old);
+            }
+            done(asked, &base, &name, renamed)
+        }
     }
 }
 

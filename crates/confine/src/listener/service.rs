@@ -14,6 +14,7 @@ use super::changes::{self, Change};
 use super::elsewhere::Elsewhere;
 use super::guards::Names;
 use super::journal::Journal;
+use super::left::Left;
 use super::names::{self, Two};
 use super::perform::{self, Bounds};
 use super::protocol::{self, Ends, FromListener, MESSAGE, Received, Report, ToListener};
@@ -26,7 +27,7 @@ use super::spots::Reading;
 use super::threads::Threads;
 use super::{attributes, open, renames, sockets};
 use crate::filter::{self, CREATES, Entry, Question};
-use crate::{DenialKind, Post};
+use crate::{DenialKind, Denials, Post};
 use sys::Machine;
 
 /// Time between two looks at threads whose caller may be gone, ms.
@@ -44,6 +45,8 @@ struct Command {
     listener: Option<Arc<OwnedFd>>,
     names: Names,
     record: Record,
+    /// What it may leave in repositories.
+    left: Left,
     /// The journal of the command's changes, if it has one.
     journal: Option<Remote>,
     ended: bool,
@@ -165,7 +168,10 @@ impl Service {
     fn report(&mut self, command: u64, last: bool) -> io::Result<()> {
         let mut report = Report::default();
         if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
-            let Record { denials, attempts } = std::mem::take(&mut known.record);
+            let Record { mut denials, attempts } = std::mem::take(&mut known.record);
+            if last {
+                denials.merge(settle(known, &self.shared));
+            }
             report = Report { denials, attempts };
             (known.ended, known.news) = (last, !last);
         }
@@ -187,8 +193,8 @@ impl Service {
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
-        let (journal, listener) = (None, None);
-        self.commands.push(Command { id, listener, names, record, journal, ended: false, news: false });
+        let (left, journal, listener) = (Left::default(), None, None);
+        self.commands.push(Command { id, listener, names, record, left, journal, ended: false, news: false });
     }
 
     /// Forgets a filter that no process has.
@@ -209,10 +215,10 @@ impl Service {
             |command: &&mut Command| command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener));
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
-        let Command { id, names, record, journal, ended, news, .. } = command;
+        let Command { id, names, record, left, journal, ended, news, .. } = command;
         let journal = journal.as_ref().filter(|_| !*ended);
-        let before = record.size();
-        let mut asked = Asked { call, listener, names, record, shared: &mut self.shared };
+        let before = (record.size(), left.is_empty());
+        let mut asked = Asked { call, listener, names, record, left, shared: &mut self.shared };
         let reply = match entry {
             Some(entry) => {
                 let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal, *id));
@@ -221,13 +227,14 @@ impl Service {
             None => Reply::fail(Errno::ENOSYS),
         };
         let touches_network = entry.is_some_and(|entry| matches!(entry.question, Question::Connect | Question::SendTo));
-        if touches_network || record.size() != before {
+        if touches_network || (record.size(), left.is_empty()) != before {
             self.posted += 1;
             // If this fails, the shim misses the record, and nothing else is lost.
             let _ = self.ends.board.post(Post::Records, self.posted);
         }
         if *ended {
             *record = Record::default();
+            left.settle(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true);
         }
         if *news && (record.denials.total > 0 || !record.attempts.is_empty()) {
             *news = false;
@@ -236,6 +243,17 @@ impl Service {
         }
         reply.send(listener.as_fd(), &call);
     }
+}
+
+/// Puts out of force what a command that has ended leaves in repositories.
+fn settle(command: &mut Command, shared: &Shared) -> Denials {
+    let hung_up = |listener: &Arc<OwnedFd>| {
+        let mut fds = [PollFd::new(listener.as_fd(), PollFlags::empty())];
+        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    };
+    let is_left = command.listener.as_ref().is_some_and(|listener| !hung_up(listener));
+    let journal = command.journal.as_ref().map(|journal| journal as &dyn Journal);
+    command.left.settle(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left)
 }
 
 /// Reports the change that a call may make to the journal. Private directories have no journal.

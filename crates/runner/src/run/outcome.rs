@@ -39,6 +39,14 @@ fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
     refused_reads(text, cwd, &hidden.iter().filter(exists).cloned().collect::<Vec<_>>())
 }
 
+/// Returns the note about something in a repository that was put out of force.
+fn aside(path: &str) -> String {
+    format!(
+        "git would have run programs that {path} names, so it was moved to {path}.agent-bash; settings without commands \
+         stay in force"
+    )
+}
+
 /// Returns the note about output that was not text, if it deserves one.
 pub fn replaced(places: u64) -> Option<String> {
     (places > FEW_REPLACED)
@@ -181,6 +189,7 @@ impl Outcome {
             notes.extend(unkillable(&survivors));
         }
         notes.extend(replaced(stdout.replaced + stderr.replaced));
+        notes.extend(denials.aside.iter().map(|path| aside(path)));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = (stderr.text, stderr.truncation);
         notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));

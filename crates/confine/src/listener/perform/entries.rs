@@ -72,7 +72,12 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
         }
         judged => judged?,
     }
-    sys::rename_file(source, target, flags).map(|()| Reply::DONE)
+    sys::rename_file(source, target, flags)?;
+    asked.left.moves(&to, &new);
+    if flags != 0 {
+        asked.left.moves(&from, &old);
+    }
+    Ok(Reply::DONE)
 }
 
 /// Fails unless a name may be moved away, or another file may take its place.
@@ -104,6 +109,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
         return Err(Errno::EXDEV);
     }
     asked.remember_names(thing.as_fd(), &base);
+    asked.left.appears(&base, &name);
     let to = (base.descriptor(), name.as_c_str());
     sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| Reply::DONE)
 }

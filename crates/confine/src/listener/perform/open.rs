@@ -83,6 +83,7 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
     let (base, name) = parent(base, &path)?;
     let Some(shown) = named(&base, &name)? else { return Err(Errno::EISDIR) };
     if asked.bounds()?.may_change(&shown) {
+        asked.left.appears(&base, &name);
         let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
         match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, Follow::Texts) {
             Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => {}

@@ -5,7 +5,6 @@
 //! |---|---|
 //! | `discovery.rs` | the repository that git would use in a write root |
 //! | `pointer.rs` | `.git` files, and the way back from a git directory |
-//! | `config.rs` | `core.worktree` in the configuration of a submodule |
 //! | `directory.rs` | open directories, so that no later directory of the same path is granted |
 //! | `found.rs` | the result of the search, and the notes on directories that are not granted |
 //!
@@ -13,7 +12,6 @@
 //! counts if it leads back to the very place that named it. It is granted by its inode, before the first command of the
 //! world, and no later change of a file widens or moves the grant.
 
-mod config;
 mod directory;
 mod discovery;
 mod found;

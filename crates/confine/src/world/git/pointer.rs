@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::config;
+use crate::git_settings;
+
 use super::directory::{Directory, Entry, path_in};
 use super::found::{Found, note};
 
@@ -63,7 +64,7 @@ fn linked(top: &Directory, own: &Directory) -> Result<Directory, &'static str> {
 /// Checks the git directory of a submodule.
 fn submodule(top: &Directory, own: &Directory) -> Result<(), &'static str> {
     let config = own.read(c"config").map_err(|_| "it has no config that leads back")?;
-    let back = config::work_tree(&config).ok_or("it has no gitdir and no core.worktree that leads back")?;
+    let back = git_settings::work_tree(&config).ok_or("it has no gitdir and no core.worktree that leads back")?;
     let leads_back = own.named(&back).is_some_and(|back| back.is(top));
     if leads_back { Ok(()) } else { Err("its core.worktree is another directory") }
 }
