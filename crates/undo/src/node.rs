@@ -267,16 +267,30 @@ impl File {
 impl Time {
     /// Returns the current time.
     pub fn now() -> Self {
-        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        Self { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos().into() }
+        SystemTime::now().into()
+    }
+
+    /// Returns the nanoseconds since 1970.
+    pub fn since(self) -> i64 {
+        self.seconds.saturating_mul(1_000_000_000).saturating_add(self.nanoseconds)
+    }
+
+    /// Returns the time, in nanoseconds, by which the clock that dates files may lag behind.
+    pub fn lag() -> i64 {
+        // A step of the clock more than is needed.
+        2 * i64::try_from(sys::file_clock_step().as_nanos()).unwrap_or(0)
     }
 
     /// Returns whether the time may be in the same tick of the file clock as `now`.
     pub fn is_recent(self, now: Self) -> bool {
-        // A step of the clock more than is needed.
-        let tick = 2 * i64::try_from(sys::file_clock_step().as_nanos()).unwrap_or(0);
-        let nanoseconds = |time: Self| time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds);
-        nanoseconds(self).saturating_add(tick) > nanoseconds(now)
+        self.since().saturating_add(Self::lag()) > now.since()
+    }
+}
+
+impl From<SystemTime> for Time {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos().into() }
     }
 }
 

@@ -134,8 +134,9 @@ impl Reading<'_> {
     fn symlinked(&mut self, descriptor: i32, at: usize) -> Result<Change, Skip> {
         let text = self.text(at)?;
         let entry = self.remembered(descriptor, &text);
-        if let Some((known, _)) = entry.as_ref().filter(|(known, _)| known.is_own) {
+        if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
             self.callers.directories.link(known.id);
+            self.callers.directories.make(known.id, name);
             return Err(Skip::Nothing);
         }
         let spot = self.spot_at(descriptor, text, false, entry)?;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use super::journal::{Act, Change};
+use super::journal::{Act, Change, name_key};
 use sys::{Follow, PlaceId};
 
 /// The most directories that are remembered. Beyond that, all are forgotten.
@@ -22,6 +22,8 @@ pub(super) struct Directories {
     /// The directories in which this run has made symbolic links, or into which it may have moved some. An entry may
     /// outlive its directory, too.
     linked: HashSet<PlaceId>,
+    /// Keys of the names that the run may make in its own directories, until they are told.
+    names: Vec<u64>,
     /// The run whose own directories are marked.
     run: u64,
 }
@@ -112,6 +114,16 @@ impl Directories {
         self.linked.contains(&id)
     }
 
+    /// Records that the run may make a name in a directory of its own.
+    pub fn make(&mut self, directory: PlaceId, name: &CStr) {
+        self.names.push(name_key(directory.inode, name.to_bytes()));
+    }
+
+    /// Takes the names that the run may have made since the last call.
+    pub fn take_names(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.names)
+    }
+
     /// Records a rename between two directories of the run. A symbolic link may be what moves.
     fn moves(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
         let id = |directory: &Arc<OwnedFd>| sys::place_id(directory.as_fd(), c"");
@@ -153,6 +165,7 @@ impl Directories {
             self.run = run;
             self.mixed.clear();
             self.linked.clear();
+            self.names.clear();
             self.known.values_mut().for_each(|known| known.is_own = false);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -34,11 +35,25 @@ pub trait Journal {
         0
     }
 
+    /// Records names that the command may make in directories that it made itself, by their [`name_key`]s. Their changes
+    /// are not recorded otherwise.
+    fn make_names(&self, _keys: Vec<u64>) {}
+
+    /// Records that the command makes no calls for a while, or the first call after that.
+    fn rest(&self, _rests: bool) {}
+
     /// Records a change that cannot be followed: its path or another description, and the reason.
     ///
     /// # Errors
     /// If the change must not be made.
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno>;
+}
+
+/// Returns a number for a name in a directory with this inode.
+pub fn name_key(directory: u64, name: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (directory, name).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A change that a journal has recorded.
@@ -126,6 +141,12 @@ impl Spot {
         path.push(b'/');
         path.extend_from_slice(name);
         OsString::from_vec(path).into()
+    }
+
+    /// Returns the [`name_key`] of the spot.
+    pub fn key(&self) -> Option<u64> {
+        let directory = sys::place_id(self.directory.as_fd(), c"").ok()?;
+        Some(name_key(directory.inode, self.name.to_bytes()))
     }
 
     /// Returns the path by which this process reaches the file, even if the directory is moved or replaced.

@@ -63,7 +63,7 @@ mod world_tests;
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
-pub use journal::{Act, Change, Journal, Noted, Spot};
+pub use journal::{Act, Change, Journal, Noted, Spot, name_key};
 pub use protocol::{Ends, Link, Report};
 pub use settings::Settings;
 pub use watcher::{Watcher, spot_of};

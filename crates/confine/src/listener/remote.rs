@@ -2,6 +2,7 @@
 //! each directory travels as its path with its device and inode. A file of the host is about to change only if both
 //! processes find the same directory there. Private directories and overlays differ.
 
+use std::cell::RefCell;
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
@@ -24,6 +25,8 @@ use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.
 const MESSAGE: usize = 20 * 1024;
+/// The most names that are told later, at ten bytes each.
+const NAMES: usize = 1024;
 /// The device and the inode of a file.
 type Id = (u64, u64);
 
@@ -32,6 +35,10 @@ type Id = (u64, u64);
 enum Message {
     /// A change is about to be made.
     Change(Named, Happening),
+    /// See [`Journal::make_names`].
+    Names(Vec<u64>),
+    /// See [`Journal::rest`].
+    Rest(bool),
     /// A change cannot be followed.
     Miss {
         #[serde(with = "as_bytes")]
@@ -196,17 +203,34 @@ impl Happening {
 /// journal takes to keep a file. Without the journal the record has no end, which its readers notice, and the command
 /// goes on.
 #[derive(Debug)]
-pub(super) struct Remote(OwnedFd);
+pub(super) struct Remote {
+    socket: OwnedFd,
+    /// Names that are not told yet.
+    names: RefCell<Vec<u64>>,
+}
 
 impl Remote {
     pub fn new(socket: OwnedFd) -> Self {
-        Self(socket)
+        Self { socket, names: RefCell::default() }
+    }
+
+    /// Returns whether the journal lacks names.
+    pub fn is_untold(&self) -> bool {
+        !self.names.borrow().is_empty()
+    }
+
+    /// Tells the names that are not told yet.
+    pub fn tell_names(&self) {
+        let names = self.names.take();
+        if !names.is_empty() {
+            let _lost_with_the_journal = self.ask(&Message::Names(names));
+        }
     }
 
     fn ask(&self, message: &Message) -> Result<Noted, Errno> {
         let asked = postcard::to_allocvec(message)
             .map_err(|_| io::ErrorKind::InvalidData.into())
-            .and_then(|bytes| sys::send(self.0.as_fd(), &bytes, &[]))
+            .and_then(|bytes| sys::send(self.socket.as_fd(), &bytes, &[]))
             .and_then(|_| self.answer());
         match asked {
             Ok(Answer { errno: 0, own }) => Ok(Noted { made: false, own }),
@@ -217,14 +241,14 @@ impl Remote {
 
     fn answer(&self) -> io::Result<Answer> {
         loop {
-            match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
+            match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
                 Ok(_) => break,
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         let mut answer = [0; ANSWER];
-        let length = sys::receive(self.0.as_fd(), &mut answer, &mut Vec::new())?;
+        let length = sys::receive(self.socket.as_fd(), &mut answer, &mut Vec::new())?;
         postcard::from_bytes(&answer[..length]).map_err(|_| io::ErrorKind::UnexpectedEof.into())
     }
 }
@@ -235,6 +259,17 @@ impl Journal for Remote {
         let Ok(spot) = Named::of(&change.spot) else { return Ok(Noted::default()) };
         let Ok(act) = Happening::of(&change.act) else { return Ok(Noted::default()) };
         self.ask(&Message::Change(spot, act))
+    }
+
+    fn make_names(&self, keys: Vec<u64>) {
+        self.names.borrow_mut().extend(keys);
+        if self.names.borrow().len() >= NAMES {
+            self.tell_names();
+        }
+    }
+
+    fn rest(&self, rests: bool) {
+        let _lost_with_the_journal = self.ask(&Message::Rest(rests));
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
@@ -263,6 +298,14 @@ pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, dire
                     journal.miss(&path, "another process changed it at the same time").map(|()| none)
                 }
             }
+        }
+        Message::Names(names) => {
+            journal.make_names(names);
+            Ok(none)
+        }
+        Message::Rest(rests) => {
+            journal.rest(rests);
+            Ok(none)
         }
         Message::Miss { path, why } => journal.miss(&path, &why).map(|()| none),
     });

@@ -50,8 +50,28 @@ struct Command {
     /// The journal of the command's changes, if it has one.
     journal: Option<Remote>,
     ended: bool,
+    /// Whether the command has made no call for a while, or none so far.
+    rests: bool,
     /// Whether the shim wants an announcement of the next entry of the record.
     news: bool,
+}
+
+impl Command {
+    /// Tells the journal of the command that it makes no calls.
+    fn rest(&mut self) {
+        if let Some(journal) = self.journal.as_ref().filter(|_| !self.rests && !self.ended) {
+            journal.rest(true);
+        }
+        self.rests = true;
+    }
+
+    /// Tells the journal of the command that it makes calls again.
+    fn wake(&mut self) {
+        if let Some(journal) = self.journal.as_ref().filter(|_| self.rests && !self.ended) {
+            journal.rest(false);
+        }
+        self.rests = false;
+    }
 }
 
 /// A listener.
@@ -102,6 +122,10 @@ impl Service {
             }
             if ready.iter().all(|events| events.is_empty()) {
                 self.shared.callers.leave();
+                // A call that takes its time may still make its change.
+                if !self.shared.threads.are_running() {
+                    self.commands.iter_mut().for_each(Command::rest);
+                }
             }
         }
     }
@@ -113,8 +137,8 @@ impl Service {
         let mut set: Vec<PollFd<'_>> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         let timeout = match (self.shared.threads.are_running(), self.shared.callers.holds_directories()) {
             (true, _) => PollTimeout::from(SWEEP),
-            (false, true) => PollTimeout::from(QUIET),
-            (false, false) => PollTimeout::NONE,
+            (false, false) if self.commands.iter().all(|command| command.rests) => PollTimeout::NONE,
+            (false, _) => PollTimeout::from(QUIET),
         };
         match poll(&mut set, timeout) {
             Ok(_) => Ok(set.iter().map(|one| one.revents().unwrap_or(PollFlags::empty())).collect()),
@@ -172,6 +196,7 @@ impl Service {
             if last {
                 denials.merge(settle(known, &self.shared));
             }
+            known.journal.iter().for_each(Remote::tell_names);
             report = Report { denials, attempts };
             (known.ended, known.news) = (last, !last);
         }
@@ -194,7 +219,8 @@ impl Service {
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
         let (left, journal, listener) = (Left::default(), None, None);
-        self.commands.push(Command { id, listener, names, record, left, journal, ended: false, news: false });
+        let command = Command { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
+        self.commands.push(command);
     }
 
     /// Forgets a filter that no process has.
@@ -215,9 +241,11 @@ impl Service {
             |command: &&mut Command| command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener));
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
+        command.wake();
         let Command { id, names, record, left, journal, ended, news, .. } = command;
         let journal = journal.as_ref().filter(|_| !*ended);
-        let before = (record.size(), left.is_empty());
+        let is_untold = || journal.is_some_and(Remote::is_untold);
+        let (before, was_untold) = ((record.size(), left.is_empty()), is_untold());
         let mut asked = Asked { call, listener, names, record, left, shared: &mut self.shared };
         let reply = match entry {
             Some(entry) => {
@@ -227,7 +255,7 @@ impl Service {
             None => Reply::fail(Errno::ENOSYS),
         };
         let touches_network = entry.is_some_and(|entry| matches!(entry.question, Question::Connect | Question::SendTo));
-        if touches_network || (record.size(), left.is_empty()) != before {
+        if touches_network || (record.size(), left.is_empty()) != before || is_untold() && !was_untold {
             self.posted += 1;
             // If this fails, the shim misses the record, and nothing else is lost.
             let _ = self.ends.board.post(Post::Records, self.posted);
@@ -260,6 +288,10 @@ fn settle(command: &mut Command, shared: &Shared) -> Denials {
 fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u64) -> Result<(), Errno> {
     asked.shared.callers.directories.begin(command);
     let change = Reading { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
+    let names = asked.shared.callers.directories.take_names();
+    if !names.is_empty() {
+        journal.make_names(names);
+    }
     match change {
         Ok(change) if asked.shared.paths.is_of_host(&change.spot.path()) => {
             asked.check()?;

@@ -56,6 +56,7 @@ impl Reading<'_> {
         if follow && self.callers.directories.has_links(known.id) && leads_on() {
             return Ok(());
         }
+        self.callers.directories.make(known.id, name);
         // Nothing of before has the name.
         self.callers.creates(self.call.thread, &known.directory, name);
         Err(Skip::Nothing)

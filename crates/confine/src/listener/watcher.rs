@@ -99,6 +99,10 @@ impl Watcher {
             return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
         }
         let change = early.unwrap_or_else(|| self.read(call, entry));
+        let names = self.callers.directories.take_names();
+        if !names.is_empty() {
+            journal.make_names(names);
+        }
         let may_make = change.as_ref().is_ok_and(|change| self.may_make(call, change));
         if self.callers.pid(call.thread).is_some_and(|pid| self.movers.contains(&pid)) {
             self.callers.forget_one(call.thread);

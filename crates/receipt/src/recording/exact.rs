@@ -205,9 +205,10 @@ impl Exact {
     }
 }
 
-/// Returns whose changes a record shows. A snapshot shows the changes of other processes, too.
+/// Returns whose changes a record shows. A snapshot shows the changes of other processes, too, and where others have
+/// changed the same things, not all of it can be told apart.
 fn attribution(point: &Point) -> Attribution {
-    if point.header.is_snapshot() { Attribution::Window } else { Attribution::Command }
+    if point.header.is_snapshot() || !point.others.is_empty() { Attribution::Window } else { Attribution::Command }
 }
 
 fn coverage(point: &Point, store: &Path) -> Coverage {

@@ -43,6 +43,9 @@ impl Shim {
     pub(super) fn end_record(&mut self, mark: Option<&str>, unread: bool) -> Recorded {
         let is_receipt = self.records.purpose() == Some(RecordPurpose::Receipt);
         let unread = self.records.store().filter(|_| unread && is_receipt).map(ToOwned::to_owned);
+        if self.world.as_ref().is_some_and(ShimWorld::has_lost_listener) {
+            self.records.lose_names();
+        }
         let recorded = self.records.end();
         if let Some((store, run)) = unread.zip(mark) {
             Records::forget_unread(&store, run);

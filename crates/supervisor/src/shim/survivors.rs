@@ -216,10 +216,10 @@ impl Shim {
             }
         }
         // Whoever runs from here on is in the list.
-        let record = self.end_record(mark.as_deref(), false);
         if let Some(world) = &mut self.world {
             world.end(mark.as_deref());
         }
+        let record = self.end_record(mark.as_deref(), false);
         let released = self.try_send(FromShim::Released(Released { survivors, record }));
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());

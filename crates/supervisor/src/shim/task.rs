@@ -131,8 +131,8 @@ impl Shim {
             let left = self.settle_left(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
             let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
-            server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
             server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
+            server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
             if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
             }

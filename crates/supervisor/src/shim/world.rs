@@ -217,9 +217,11 @@ impl ShimWorld {
         self.denials(report, mark)
     }
 
-    /// Ends the command with this mark. Returns its denials.
+    /// Ends the command with this mark, and with it the journal of its changes. Returns its denials.
     pub fn end(&mut self, mark: Option<&str>) -> Denials {
-        let report = self.listener.as_ref().and_then(|listener| listener.end(self.command).ok()).flatten();
+        let report = self.listener.as_ref().map(|listener| listener.end(self.command));
+        self.ended[0] |= matches!(report, Some(Err(_)));
+        let report = report.and_then(Result::ok).flatten();
         self.denials(report, mark)
     }
 

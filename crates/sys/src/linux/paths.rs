@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
 use nix::errno::Errno;
+use nix::sys::statfs::{self, FsType};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags, XattrFlags, linkat,
     mkdirat, mknodat, openat2, readlinkat, removexattr, renameat_with, setxattr, statx, symlinkat,
@@ -134,6 +136,23 @@ pub fn being(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<Being
     let born = has_birth.then_some((data.stx_btime.tv_sec, data.stx_btime.tv_nsec));
     let device = (data.stx_dev_major, data.stx_dev_minor);
     Ok(Being { device, inode: data.stx_ino, born, links: data.stx_nlink })
+}
+
+/// Returns whether the clock of this machine dates the files at a path, and not that of a server.
+pub fn has_own_clock(path: &Path) -> bool {
+    const ZFS: FsType = FsType(0x2fc1_2fc1);
+    const BCACHEFS: FsType = FsType(0xca45_1a4e);
+    const LOCAL: [FsType; 8] = [
+        statfs::EXT4_SUPER_MAGIC,
+        statfs::XFS_SUPER_MAGIC,
+        statfs::BTRFS_SUPER_MAGIC,
+        statfs::TMPFS_MAGIC,
+        statfs::OVERLAYFS_SUPER_MAGIC,
+        statfs::F2FS_SUPER_MAGIC,
+        ZFS,
+        BCACHEFS,
+    ];
+    path.parent().is_some_and(|above| statfs::statfs(above).is_ok_and(|about| LOCAL.contains(&about.filesystem_type())))
 }
 
 /// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.

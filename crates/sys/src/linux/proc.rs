@@ -2,11 +2,11 @@
 
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::Pid;
 
@@ -61,9 +61,21 @@ impl Descriptor {
         Access { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
     }
 
+    /// Returns the inode of the file, if it is a regular one. Never asks the server of a network file system.
+    pub fn inode(&self) -> Option<u64> {
+        let data = self.status()?;
+        (libc::mode_t::from(data.stx_mode) & libc::S_IFMT == libc::S_IFREG).then_some(data.stx_ino)
+    }
+
     /// Returns the device and inode of the file, if it is a named pipe. Never asks the server of a network file system,
     /// which may not answer.
     pub fn fifo(&self) -> Option<((u32, u32), u64)> {
+        let data = self.status()?;
+        let is_fifo = libc::mode_t::from(data.stx_mode) & libc::S_IFMT == libc::S_IFIFO;
+        is_fifo.then_some(((data.stx_dev_major, data.stx_dev_minor), data.stx_ino))
+    }
+
+    fn status(&self) -> Option<libc::statx> {
         let path = CString::new(self.0.as_os_str().as_bytes()).ok()?;
         let mut data = MaybeUninit::<libc::statx>::zeroed();
         let (flags, wanted) = (libc::AT_STATX_DONT_SYNC, libc::STATX_TYPE | libc::STATX_INO);
@@ -71,8 +83,39 @@ impl Descriptor {
         let done = unsafe { libc::statx(libc::AT_FDCWD, path.as_ptr(), flags, wanted, data.as_mut_ptr()) };
         // SAFETY: every bit pattern is valid, and it was zeroed.
         let data = unsafe { data.assume_init() };
-        let is_fifo = libc::mode_t::from(data.stx_mode) & libc::S_IFMT == libc::S_IFIFO;
-        (done == 0 && is_fifo).then_some(((data.stx_dev_major, data.stx_dev_minor), data.stx_ino))
+        (done == 0).then_some(data)
+    }
+}
+
+/// Returns the inodes of the files that a process has open or mapped for writing, if all of its threads sleep. `None`: a
+/// thread runs, or the process may not be read. Empty if it is gone.
+pub fn writable_at_rest(pid: Pid) -> Option<Vec<u64>> {
+    let process = proc_of(pid);
+    let is_gone = || !Path::new(&process).exists();
+    let sleeps = |thread: fs::DirEntry| {
+        let stat = fs::read(thread.path().join("stat")).unwrap_or_default();
+        after_name(&stat).is_none_or(|fields| matches!(fields.first(), Some(&("S" | "T" | "t" | "Z" | "X" | "I"))))
+    };
+    let sleep = || fs::read_dir(format!("{process}/task")).map(|threads| threads.flatten().all(sleeps));
+    let found = (|| {
+        if !sleep()? {
+            return Ok(None);
+        }
+        let mut inodes = Vec::new();
+        for entry in fs::read_dir(format!("{process}/fd"))? {
+            let open = Descriptor(entry?.path());
+            inodes.extend(open.access().writes.then(|| open.inode()).flatten());
+        }
+        for line in fs::read_to_string(format!("{process}/maps"))?.lines() {
+            let mut fields = line.split_ascii_whitespace();
+            let is_shared = fields.nth(1).is_some_and(|mode| mode.contains('w') && mode.ends_with('s'));
+            inodes.extend(fields.nth(2).filter(|_| is_shared).and_then(|inode| inode.parse::<u64>().ok()));
+        }
+        io::Result::Ok(sleep()?.then_some(inodes))
+    })();
+    match found {
+        Ok(found) => found,
+        Err(_) => is_gone().then(Vec::new),
     }
 }
 

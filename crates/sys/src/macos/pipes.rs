@@ -9,6 +9,11 @@ use nix::unistd::Pid;
 use crate::{OpenPipes, Program};
 
 /// Always `None`.
+pub fn writable_at_rest(_: Pid) -> Option<Vec<u64>> {
+    None
+}
+
+/// Always `None`.
 pub fn open_pipes(_: Pid, _: Duration) -> Option<OpenPipes> {
     None
 }

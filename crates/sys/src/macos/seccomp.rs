@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::path::Path;
 use std::sync::Arc;
 
 use nix::errno::Errno;
@@ -123,6 +124,10 @@ pub fn file_status(_: BorrowedFd<'_>) -> nix::Result<FileStatus> {
 
 pub fn is_read_only(_: BorrowedFd<'_>) -> nix::Result<bool> {
     Err(Errno::ENOSYS)
+}
+
+pub fn has_own_clock(_: &Path) -> bool {
+    false
 }
 
 pub fn is_mount_point(_: BorrowedFd<'_>, _: &CStr) -> nix::Result<bool> {

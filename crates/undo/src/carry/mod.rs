@@ -208,6 +208,8 @@ fn stayed(conflict: &Conflict, kept: Option<PathBuf>) -> Stayed {
 mod tests;
 
 #[cfg(test)]
+mod others_tests;
+#[cfg(test)]
 mod random_tests;
 #[cfg(test)]
 mod return_tests;

@@ -1,6 +1,6 @@
 //! A manifest that was read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ pub struct Point {
     pub missing: Vec<(PathBuf, String)>,
     /// Things that an undo was changing, by the current path.
     pub writing: HashMap<PathBuf, FileId>,
+    /// Current paths of things that other programs made, or changed after the run.
+    pub others: BTreeSet<PathBuf>,
     /// `None` if the run goes on, or its recorder was killed.
     pub end: Option<End>,
     /// Bytes of the file that hold whole records.
@@ -52,6 +54,7 @@ impl Point {
             names: Names::default(),
             missing: Vec::new(),
             writing: HashMap::new(),
+            others: BTreeSet::new(),
             end: None,
             length: 0,
         }
@@ -96,6 +99,9 @@ impl Point {
             }
             Record::After { path, node } => {
                 self.after.insert(path, node);
+            }
+            Record::Others { path } => {
+                self.others.insert(path);
             }
             Record::End(end) => {
                 self.moving.clear();

@@ -146,6 +146,12 @@ pub enum Record {
     },
     /// The last entry.
     End(End),
+    /// Another program made what is at a path, or changed it after the command.
+    Others {
+        /// Current path.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+    },
 }
 
 /// A rename.

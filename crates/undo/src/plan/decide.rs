@@ -85,7 +85,7 @@ impl Planner<'_> {
         if now.is_absent() || back {
             return Fate::Gone;
         }
-        if !self.now.is_same(after, &here, &now) && !self.now.is_half_done(&here, &now) {
+        if !self.is_left(path, after, &here, &now) && !self.now.is_half_done(&here, &now) {
             return Fate::Changed;
         }
         if after.is_directory() { self.fate_of_directory(path, &here, below) } else { Fate::Goes }
@@ -164,10 +164,16 @@ impl Planner<'_> {
                 _ => Action::Conflict("it changed after the run".into()),
             };
         }
-        if half || self.now.is_same(left, spot, &now) {
+        let entry = self.moved.of_before(path).map(|moved| moved.after.clone()).or_else(|| self.entry(path));
+        if half || self.is_left(entry.as_deref().unwrap_or(path), left, spot, &now) {
             return self.put(path, was, left, now);
         }
         if same { Action::Nothing } else { Action::Conflict(changed(&now).into()) }
+    }
+
+    /// Returns whether the current thing is as the run left it at this path after the run.
+    fn is_left(&self, path: &Path, left: &Node, here: &Path, now: &Node) -> bool {
+        !self.point.others.contains(path) && self.now.is_same(left, here, now)
     }
 
     /// Puts an earlier thing back, in the place of the current thing.
@@ -206,7 +212,7 @@ impl Planner<'_> {
     fn as_left(&self, place: &Path, after: &Path) -> Option<FileId> {
         let here = self.here(place)?;
         let now = self.look(&here)?;
-        if self.now.is_same(self.after(after), &here, &now) { now.id() } else { None }
+        if self.is_left(after, self.after(after), &here, &now) { now.id() } else { None }
     }
 }
 

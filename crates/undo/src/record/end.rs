@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
+use super::others::Whose;
 use crate::images::{StoredSize, cost_of};
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
 use crate::node::{Contents, File, FileId, Node, Time};
-use crate::path_map::PathMap;
+use crate::path_map::{PathMap, is_within};
 use crate::store::{StoreError, Summary};
 
 impl Recorder {
@@ -93,7 +94,11 @@ impl Recorder {
     /// Records the current state of every touched place and of everything in new directories, by the current path.
     fn write_left(&mut self, now: Time) -> io::Result<()> {
         let mut walked = PathMap::new();
-        for (path, node) in self.left()? {
+        let left = self.left()?;
+        for path in self.removed_by_others(&left) {
+            self.writer.queue(&Record::Others { path })?;
+        }
+        for (path, node) in left {
             // The walk through a new directory above has read it.
             if path.parent().is_some_and(|directory| walked.contains_key(directory)) {
                 continue;
@@ -101,9 +106,20 @@ impl Recorder {
             if node.is_directory() && self.names.is_made(&path) {
                 self.write_below(&path, &mut walked, now)?;
             }
-            self.write_after(path, node, now)?;
+            self.write_after(path, node, now, None)?;
         }
         Ok(())
+    }
+
+    /// Returns the touched places from which other programs have removed a thing.
+    fn removed_by_others(&self, left: &[(PathBuf, Node)]) -> Vec<PathBuf> {
+        let is_there = |path: &Path| left.binary_search_by(|(at, _)| at.as_os_str().cmp(path.as_os_str())).is_ok();
+        let is_kept = |path: &Path| {
+            is_within(path, self.store.path()) || self.images.places().any(|place| is_within(path, place))
+        };
+        let gone = self.before.iter().filter(|(entry, node)| self.is_removed_by_others(entry, node));
+        let places = gone.filter_map(|(entry, _)| self.names.slot(entry));
+        places.filter(|path| !is_there(path) && !is_kept(path)).map(Cow::into_owned).collect()
     }
 
     /// Returns what is at the touched places, a directory before everything in it.
@@ -133,21 +149,30 @@ impl Recorder {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries?,
             };
+            let inode = look_roughly(&directory)?.id().map(|id| id.inode);
             for entry in entries {
                 let path = entry?.path();
                 let node = self.look_below_made(&path)?;
                 if node.is_directory() && !self.names.is_moved(&path) {
                     directories.push(path.clone());
                 }
-                self.write_after(path, node, now)?;
+                self.write_after(path, node, now, inode)?;
             }
             walked.insert(directory, ());
         }
         Ok(())
     }
 
-    fn write_after(&mut self, path: PathBuf, node: Node, now: Time) -> io::Result<()> {
+    /// Records the thing at a path, if it is the run's. `directory` is the inode of its directory, if the run made that.
+    fn write_after(&mut self, path: PathBuf, node: Node, now: Time, directory: Option<u64>) -> io::Result<()> {
         if node.is_absent() {
+            return Ok(());
+        }
+        let whose = self.whose(&path, &node, directory);
+        if whose != Whose::Own {
+            self.writer.queue(&Record::Others { path: path.clone() })?;
+        }
+        if whose == Whose::Others {
             return Ok(());
         }
         let node = self.with_contents(&path, node, now);

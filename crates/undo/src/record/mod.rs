@@ -4,6 +4,7 @@
 mod end;
 mod entries;
 mod known;
+mod others;
 mod renames;
 mod take;
 
@@ -18,6 +19,7 @@ use crate::names::Names;
 use crate::node::{Contents, File, FileId, Node};
 use crate::path_map::PathMap;
 use crate::store::{Store, StoreError};
+use others::Others;
 
 /// A change that is about to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +103,7 @@ pub struct Recorder {
     /// Renames that may or may not have happened yet.
     pending: Vec<Move>,
     missed: usize,
+    others: Others,
 }
 
 impl Recorder {
@@ -127,6 +130,7 @@ impl Recorder {
             directory: None,
             pending: Vec::new(),
             missed: 0,
+            others: Others::default(),
         }
     }
 
@@ -194,12 +198,17 @@ impl Recorder {
         let at = at.into();
         self.confirm()?;
         match change {
+            Change::Write | Change::Create | Change::MakeDirectory => self.note_coming(at.path),
+            Change::Link(to) => self.note_coming(to.path),
+            Change::Swap(_) | Change::Rename(_) | Change::Rewrite | Change::Remove | Change::Meta | Change::Times => {}
+        }
+        match change {
             Change::Rewrite => self.keep(at, Need::Image(Keeping::Copy)),
             Change::Write => match at.look()? {
                 Node::Absent => self.appear(at.path).map_err(Into::into),
                 node => self.keep_node(at, node, Need::Image(Keeping::Copy)),
             },
-            Change::Remove => self.keep(at, self.need_of_removal()),
+            Change::Remove => self.remove(at),
             Change::Meta => self.keep(at, Need::Meta),
             Change::Times => self.keep(at, Need::Hash),
             Change::Create => self.create(at).map(drop),
@@ -218,6 +227,15 @@ impl Recorder {
             Change::Rename(to) => self.rename(at, to, false),
             Change::Swap(with) => self.rename(at, with, true),
         }
+    }
+
+    fn remove(&mut self, at: At<'_>) -> Result<(), TouchError> {
+        if self.by_id.is_empty() && self.entry(at.path).is_none() {
+            return Ok(());
+        }
+        let node = at.look()?;
+        self.note_going(at.path, node.id());
+        self.keep_node(at, node, self.need_of_removal())
     }
 
     /// Returns the part of a file that has to be known before a name of it goes.
@@ -246,6 +264,12 @@ impl Recorder {
     fn rename(&mut self, from: At<'_>, to: At<'_>, swap: bool) -> Result<(), TouchError> {
         let (node, over) = (from.look()?, to.look()?);
         let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
+        self.note_coming(to.path);
+        if swap {
+            self.note_coming(from.path);
+        } else {
+            self.note_going(from.path, Some(id));
+        }
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
         // Two files of one size differ only in their contents.
         let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;

@@ -16,6 +16,7 @@ impl Recorder {
         let at = at.into();
         self.confirm()?;
         let node = at.look()?;
+        self.note_going(at.path, node.id());
         let room = match &node {
             Node::File(file) if self.known(at, file).is_none() => self.images.room_for(file),
             _ => None,

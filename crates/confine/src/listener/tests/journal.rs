@@ -123,7 +123,7 @@ fn a_change_that_a_journal_forbids_is_not_made() {
 
 #[test]
 fn a_command_goes_on_without_its_journal() {
-    for answers in [0, 1, 3] {
+    for answers in [0, 1, 2, 4] {
         let (_kept, root) = temporary();
         let notes = Notes::default();
         with_journal(&root, &notes, answers, || {
@@ -131,7 +131,8 @@ fn a_command_goes_on_without_its_journal() {
             change_files();
             fs::write("done", "").unwrap();
         });
-        assert_eq!(notes.changes.borrow().len(), answers);
+        // The first message says that the command makes calls.
+        assert_eq!(notes.changes.borrow().len(), answers.saturating_sub(1));
         assert!(root.join("done").exists());
     }
 }

@@ -14,6 +14,8 @@ use confine::listener::Watcher;
 
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;
+/// The longest time to the next look at a command that makes no calls, in ms.
+const LONGEST: u16 = 12_800;
 
 /// A source of calls, which wait for their answers.
 pub struct Source {
@@ -107,14 +109,16 @@ impl Thread {
         // Without a working directory of its own, the thread takes longer paths.
         let _ = sys::take_own_directory();
         let mut watcher = Watcher::new();
-        let mut rests = true;
+        let mut pause = None;
         while self.wake.is_some() || !self.sources.is_empty() {
-            let Some(ready) = self.wait(if rests { PollTimeout::NONE } else { QUIET.into() }) else { return };
-            rests = ready.iter().all(|events| events.is_empty());
-            if rests {
+            let Some(ready) = self.wait(pause.map_or(PollTimeout::NONE, PollTimeout::from)) else { return };
+            if ready.iter().all(|events| events.is_empty()) {
                 watcher.rest();
+                let next = pause.unwrap_or(QUIET).saturating_mul(2).min(LONGEST);
+                pause = self.shared.look_at_rest().then_some(next);
                 continue;
             }
+            pause = Some(QUIET);
             let mut ready = ready.into_iter();
             if self.wake.is_some() && ready.next().is_some_and(|events| !events.is_empty()) {
                 self.on_wake();
@@ -170,7 +174,7 @@ impl Source {
                 None => return false,
             },
             SourceKind::Filter(filter) => {
-                let journal = shared.is_current(self.run).then_some(&journal);
+                let journal = shared.wake(self.run).then_some(&journal);
                 watcher.answer(filter.as_fd(), journal.map(|journal| journal as _));
             }
             SourceKind::World(socket) => return watcher.answer_remote(socket.as_fd(), Some(&journal)),

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
+use nix::unistd::getpid;
 
+use crate::tree;
 use confine::listener::{Act, Change, Journal, Noted, Spot};
 use undo::look::At;
 use undo::path_map::is_within;
@@ -43,7 +46,8 @@ pub struct Pending {
 impl Pending {
     fn begin(self) -> Result<Current, StoreError> {
         let Self { run, store, header, limits, beyond, require } = self;
-        let recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
+        let mut recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
+        recorder.tell_apart();
         Ok(Current { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
     }
 }
@@ -83,6 +87,8 @@ pub struct Shared {
     current: Mutex<Slot>,
     /// Tells that the record of an awaited run has arrived, or does not.
     arrived: Condvar,
+    /// Whether the command of a world may make calls that do not come here.
+    pub is_busy: AtomicBool,
 }
 
 impl Shared {
@@ -122,13 +128,39 @@ impl Shared {
         earlier
     }
 
-    /// Returns whether this is the running command.
-    pub fn is_current(&self, run: u64) -> bool {
-        match &*lock(&self.current) {
+    /// Returns whether this is the running command, which is about to change a file.
+    pub fn wake(&self, run: u64) -> bool {
+        match &mut *lock(&self.current) {
             Slot::Awaited(awaited) => *awaited == run,
             Slot::Pending(pending) => pending.run == run,
-            Slot::Current(current) => current.run == run,
-            Slot::Empty | Slot::Failed(_) => false,
+            Slot::Current(current) if current.run == run => {
+                current.recorder.wake();
+                true
+            }
+            Slot::Current(_) | Slot::Empty | Slot::Failed(_) => false,
+        }
+    }
+
+    /// Looks whether the running command can change no file without another call. Called by the thread that answers,
+    /// while no call waits. Returns whether another look may find more.
+    pub fn look_at_rest(&self) -> bool {
+        let Slot::Current(current) = &mut *lock(&self.current) else { return false };
+        if self.is_busy.load(Ordering::Relaxed) {
+            return false;
+        }
+        let open: Option<Vec<Vec<u64>>> =
+            tree::below(getpid(), |_| true).iter().map(|member| sys::writable_at_rest(member.pid)).collect();
+        let Some(open) = open else { return true };
+        let open: HashSet<u64> = open.into_iter().flatten().collect();
+        let is_open = !open.is_empty();
+        current.recorder.rest(open);
+        is_open
+    }
+
+    /// Records that names may be missing which the command has made in directories of its own.
+    pub fn lose_names(&self) {
+        if let Slot::Current(current) = &mut *lock(&self.current) {
+            current.recorder.lose_names();
         }
     }
 }
@@ -204,13 +236,17 @@ impl Current {
         taken.or_else(|error| self.on_error(&one.path, error).map(|()| false))
     }
 
-    /// Returns whether the run made the directories of a change.
+    /// Returns whether the run made the directories of a change, in which it may make names.
     fn has_made(&mut self, change: &Change) -> [bool; 2] {
         let other = match &change.act {
-            Act::Link(to) | Act::Rename(to) | Act::Swap(to) => self.recorder.has_made(&to.parent),
-            _ => false,
+            Act::Link(to) | Act::Rename(to) | Act::Swap(to) => Some(to),
+            _ => None,
         };
-        [self.recorder.has_made(&change.spot.parent), other]
+        let own = [Some(&change.spot), other].map(|spot| spot.is_some_and(|spot| self.recorder.has_made(&spot.parent)));
+        let makes = matches!(change.act, Act::Write | Act::Create | Act::MakeDirectory | Act::Swap(_));
+        let named = [Some(&change.spot).filter(|_| own[0] && makes), other.filter(|_| own[1])];
+        self.recorder.make_names(named.into_iter().flatten().filter_map(Spot::key));
+        own
     }
 
     fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
@@ -228,6 +264,7 @@ impl Current {
     }
 
     fn miss(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
+        self.recorder.lose_names();
         // The change is not made.
         if self.require {
             return self.unkept();
@@ -253,12 +290,15 @@ fn is_of_store(error: &io::Error) -> bool {
 
 impl RunJournal<'_> {
     fn with<T: Default>(&self, note: impl FnOnce(&mut Current) -> Result<T, Errno>) -> Result<T, Errno> {
-        let Shared { current, arrived } = self.shared;
+        let Shared { current, arrived, .. } = self.shared;
         let is_awaited = |slot: &mut Slot| matches!(slot, Slot::Awaited(run) if *run == self.run);
         let mut slot = arrived.wait_while(lock(current), is_awaited).unwrap_or_else(PoisonError::into_inner);
         slot.settle();
         match &mut *slot {
-            Slot::Current(current) if current.run == self.run => note(current),
+            Slot::Current(current) if current.run == self.run => {
+                current.recorder.wake();
+                note(current)
+            }
             _ => Ok(T::default()),
         }
     }
@@ -275,6 +315,20 @@ impl Journal for RunJournal<'_> {
 
     fn run(&self) -> u64 {
         self.run
+    }
+
+    fn make_names(&self, keys: Vec<u64>) {
+        let _always = self.with(|current| {
+            current.recorder.make_names(keys);
+            Ok(())
+        });
+    }
+
+    fn rest(&self, rests: bool) {
+        self.shared.is_busy.store(!rests, Ordering::Relaxed);
+        if !rests {
+            self.shared.wake(self.run);
+        }
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {

@@ -35,6 +35,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
@@ -233,7 +234,9 @@ impl Records {
         let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
         let (ours, theirs) = sys::message_pair()?;
         let kind = if world.is_some() { SourceKind::World(ours) } else { SourceKind::Arrival(ours) };
-        Answers::of(&mut self.answers)?.add(Source { run: self.run, kind });
+        let answers = Answers::of(&mut self.answers)?;
+        answers.shared.is_busy.store(world.is_some(), Ordering::Relaxed);
+        answers.add(Source { run: self.run, kind });
         if world.is_some() {
             return Ok(AnswerChannel::World(theirs));
         }
@@ -297,6 +300,13 @@ impl Records {
             Slot::Failed(error) => Recorded::Failed(error.to_string()),
             Slot::Pending(_) => Recorded::Nothing,
             Slot::Empty | Slot::Awaited(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+        }
+    }
+
+    /// Records that names may be missing which the command has made in directories of its own.
+    pub fn lose_names(&self) {
+        if let Some(answers) = &self.answers {
+            answers.shared.lose_names();
         }
     }
 

@@ -223,7 +223,7 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
     for arrives in [true, false] {
         let shared = Shared::default();
         shared.expect(1);
-        assert!(shared.is_current(1) && shared.begin_point());
+        assert!(shared.wake(1) && shared.begin_point());
         let (told, noted) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
