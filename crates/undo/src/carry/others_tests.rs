@@ -96,6 +96,7 @@ fn what_another_program_makes_anew_stays() {
         assert_eq!((conflicts.iter().map(String::as_str).collect::<Vec<_>>(), count > 0), (expected.to_vec(), tells));
         let text = if tells { "anew" } else { "old" };
         assert_eq!(["d/f", "g"].map(|name| scene.read(name)), [Some(text.to_owned()), Some(text.to_owned())]);
+        assert_eq!(scene.read("h").as_deref(), tells.then_some("old"), "a moved file that cannot go back stays");
     }
 }
 

@@ -350,3 +350,42 @@ fn a_new_repository_that_was_used_since_stays_as_a_whole() {
     assert_eq!(scene.read("c/.git/objects/1").as_deref(), Some("object"));
     assert_eq!(scene.read("c/a"), None);
 }
+
+#[test]
+fn a_moved_file_that_cannot_go_back_stays_where_it_is() {
+    type Program = fn(&mut crate::testing::Run);
+    let rows: [(Program, &[(&str, &str)]); 4] = [
+        (|run| run.rename("a", "h").expect("done"), &[("h", "a"), ("b", "b")]),
+        (|run| run.rename("a", "b").expect("done"), &[("b", "a")]),
+        (
+            |run| {
+                run.make_directory("n").expect("done");
+                run.rename("a", "n/a").expect("done");
+            },
+            &[("n/a", "a"), ("b", "b")],
+        ),
+        (
+            |run| {
+                for (from, to) in [("c", "d"), ("b", "c"), ("a", "b")] {
+                    run.rename(from, to).expect("done");
+                }
+            },
+            &[("b", "a"), ("c", "b"), ("d", "c")],
+        ),
+    ];
+    for (program, expected) in rows {
+        let scene = Scene::new();
+        for name in ["a", "b", "c"] {
+            scene.write(name, name);
+        }
+        scene.run("r", program);
+        scene.write("a", "by the user");
+        let undone = scene.undo("r");
+        assert_eq!(scene.read("a").as_deref(), Some("by the user"));
+        for (name, text) in expected {
+            assert_eq!(scene.read(name).as_deref(), Some(*text), "{name}");
+        }
+        assert!(undone.conflicts.iter().all(|stayed| stayed.kept_at.is_some()), "{:?}", undone.conflicts);
+        assert_eq!(scene.undo("r").restored, Vec::<std::path::PathBuf>::new());
+    }
+}

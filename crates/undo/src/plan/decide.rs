@@ -23,8 +23,37 @@ impl Planner<'_> {
             self.actions.insert(path.to_owned(), action);
         }
         self.hold_back_indexes();
+        self.hold_moved();
         self.find_again();
         self.find_contested();
+    }
+
+    /// Leaves the files that the run moved, and that cannot go back, where they are: nothing else has their contents. What
+    /// was there before the run cannot come back either then.
+    fn hold_moved(&mut self) {
+        loop {
+            let is_held = |before: &PathBuf, after: &PathBuf| {
+                matches!(self.actions.get(before), Some(Action::Conflict(_)))
+                    && !self.held.contains_key(before)
+                    && self.as_left(after, after).is_some()
+            };
+            let Some((before, after)) = self.renamed.iter().find(|(before, after)| is_held(before, after)) else {
+                return;
+            };
+            let (before, after) = (before.clone(), after.clone());
+            for place in after.ancestors() {
+                match self.fates.get_mut(place) {
+                    Some(fate @ Fate::Goes) => *fate = if place == after { Fate::Stays } else { Fate::Holds },
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+            let there = self.entries.get(&after).and_then(|entry| self.actions.get_mut(entry));
+            if let Some(action @ (Action::Make | Action::Restore(_) | Action::Fetch { .. })) = there {
+                *action = Action::Conflict("the file that the run moved there cannot go back".into());
+            }
+            self.held.insert(before, after);
+        }
     }
 
     /// Finds the things that stay as they are, before any of them is moved.

@@ -69,6 +69,8 @@ pub(super) struct Planner<'a> {
     pub entries: PathMap<PathBuf>,
     pub fates: BTreeMap<PathBuf, Fate>,
     pub actions: BTreeMap<PathBuf, Action>,
+    /// The moved files that cannot go back, and stay: the path after the run, by the path before it.
+    pub held: BTreeMap<PathBuf, PathBuf>,
     pub plan: Plan,
     seen: SeenThings<'a>,
 }
@@ -98,6 +100,7 @@ impl<'a> Planner<'a> {
             entries: PathMap::new(),
             fates: BTreeMap::new(),
             actions: BTreeMap::new(),
+            held: BTreeMap::new(),
             plan: Plan::default(),
             seen: SeenThings::default(),
         };

@@ -177,7 +177,11 @@ impl Planner<'_> {
                     self.plan.steps.push(Step::Move { from, to, id: *id, home: true, over });
                     self.plan.steps.push(Step::SetMeta { path: spot, before });
                 }
-                Action::Conflict(why) => self.conflict(spot, why.clone(), before),
+                Action::Conflict(why) => {
+                    self.conflict(spot, why.clone(), before);
+                    let stays = self.held.get(path).and_then(|after| self.here(after));
+                    self.plan.conflicts.last_mut().into_iter().for_each(|conflict| conflict.stays = stays.clone());
+                }
                 Action::Lost(why) => self.plan.lost.push((spot, why.clone())),
             }
         }

@@ -116,7 +116,7 @@ pub struct Conflict {
     pub why: String,
     /// State of the file before the run.
     pub before: Node,
-    /// The moved directory that stays at this place, if one does.
+    /// The place at which the moved thing stays, if it does.
     pub stays: Option<PathBuf>,
 }
 
