@@ -24,10 +24,11 @@ describe.runIf(process.platform === 'linux')('a confined command', () => {
     const cwd = folder();
     expect(asks((await run('echo no >/etc/agent-bash-x', { cwd })).notes)).toEqual([]);
     expect(asks((await run('git init -q; git clean -fdx', { cwd })).notes)).toHaveLength(1);
-    // A confinement refuses no less.
-    await expect(run('echo no >/etc/agent-bash-x', { cwd, safety: { onAsk: 'deny' } })).rejects.toMatchObject({
-      code: 'ERR_BASH_BLOCKED',
-    });
+    const strict = { cwd, safety: { onAsk: 'deny' } } as const;
+    expect((await run('echo no >/etc/agent-bash-x', strict)).exitCode).toBe(1);
+    for (const command of ['git clean -fdx', 'rm -rf /']) {
+      await expect(run(command, strict)).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+    }
   });
 
   test('reports denials', async () => {

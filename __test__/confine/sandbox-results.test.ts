@@ -58,7 +58,7 @@ describe('a tool in a confined sandbox', () => {
     linuxTest(`has the confinement of ${name}, and its model reads the denials`, async () => {
       const { cwd, other, command, denied } = place();
       const onAccess = () => true;
-      const { output, text } = await callTool({ sandbox: make(cwd), onAccess }, command);
+      const { output, text } = await callTool({ sandbox: make(cwd), onAccess, safety: { onAsk: 'allow' } }, command);
       expect((output as { confinement: Confinement }).confinement.denied).toEqual([denied]);
       expect(text).toContain(`[confined: write ${other}/x denied (bash)]`);
       // The host of the tool grants nothing in a sandbox.

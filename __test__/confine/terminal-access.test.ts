@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -52,20 +52,20 @@ describe('access in the terminal tool', () => {
 
   linuxTest('is granted to one start', async () => {
     const { cwd, other, asked, run } = asking(true);
-    const command = 'echo hi > ../other/x';
+    const command = 'touch ../other/x';
     const access = { write: ['../other'], reason: 'why' };
     expect((await run({ command, access })).output).toMatchObject({ end: { exitCode: 0 } });
-    expect(readFileSync(join(other, 'x'), 'utf8')).toBe('hi\n');
+    expect(existsSync(join(other, 'x'))).toBe(true);
     expect(asked).toEqual([{ command, cwd, toolCallId: 'call-1', write: [other], network: [], reason: 'why' }]);
-    const { output, text } = await run({ command: 'echo hi > ../other/y' });
+    const { output, text } = await run({ command: 'touch ../other/y' });
     expect(output).toMatchObject({ end: { exitCode: 1 }, confinement: { deniedTotal: 1 } });
     expect(text).toContain(`run the command again with access {"write":["${other}"]} and a reason`);
   });
 
   linuxTest('is granted to the later ones, too', async () => {
     const { asked, run } = asking('session');
-    await run({ command: 'echo hi > ../other/x', access: { write: ['../other'], reason: 'r' } });
-    expect((await run({ command: 'echo hi > ../other/y' })).output).toMatchObject({ end: { exitCode: 0 } });
+    await run({ command: 'touch ../other/x', access: { write: ['../other'], reason: 'r' } });
+    expect((await run({ command: 'touch ../other/y' })).output).toMatchObject({ end: { exitCode: 0 } });
     expect(asked.length).toBe(1);
   });
 

@@ -167,7 +167,9 @@ async function afterRun(
 function judged(plan: CallPlan, options: BashToolOptions): CallPlan {
   const there = sandboxOf(options) !== undefined;
   if (!there && (options.run === undefined || options.run === bash)) return plan;
-  const notes = judge(plan.command, there ? sandboxJudgement(plan.options) : plan.options);
+  // What runs the command instead may hold no confinement.
+  const { confine, ...own } = plan.options;
+  const notes = judge(plan.command, there ? sandboxJudgement(own) : own);
   return { ...plan, notes: [...plan.notes, ...notes] };
 }
 

@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, type SafetyOptions } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
-import { type Access, OWNER, type Owned } from '../core/world.ts';
+import { type Access, OWNER, type Owned, REACH, type Reach } from '../core/world.ts';
 import { callFolder, runOptions, toolFolder } from './call-plan.ts';
 import { checkOptionNames, innerOptions } from './options.ts';
 import { sandboxOf, sessionOf } from './place.ts';
@@ -93,7 +94,11 @@ export function judge(command: string, options: BashOptions): string[] {
   const { safety = 'default' } = options;
   checkSafety(safety);
   if (safety === 'off') return [];
-  const { verdict, findings } = analyze(judgedText(command, options), analyzeOptions(options));
+  const judged: AnalyzeOptions & { [REACH]?: Reach } = analyzeOptions(options);
+  // Nobody has to be asked about what the confinement prevents.
+  const reach = options.target ? null : innerOf(bash).reachOf(options, resolve(options.cwd ?? '.'));
+  if (reach !== null) judged[REACH] = reach;
+  const { verdict, findings } = analyze(judgedText(command, options), judged);
   const isRefused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
   if (isRefused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
   return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);

@@ -199,6 +199,11 @@ impl Service {
             known.journal.iter().for_each(Remote::tell_names);
             report = Report { denials, attempts };
             (known.ended, known.news) = (last, !last);
+            if !last && !known.left.is_empty() {
+                // The end of the command is still to be asked for.
+                self.posted += 1;
+                self.ends.board.post(Post::Records, self.posted)?;
+            }
         }
         self.commands.retain(|command| !command.ended || command.listener.is_some());
         shorten(&mut report);

@@ -216,9 +216,7 @@ impl Shim {
             }
         }
         // Whoever runs from here on is in the list.
-        if let Some(world) = &mut self.world {
-            world.end(mark.as_deref());
-        }
+        self.report_denials(mark.as_deref(), false);
         let record = self.end_record(mark.as_deref(), false);
         let released = self.try_send(FromShim::Released(Released { survivors, record }));
         if let Some((mut server, adopted)) = adopted {

@@ -17,6 +17,7 @@ use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen
 use crate::run::listener::Listener;
 use crate::run::readers::Readers;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces, Watched};
+use confine::Denials;
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
@@ -48,7 +49,7 @@ pub async fn complete<'a, L: Listener>(
     let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
 
     let (tap, watched) = proofs(&mut drive, moved);
-    let Drive { request, shim, mut output, process, deadlines, early, denials, .. } = drive;
+    let Drive { request, shim, mut output, process, deadlines, early, mut denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
@@ -67,8 +68,9 @@ pub async fn complete<'a, L: Listener>(
         adoption,
         bound: if process.aborted { deadlines.hard() } else { record.bound() },
     };
-    let Settled { released: Released { survivors, record: end }, task, child, note } =
+    let Settled { released: Released { survivors, record: end }, denials: late, task, child, note } =
         settle(shim, remainder, &mut exit, settlement).await;
+    denials.merge(late);
     let adopted = request.registry.as_ref().zip(task.as_ref());
     let mut recorded = record.finish((&survivors, &end), adopted, moved).await;
     let servers = request.world.as_ref().and_then(|world| servers_of(world.home.as_deref()?));
@@ -170,6 +172,8 @@ pub struct Adoption {
 #[derive(Default)]
 pub struct Settled {
     pub released: Released,
+    /// What the processes that are left were denied until their release.
+    pub denials: Denials,
     /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
@@ -285,9 +289,11 @@ async fn released(
 ) -> (Settled, Option<ExceededLimit>) {
     child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
     let mut exceeded = None;
+    let mut denials = Denials::default();
     let released = loop {
         match child.next_event().await {
             ShimEvent::Released(released) => break released,
+            ShimEvent::Denied(more) => denials.merge(more),
             ShimEvent::LimitExceeded(limit) => exceeded = exceeded.or(Some(limit)),
             // Without a place for their output, the survivors go on as without a registry.
             ShimEvent::Refused(_) => {
@@ -304,7 +310,6 @@ async fn released(
             // The shim sent these before it knew that the addon has drained the pipes.
             ShimEvent::Started(_)
             | ShimEvent::Failed(_)
-            | ShimEvent::Denied(_)
             | ShimEvent::Ended(_)
             | ShimEvent::Blocked(..)
             | ShimEvent::Task(_)
@@ -314,7 +319,7 @@ async fn released(
     // A shim that stays with a survivor after all has closed its socket, and gets no other command.
     if released.survivors.is_empty() {
         child.give_back(helpers, None);
-        return (Settled { released, ..Settled::default() }, exceeded);
+        return (Settled { released, denials, ..Settled::default() }, exceeded);
     }
     helpers.replace(child.world());
     if let Some(Adoption { registry, .. }) = adoption
@@ -322,9 +327,9 @@ async fn released(
         && let ShimEvent::Task(task) = child.next_event().await
     {
         registry.own(child.into_link(), (*task).clone());
-        return (Settled { released, task: Some(*task), ..Settled::default() }, exceeded);
+        return (Settled { released, denials, task: Some(*task), ..Settled::default() }, exceeded);
     }
-    (Settled { released, ..Settled::default() }, exceeded)
+    (Settled { released, denials, ..Settled::default() }, exceeded)
 }
 
 // ---- the record
