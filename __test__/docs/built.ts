@@ -70,7 +70,8 @@ interface Facts {
     cold: string[];
     warmRoomBytes: number;
   };
-  confine: Record<'protect' | 'hide' | 'system', string[]> &
+  confine: Record<'protect' | 'system', string[]> &
+    Record<'hide' | 'hideOfSystem', { path: string; what: string; source: string }[]> &
     Record<'maxEntries' | 'maxExposed' | 'maxDenials', number> & {
       parts: string[];
       /** In the order in which they are tried. `needs` has one entry for each part, null where it is not held. */

@@ -3,13 +3,22 @@ import { facts } from './built.ts';
 import { generated } from './generated.ts';
 import { code, lines } from './tables.ts';
 
-const { parts, ways } = facts.confine;
+const { parts, ways, hide, hideOfSystem } = facts.confine;
+
+/** The hidden paths with what they have, in its order. */
+function hidden(): string {
+  const all = [...hide.map((one) => ({ ...one, path: `~/${one.path}` })), ...hideOfSystem];
+  const whats = [...new Set(all.map(({ what }) => what))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  const paths = (what: string) => all.filter((one) => one.what === what).map(({ path }) => code(path));
+  return whats.map((what) => `- ${what}: ${paths(what).join(', ')}`).join('\n');
+}
 
 await generated('confinement.md', {
   ways: lines(
     ['way', ...parts.map(code), 'besides'],
     ways.map(({ name, needs, besides }) => [code(`'${name}'`), ...needs.map((need) => need ?? 'not held'), besides]),
   ),
+  hide: hidden(),
 });
 
 test('the ways begin with the one that holds all, and end with none', () => {

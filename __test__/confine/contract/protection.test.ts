@@ -10,6 +10,8 @@ describe.runIf(process.platform === 'linux')('protected names', () => {
   test('what a world passes to another one cannot be changed there past its own guards', async () => {
     const [first, second, shared] = [folder(), folder(), folder()];
     const confine = { write: [shared] };
+    // A socket that was there before the world is not reached.
+    await bash('true', { cwd: second, confine });
     writeFileSync(join(first, 'notes'), '');
     const giver = bash(
       python(`

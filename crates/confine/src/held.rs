@@ -1,6 +1,7 @@
 //! The result of a confinement: the parts that were held, and its denials.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +90,16 @@ pub struct WorldFacts {
     pub environment: Vec<(String, Option<String>)>,
     /// Facts for the notes of each command.
     pub notes: Vec<String>,
+    /// When the world was made, as the time of a file, seconds and nanoseconds.
+    pub begun: (i64, u32),
+}
+
+impl WorldFacts {
+    /// Returns the time of now.
+    pub(crate) fn now() -> (i64, u32) {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
+    }
 }
 
 /// Why there is no world, as the supervisor reports it.

@@ -22,12 +22,23 @@ pub struct Settings {
     pub loopback: Option<Ipv4Addr>,
     /// Whether a gate decides about connections, and counts the refused ones.
     pub gate: bool,
+    /// When the world was made, as the time of a file, seconds and nanoseconds.
+    pub begun: (i64, u32),
 }
 
 #[cfg(test)]
 impl Settings {
     /// Returns the facts of a world with namespaces.
     pub fn sample(policy: Policy) -> Self {
-        Self { policy, mounts: true, landlock: true, held: None, own_network: true, loopback: None, gate: false }
+        Self {
+            policy,
+            mounts: true,
+            landlock: true,
+            held: None,
+            own_network: true,
+            loopback: None,
+            gate: false,
+            begun: (0, 0),
+        }
     }
 }

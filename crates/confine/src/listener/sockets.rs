@@ -67,13 +67,24 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
 }
 
-/// Returns whether the socket at a path may be reached: nobody answers for the world in a hidden or protected place.
+/// Returns whether the socket at a path may be reached. Nobody answers for the world in a hidden or protected place, or
+/// at a socket that was there before it.
 fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
     let may_change = match &asked.shared.bounds {
         Some(bounds) => bounds.may_change(found),
         None => sys::is_read_only(target.as_fd()) == Ok(false),
     };
-    may_change && asked.shared.paths.may_reach(found)
+    may_change && asked.shared.paths.may_reach(found) && !is_older(target, asked.shared.settings.begun)
+}
+
+/// The time for which a clock of the kernel may stand still, ns.
+const TICK: i128 = 10_000_000;
+
+/// Returns whether a file was made before a time. Nobody can set the time of its birth.
+fn is_older(file: &OwnedFd, begun: (i64, u32)) -> bool {
+    let at = |(seconds, rest): (i64, u32)| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    let Ok(born) = sys::born(file.as_fd()) else { return true };
+    at(born) + TICK < at(begun)
 }
 
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.

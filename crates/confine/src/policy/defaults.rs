@@ -1,6 +1,9 @@
 //! The default lists that count without any option of the caller, as data.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::surroundings::Surroundings;
 
@@ -38,60 +41,28 @@ pub const PROTECT: [&str; 26] = [
 /// Paths below the home that are protected. Elsewhere `.config` is a directory like any other.
 const PROTECT_AT_HOME: [&str; 1] = [".config/fish"];
 
-/// Paths below the home that are hidden: keys, tokens, passwords and sessions.
-pub(super) const HIDE: [&str; 49] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/op",
-    ".docker/config.json",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".config/git/credentials",
-    // Browsers.
-    ".mozilla",
-    ".librewolf",
-    ".thunderbird",
-    ".cache/mozilla",
-    ".config/google-chrome",
-    ".config/google-chrome-beta",
-    ".config/google-chrome-unstable",
-    ".cache/google-chrome",
-    ".config/chromium",
-    ".cache/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/vivaldi",
-    ".config/opera",
-    ".var/app/org.mozilla.firefox",
-    ".var/app/com.google.Chrome",
-    ".var/app/org.chromium.Chromium",
-    "snap/firefox",
-    "snap/chromium",
-    "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-    "Library/Application Support/BraveSoftware",
-    "Library/Safari",
-    "Library/Cookies",
-    // Keyrings and password stores.
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    "Library/Keychains",
-    ".pki",
-    ".password-store",
-    ".local/share/gopass",
-    ".config/gopass",
-    ".config/1Password",
-    ".config/Bitwarden",
-    ".config/keepassxc",
-    ".config/rbw",
-];
+/// A path that is hidden: keys, tokens, passwords, sessions and histories, and sockets that lead out.
+#[derive(Debug, Deserialize)]
+pub(super) struct HiddenPath {
+    pub path: String,
+    /// What it has, for people.
+    pub what: String,
+    /// Where that is said.
+    pub source: String,
+}
+
+/// The paths of `data/hidden.json`.
+#[derive(Debug, Deserialize)]
+pub(super) struct HiddenPaths {
+    /// Relative to the home.
+    pub home: Vec<HiddenPath>,
+    /// Of the system. An ordinary user cannot read most of them.
+    pub system: Vec<HiddenPath>,
+}
+
+/// The default list of hidden paths.
+pub(super) static HIDE: LazyLock<HiddenPaths> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../data/hidden.json")).expect("a test reads the same text"));
 
 /// Directories that can always be read: system directories with programs and their libraries.
 pub const SYSTEM: [&str; 24] = [
@@ -179,9 +150,10 @@ pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
 pub(super) fn hidden(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut hidden: Vec<PathBuf> = Vec::new();
     for home in homes {
-        hidden.extend(HIDE.iter().map(|name| home.join(name)));
+        hidden.extend(HIDE.home.iter().map(|one| home.join(&one.path)));
         hidden.extend([home.join(".local/state/agent-bash"), home.join(".cache/agent-bash")]);
     }
+    hidden.extend(HIDE.system.iter().map(|one| PathBuf::from(&one.path)));
     let moved =
         ["XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"].into_iter().filter_map(|name| host.variable(name));
     hidden.extend(moved.map(|directory| Path::new(directory).join("agent-bash")));
@@ -221,13 +193,19 @@ mod tests {
 
     #[test]
     fn lists_are_without_repetition_and_relative() {
-        for list in [&PROTECT[..], &HIDE[..]] {
+        let (home, system) = (&HIDE.home, &HIDE.system);
+        let hidden: Vec<_> = home.iter().map(|one| one.path.as_str()).collect();
+        for list in [&PROTECT[..], &hidden] {
             let mut sorted = list.to_vec();
             sorted.sort_unstable();
             sorted.dedup();
             assert_eq!(sorted.len(), list.len());
             assert!(list.iter().all(|name| !name.starts_with(['/', '~']) && !name.ends_with('/')));
         }
+        assert!(system.iter().all(|one| one.path.starts_with('/') && !one.path.ends_with('/')));
+        let is_told =
+            |one: &HiddenPath| !one.what.is_empty() && (one.source.contains("://") || one.source.contains('('));
+        assert!(home.iter().chain(system).all(is_told));
         assert!(SYSTEM.iter().all(|name| name.starts_with('/')));
     }
 }

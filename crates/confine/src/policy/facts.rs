@@ -2,16 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::defaults::{HIDE, PROTECT, SYSTEM};
+use super::defaults::{HIDE, HiddenPath, PROTECT, SYSTEM};
 use super::make::{MOST_ENTRIES, MOST_EXPOSED};
 use crate::denial::LISTED;
 use crate::{Part, Way};
 
-/// Returns the lists and limits. `hide` is relative to the home.
+/// Returns the lists and limits. `hide` is relative to the home, and each path is there with what it has.
 pub fn facts() -> Value {
     json!({
         "protect": PROTECT.as_slice(),
-        "hide": HIDE.as_slice(),
+        "hide": told(&HIDE.home),
+        "hideOfSystem": told(&HIDE.system),
         "system": SYSTEM.as_slice(),
         "maxEntries": MOST_ENTRIES,
         "maxExposed": MOST_EXPOSED,
@@ -21,4 +22,12 @@ pub fn facts() -> Value {
             json!({ "name": way.name(), "needs": Part::ALL.map(|part| way.needs(part)), "besides": way.besides() })
         }),
     })
+}
+
+/// Returns paths with what they have, and where that is said.
+fn told(paths: &[HiddenPath]) -> Vec<Value> {
+    paths
+        .iter()
+        .map(|HiddenPath { path, what, source }| json!({ "path": path, "what": what, "source": source }))
+        .collect()
 }

@@ -33,6 +33,7 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
         tmp,
         home: None,
         notes: notes(policy),
+        begun: WorldFacts::now(),
     };
     let board = Board::new().step(|| "a file without a name".into())?;
     Ok(World {

@@ -68,7 +68,17 @@ pub fn finish(begun: Begun, policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
                 seatbelt: None,
                 filter: World::usual_filter(),
                 held: None,
-                facts: WorldFacts { held, missing, way, write, tmp, home, environment: Vec::new(), notes },
+                facts: WorldFacts {
+                    held,
+                    missing,
+                    way,
+                    write,
+                    tmp,
+                    home,
+                    environment: Vec::new(),
+                    notes,
+                    begun: WorldFacts::now(),
+                },
                 board,
                 door: Some(RefCell::new(Door::with(control, freshness))),
             })

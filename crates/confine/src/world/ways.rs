@@ -106,6 +106,7 @@ fn held(policy: &Policy, place: &HostPaths<'_>, tried: Tried, missing: Vec<Missi
         home: Some(private.path.clone()),
         tmp: (policy.tmp == Tmp::Private).then(|| private.tmp()),
         notes,
+        begun: WorldFacts::now(),
     };
     let keeper = Keeper::start(private).step(|| "a process that keeps the private directories".into())?;
     let (filter, held) = (Some(Variant::Performed), Some((held, keeper)));

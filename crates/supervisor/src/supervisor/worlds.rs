@@ -185,7 +185,8 @@ impl Worlds {
         let mounts = world.namespaces.is_some();
         let held = world.held.as_ref().map(|(held, _)| held.clone());
         let landlock = world.landlock.is_some();
-        let settings = Settings { policy, mounts, landlock, held, own_network, loopback, gate: gate.is_some() };
+        let (gated, begun) = (gate.is_some(), facts.begun);
+        let settings = Settings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });

@@ -155,6 +155,15 @@ pub fn has_own_clock(path: &Path) -> bool {
     path.parent().is_some_and(|above| statfs::statfs(above).is_ok_and(|about| LOCAL.contains(&about.filesystem_type())))
 }
 
+/// Returns when an open file or place was born, as seconds and nanoseconds. On a file system that has no such time, it
+/// is that of the last change of the inode.
+pub fn born(file: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
+    let data = facts(file, c"", StatxFlags::BTIME | StatxFlags::CTIME)?;
+    let has_birth = data.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let time = if has_birth { data.stx_btime } else { data.stx_ctime };
+    Ok((time.tv_sec, time.tv_nsec))
+}
+
 /// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
 pub fn is_mount_point(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
     Ok(facts(base, name, StatxFlags::TYPE)?.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))

@@ -114,6 +114,10 @@ pub fn being(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<Being> {
     Err(Errno::ENOSYS)
 }
 
+pub fn born(_: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
+    Err(Errno::ENOSYS)
+}
+
 pub fn place_id(_: BorrowedFd<'_>, _: &CStr) -> nix::Result<PlaceId> {
     Err(Errno::ENOSYS)
 }
