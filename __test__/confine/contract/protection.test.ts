@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BashSession, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
@@ -97,5 +97,34 @@ client.send(b"x")`),
     const { exitCode, confinement } = await running;
     expect([exitCode, confinement?.deniedTotal]).toEqual([1, 201]);
     expect(readFileSync(join(cwd, '.git/config'), 'utf8')).toBe(before);
+  });
+
+  test.each([
+    ['.vscode/tasks.json', 'mkdir .vscode'],
+    ['.git/hooks/pre-commit', 'mv .git/hooks old; mkdir .git/hooks'],
+    ['sub/.git/hooks/pre-commit', 'git init -q sub'],
+    ['sub/.git/config', 'git init -q sub'],
+    ['bare/hooks/pre-commit', 'git init -q --bare bare'],
+  ])('that the host makes while a command runs are not free for it: %s', async (file, made) => {
+    const cwd = folder();
+    await bash('git init -q .', { cwd });
+    const attack = `mkdir -p $(dirname ${file}); rm -f ${file}; echo EVIL >> ${file}; echo EVIL > x; chmod +x x; mv x ${file}; ln -f x ${file}`;
+    const running = bash(`touch ready; until [ -e go ]; do sleep .01; done; ${attack}`, { cwd, confine: 'workspace' });
+    await until(() => readdirSync(cwd).includes('ready'));
+    await bash(made, { cwd });
+    // A task has all the time that it needs.
+    await new Promise((done) => setTimeout(done, 50));
+    writeFileSync(join(cwd, 'go'), '');
+    await running;
+    expect(existsSync(join(cwd, file)) ? readFileSync(join(cwd, file), 'utf8') : '').not.toContain('EVIL');
+  });
+
+  test('and a repository in a directory of before is its command’s own', async () => {
+    const cwd = folder();
+    await bash('mkdir a b; git init -q host', { cwd });
+    const command =
+      'git init -q --bare a && git -C a config a.b c && git init -q b && git -C b config a.b c && mkdir -p d && git init -q --bare d && git -C d config a.b c && git clone -q host e && git -C e config a.b c';
+    const { exitCode, stderr } = await bash(command, { cwd, confine: 'workspace' });
+    expect([exitCode, stderr]).toEqual([0, 'warning: You appear to have cloned an empty repository.\n']);
   });
 });

@@ -13,7 +13,7 @@ use super::caller::{Caller, Callers};
 use super::elsewhere::Elsewhere;
 use super::guards::Names;
 use super::left::Left;
-use super::links::{link_of, path_of};
+use super::links::{link_of, path_of, shown};
 use super::perform::{self, Bounds};
 use super::place::{Base, Place, last, parent};
 use super::record::{Paths, Record};
@@ -129,9 +129,37 @@ impl Asked<'_> {
         Ok((directory, name))
     }
 
+    /// Fails if git runs something by a file, in a repository that another process has made since the command began.
+    pub fn guard_git(&mut self, path: &Path) -> Result<(), Errno> {
+        let protects = |name: &str| self.shared.settings.policy.protect.iter().any(|one| one == Path::new(name));
+        let is_guarded = Left::runs(path.file_name().unwrap_or_default().as_bytes())
+            && protects(".git/config")
+            && protects(".git/hooks")
+            && self.left.foreign(path);
+        if !is_guarded {
+            return Ok(());
+        }
+        // The kernel refuses by itself what was protected before.
+        let is_protected = match &self.shared.bounds {
+            Some(bounds) => !bounds.may_change(path),
+            None => super::links::text(path.as_os_str().as_bytes())
+                .and_then(|path| sys::open_place(nix::fcntl::AT_FDCWD, &path, false, Follow::Nothing))
+                .is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true)),
+        };
+        if is_protected {
+            return Ok(());
+        }
+        self.refuse(path);
+        Err(Errno::EACCES)
+    }
+
     /// Fails if a name is guarded in a directory.
     pub fn guard(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
         let (_, bare) = last(name);
+        if Left::runs(bare) {
+            let path = shown(directory.descriptor())?.join(OsStr::from_bytes(bare));
+            self.guard_git(&path)?;
+        }
         let Some(guarded) = self.names.directories(bare) else { return Ok(()) };
         let id = match directory {
             Base::Directory(directory) => sys::file_status(directory.as_fd())?.id,

@@ -109,6 +109,13 @@ impl Asked<'_> {
         }
     }
 
+    /// Returns the file to write in the place of an open one, as [`Self::parted`] does.
+    pub fn may_be_written(&mut self, thing: OwnedFd) -> Result<OwnedFd, Errno> {
+        let path = shown(thing.as_fd())?;
+        self.guard_git(&path)?;
+        self.parted(thing)
+    }
+
     /// Fails if an open file has names where the command may change nothing.
     pub fn stay_here(&mut self, thing: BorrowedFd<'_>) -> Result<(), Errno> {
         self.elsewhere(thing)?.map_or(Ok(()), |(_, path)| Err(self.refused_elsewhere(&path)))

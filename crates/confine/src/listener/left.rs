@@ -5,7 +5,7 @@
 //! Repositories of before are protected, but for the steps of a rebase. A directory becomes a repository by a name that
 //! the command creates, or by its move.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ use super::links::{shown, text};
 use super::perform::Bounds;
 use super::place::{Base, last};
 use crate::git_settings::harmless;
-use crate::{DenialKind, Denials, Policy};
+use crate::{DenialKind, Denials, Policy, WorldFacts};
 use sys::{DIRECTORY, Follow, REGULAR};
 
 /// Names whose appearance may make their directory one in which git finds something to run.
@@ -35,23 +35,102 @@ const NAMES: [&[u8]; 9] =
 const ASIDE: &str = ".agent-bash";
 /// The most directories that are remembered for one command, and that are searched below a moved one.
 const MOST: usize = 10_000;
+/// The most directories of which it is known that the command has made them.
+const MADE: usize = 200_000;
 /// The largest file that is read, bytes.
 const READ: u64 = 1 << 20;
 const PLAIN: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 
 /// The directories that a command may have made repositories.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Left {
+    /// When the command began, as the time of a file.
+    begun: (i64, u32),
     /// Directories in which names appeared.
     named: BTreeSet<PathBuf>,
     /// Directories that were moved.
     moved: BTreeSet<PathBuf>,
+    /// Directories that the command has made: by device and inode, the time of their birth.
+    made: HashMap<Id, Option<(i64, u32)>>,
 }
 
+/// The device and the inode of a directory.
+type Id = ((u32, u32), u64);
+
+/// Files in the `hooks` of a repository that git runs.
+const HOOKS: [&[u8]; 28] = [
+    b"applypatch-msg",
+    b"commit-msg",
+    b"fsmonitor-watchman",
+    b"p4-changelist",
+    b"p4-post-changelist",
+    b"p4-pre-submit",
+    b"p4-prepare-changelist",
+    b"post-applypatch",
+    b"post-checkout",
+    b"post-commit",
+    b"post-index-change",
+    b"post-merge",
+    b"post-receive",
+    b"post-rewrite",
+    b"post-update",
+    b"pre-applypatch",
+    b"pre-auto-gc",
+    b"pre-commit",
+    b"pre-merge-commit",
+    b"pre-push",
+    b"pre-rebase",
+    b"pre-receive",
+    b"prepare-commit-msg",
+    b"proc-receive",
+    b"push-to-checkout",
+    b"reference-transaction",
+    b"sendemail-validate",
+    b"update",
+];
+/// Entries of a repository by which git runs something.
+const ENTRIES: [&[u8]; 4] = [b"config", b"config.worktree", b"hooks", b"commondir"];
+
 impl Left {
+    /// Begins with a command.
+    pub fn now() -> Self {
+        let (named, moved, made) = (BTreeSet::new(), BTreeSet::new(), HashMap::new());
+        Self { begun: WorldFacts::now(), named, moved, made }
+    }
+
     /// Returns whether a name may make its directory one in which git finds something to run.
     pub fn counts(name: &[u8]) -> bool {
         NAMES.contains(&name)
+    }
+
+    /// Returns whether git may run something by an entry with this name.
+    pub fn runs(name: &[u8]) -> bool {
+        ENTRIES.contains(&name) || HOOKS.contains(&name)
+    }
+
+    /// Remembers a directory that the command has made.
+    pub fn makes(&mut self, directory: &Base, name: &CStr) {
+        if let Ok(made) = sys::being(directory.descriptor(), name, false)
+            && self.made.len() < MADE
+        {
+            self.made.insert((made.device, made.inode), made.born);
+        }
+    }
+
+    /// Returns whether a file is such an entry of a repository that another process has made. A directory of before the
+    /// command was no repository then, or its entries would be protected.
+    pub fn foreign(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        let Some(above) = path.parent() else { return false };
+        let is_hook = HOOKS.contains(&name) && above.file_name().is_some_and(|name| name == "hooks");
+        let git = if is_hook { above.parent() } else { Some(above).filter(|_| ENTRIES.contains(&name)) };
+        let Some(git) = git.and_then(|git| text(git.as_os_str().as_bytes()).ok()) else { return false };
+        let Ok(directory) = sys::open_directory(AT_FDCWD, &git, Follow::Nothing) else { return false };
+        let is_own = |found: sys::Being| {
+            found.born.is_some_and(|born| born < self.begun)
+                || self.made.get(&(found.device, found.inode)) == Some(&found.born)
+        };
+        is_like_git(directory.as_fd()) && !sys::being(AT_FDCWD, &git, false).is_ok_and(is_own)
     }
 
     /// Remembers a directory in which a name appears, if the name counts.
@@ -92,7 +171,7 @@ impl Left {
         if self.is_empty() {
             return Denials::default();
         }
-        let Self { named, moved } = std::mem::take(self);
+        let (named, moved) = (std::mem::take(&mut self.named), std::mem::take(&mut self.moved));
         let protects = |name: &str| policy.protect.iter().any(|one| one == Path::new(name));
         let (config, hooks) = (protects(".git/config"), protects(".git/hooks"));
         let mut settling = Settling { denials: Denials::default(), bounds, journal, is_left, config, hooks };
@@ -103,6 +182,12 @@ impl Left {
         }
         settling.denials
     }
+}
+
+/// Returns whether git may take a directory for a repository, or for a part of one.
+fn is_like_git(directory: BorrowedFd<'_>) -> bool {
+    let has = |name| sys::open_place(directory, name, false, Follow::Nothing).is_ok();
+    has(c"objects") && has(c"refs") || has(c"commondir")
 }
 
 /// Returns a directory and some of those below it.
@@ -138,9 +223,8 @@ impl Settling<'_> {
             text(path.as_os_str().as_bytes()).and_then(|path| sys::open_directory(AT_FDCWD, &path, Follow::Nothing));
         let Ok(directory) = opened else { return };
         let directory = Arc::new(directory);
-        let has = |name| sys::open_place(directory.as_fd(), name, false, Follow::Nothing).is_ok();
         self.steps(&directory);
-        if !(has(c"objects") && has(c"refs") || has(c"commondir")) {
+        if !is_like_git(directory.as_fd()) {
             return;
         }
         if self.config {

@@ -18,7 +18,11 @@ pub(super) fn directory(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode:
     asked.take_umask()?;
     asked.check()?;
     let (base, name) = asked.creation(base, &path)?;
-    done(asked, &base, &name, sys::make_directory(base.descriptor(), &name, mode & 0o1777))
+    let made = sys::make_directory(base.descriptor(), &name, mode & 0o1777);
+    if made.is_ok() {
+        asked.left.makes(&base, &name);
+    }
+    done(asked, &base, &name, made)
 }
 
 /// `mknod`

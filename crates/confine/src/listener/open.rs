@@ -99,7 +99,7 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
 /// Creates a file, or opens the existing file.
 fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
     let (_, bare) = last(&path);
-    let matters = Left::counts(bare) || asked.names.directories(bare).is_some();
+    let matters = Left::counts(bare) || Left::runs(bare) || asked.names.directories(bare).is_some();
     let (base, path) = if matters { asked.creation(base, &path)? } else { (base, path) };
     let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
     match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {
@@ -183,7 +183,7 @@ fn again(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errn
     if status.is(REGULAR) && !has.contains(place_flag()) && !enough {
         return Err(Errno::EACCES);
     }
-    let file = if wish.changes() { asked.parted(file)? } else { file };
+    let file = if wish.changes() { asked.may_be_written(file)? } else { file };
     match Asked::reopen(file.as_fd(), flags.bits()) {
         Ok(opened) => finish(asked, wish, opened),
         Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &file),

@@ -223,7 +223,7 @@ impl Service {
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
-        let (left, journal, listener) = (Left::default(), None, None);
+        let (left, journal, listener) = (Left::now(), None, None);
         let command = Command { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
         self.commands.push(command);
     }

@@ -8,7 +8,7 @@ use super::check::{Root, contradictions};
 use super::defaults::{self, UNDO_PLACE};
 use super::error::{Fault, PolicyError};
 use super::hosts::{address_of, name_of};
-use super::paths::{Entry, existing, expanded, outermost, settled, within, without_dots};
+use super::paths::{Entry, Places, existing, expanded, outermost, settled, within, without_dots};
 use super::raw::{RawConfine, RawNetwork, RawRead};
 use super::surroundings::Surroundings;
 use super::types::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp};
@@ -131,7 +131,9 @@ fn git(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<
 fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
     let entry =
         |text: Option<&String>, named: PathBuf| Entry { text: text.cloned(), path: settled(&named, host), named };
-    let mut hidden: Vec<Entry> = defaults::hidden(host, homes).into_iter().map(|path| entry(None, path)).collect();
+    let mut places = Places::default();
+    let own = |named: PathBuf| Entry { text: None, path: places.settled(&without_dots(&named), host), named };
+    let mut hidden: Vec<Entry> = defaults::hidden(host, homes).into_iter().map(own).collect();
     for text in &raw.hide {
         let named = literal(text, homes, host).map_err(|fault| PolicyError::invalid("confine.hide", text, fault))?;
         hidden.extend(named.into_iter().map(|path| entry(Some(text), path)));

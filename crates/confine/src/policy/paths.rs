@@ -1,5 +1,6 @@
 //! Paths of options: `~`, links and nesting.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -77,15 +78,39 @@ pub fn within(path: &Path, directory: &Path) -> bool {
 
 /// Sorts paths, and leaves out paths that lie below others.
 pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    // Paths are compared by their components, so what lies below a path follows it at once.
     paths.sort();
     let mut outer: Vec<PathBuf> = Vec::new();
     for path in paths {
-        // The path above is not always the previous path: /a, /a-b, /a/c.
-        if !outer.iter().any(|one| within(&path, one)) {
+        if !outer.last().is_some_and(|one| within(&path, one)) {
             outer.push(path);
         }
     }
     outer
+}
+
+/// The places of paths without dots, each directory looked up once: most paths of the default lists do not exist.
+#[derive(Default)]
+pub struct Places(HashMap<PathBuf, (PathBuf, bool)>);
+
+impl Places {
+    /// Returns what [`settled`] returns.
+    pub fn settled(&mut self, path: &Path, host: &impl Surroundings) -> PathBuf {
+        self.place(path, host).0
+    }
+
+    /// Returns a path without links, and whether it exists.
+    fn place(&mut self, path: &Path, host: &impl Surroundings) -> (PathBuf, bool) {
+        if let Some(known) = self.0.get(path) {
+            return known.clone();
+        }
+        let Some((above, name)) = path.parent().zip(path.file_name()) else { return (path.to_owned(), true) };
+        let (above, is_there) = self.place(above, host);
+        let resolved = if is_there { host.resolve(path).ok() } else { None };
+        let place = resolved.map_or_else(|| (above.join(name), false), |path| (path, true));
+        self.0.insert(path.to_owned(), place.clone());
+        place
+    }
 }
 
 /// Returns the existing paths of one entry, each as it was named and resolved.

@@ -2,6 +2,7 @@
 //! places.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::aliases::Mounts;
@@ -12,8 +13,10 @@ const LINKS: usize = 40;
 /// The places of paths at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Aims {
-    /// What is there or may appear, and is no link.
-    pub ends: BTreeSet<PathBuf>,
+    /// What is there, and is no link, under each of its names.
+    pub present: BTreeSet<PathBuf>,
+    /// What may appear.
+    pub missing: BTreeSet<PathBuf>,
     /// The links on the way.
     pub links: BTreeSet<PathBuf>,
     /// Directories, each with its path without links. `None`: it is missing.
@@ -25,25 +28,39 @@ impl Aims {
     /// out: whoever may change a link must not hide all from others.
     pub fn of(named: &[PathBuf], kept: &[PathBuf], mounts: &Mounts) -> Self {
         let mut aims = Self::default();
+        let is_above = |end: &Path| end.components().count() < 3 || kept.iter().any(|one| one.starts_with(end));
         for path in named {
-            if let Some(end) = aims.follow(path) {
-                aims.ends.extend(mounts.aliases(&end));
-                aims.ends.insert(end);
+            match aims.follow(path) {
+                Some((end, _)) if is_above(&end) && !named.contains(&end) => {}
+                Some((end, true)) => {
+                    aims.present.extend(mounts.aliases(&end));
+                    aims.present.insert(end);
+                }
+                Some((end, false)) => drop(aims.missing.insert(end)),
+                None => {}
             }
         }
-        let is_above = |end: &PathBuf| end.components().count() < 3 || kept.iter().any(|one| one.starts_with(end));
-        aims.ends.retain(|end| named.contains(end) || !is_above(end));
         aims
     }
 
-    /// Returns the path that a path leads to, whether it exists or not. `None`: it leads nowhere.
-    fn follow(&mut self, named: &Path) -> Option<PathBuf> {
+    /// Returns all paths that are to be hidden, with the links that lead to them.
+    pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.present.iter().chain(&self.missing).chain(&self.links)
+    }
+
+    /// Returns the path that a path leads to, and whether it exists. `None`: it leads nowhere.
+    fn follow(&mut self, named: &Path) -> Option<(PathBuf, bool)> {
         let mut path = named.to_owned();
         for _ in 0..LINKS {
-            let Some((above, name)) = path.parent().zip(path.file_name()) else { return path.canonicalize().ok() };
-            let Some(above) = self.directory(above) else { return Some(path) };
+            let Some((above, name)) = path.parent().zip(path.file_name()) else {
+                return path.canonicalize().ok().map(|path| (path, true));
+            };
+            let Some(above) = self.directory(above) else { return Some((path, false)) };
             let here = above.join(name);
-            let Ok(text) = here.read_link() else { return Some(here) };
+            let text = match here.read_link() {
+                Ok(text) => text,
+                Err(error) => return Some((here, error.kind() != ErrorKind::NotFound)),
+            };
             path = above.join(text);
             self.links.insert(here);
         }
@@ -63,14 +80,14 @@ impl Aims {
 
     /// Returns the directories in which a change may lead a path elsewhere.
     pub fn above(&mut self) -> BTreeSet<PathBuf> {
-        let all: Vec<_> = self.ends.iter().chain(&self.links).cloned().collect();
+        let all: Vec<_> = self.all().cloned().collect();
         all.iter().filter_map(|path| path.ancestors().skip(1).find_map(|above| self.directory(above))).collect()
     }
 }
 
 /// Returns the path that a path leads to, whether it exists or not.
 pub(super) fn aim(path: &Path) -> Option<PathBuf> {
-    Aims::default().follow(path)
+    Aims::default().follow(path).map(|(end, _)| end)
 }
 
 #[cfg(test)]
@@ -94,7 +111,7 @@ mod tests {
         symlink("/", at("root")).expect("linked");
         let ends = |name: &str| {
             let found = Aims::of(&[at(name)], &[at("real")], &Mounts::default());
-            found.ends.into_iter().collect::<Vec<_>>()
+            found.present.into_iter().chain(found.missing).collect::<Vec<_>>()
         };
         for (name, end) in [
             ("real/file", "real/file"),

@@ -47,13 +47,14 @@ pub(super) fn arrange(
     found.extend(resolver(policy, &blanks)?);
     attach_proc(&blanks)?;
     devices::attach(devices, shared)?;
-    let (mut named, mut present) = hidden(policy, place, &mounts);
-    [&mut named, &mut present].into_iter().for_each(|paths| paths.retain(|path| is_there(path, policy, &found)));
-    found.extend(present.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
+    let (mut named, mut aims) = hidden(policy, place, &mounts);
+    named.retain(|path| is_there(path, policy, &found));
+    aims.present.retain(|path| is_there(path, policy, &found));
+    found.extend(aims.present.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
     found.extend(visible::veils(policy, &found)?);
     let shown = Shown::before(policy, &found);
     layers::attach(found, &blanks)?;
-    let hidden = Hidden::new(named, &policy.write, (mounts, &present), blanks);
+    let hidden = Hidden::new(named, &policy.write, (mounts, aims), blanks);
     let protection = Protection::new(policy, git, (own, hidden), place.watches);
     let protection = protection.step(|| "the protected files".into())?;
     Ok((protection, shown))
@@ -107,15 +108,13 @@ fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failur
     all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
-/// Returns the hidden paths as they are named, and what exists of them under every name, with the processes of the
-/// host. Paths inside write roots are hidden there.
-fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// Returns the hidden paths as they are named, with the processes of the host, and where they lead. Paths inside write
+/// roots are hidden there.
+fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, Aims) {
     let state = fs::canonicalize(place.state).ok();
-    let processes: Vec<_> = mounts.processes().cloned().collect();
-    let named: Vec<_> = policy.hide.iter().chain(state.as_ref()).cloned().collect();
-    let ends = Aims::of(&named, &policy.write, mounts).ends;
-    let present = ends.into_iter().filter(|path| sys::mount_of(path).is_ok()).chain(processes.iter().cloned());
-    (named.iter().chain(&processes).cloned().collect(), present.collect())
+    let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.processes()).cloned().collect();
+    let aims = Aims::of(&named, &policy.write, mounts);
+    (named, aims)
 }
 
 /// Returns whether a path of the host can lead to the same file in the world. A private directory covers the path

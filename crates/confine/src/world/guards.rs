@@ -30,6 +30,13 @@ impl Guards {
         guarded.flat_map(|guarded| &guarded.names).any(|guarded| guarded == name)
     }
 
+    /// Returns whether one of the names exists.
+    pub(super) fn are_broken(&self) -> bool {
+        let exists =
+            |guarded: &Guarded| guarded.names.iter().any(|name| guarded.path.join(name).symlink_metadata().is_ok());
+        self.directories.iter().any(exists)
+    }
+
     /// Adds a name. `path` is the directory's.
     pub(super) fn add(&mut self, directory: (u64, u64), path: PathBuf, name: OsString) {
         match self.directories.iter_mut().find(|guarded| guarded.directory == directory) {

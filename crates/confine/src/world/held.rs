@@ -1,6 +1,7 @@
 //! The files of a world without namespaces, and the paths that its listeners protect.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -111,11 +112,10 @@ impl Held {
     }
 
     /// Returns the paths that are hidden now, wherever they lead.
-    pub fn hidden(&self) -> Vec<PathBuf> {
+    pub fn hidden(&self) -> HashSet<PathBuf> {
         let [named, roots] = &self.named;
         let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden()).collect();
-        let Aims { ends, links, .. } = Aims::of(&named, roots, &Mounts::of_this_namespace());
-        ends.into_iter().chain(links).collect()
+        Aims::of(&named, roots, &Mounts::of_this_namespace()).all().cloned().collect()
     }
 }
 

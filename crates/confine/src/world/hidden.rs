@@ -1,13 +1,13 @@
 //! Hidden paths, which stay hidden when the host creates or replaces them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::aims::Aims;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
-use sys::{DirectoryWatch, MountFlags};
+use sys::MountFlags;
 
 /// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once, and a
 /// path that becomes a link is followed.
@@ -27,24 +27,19 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Takes over paths. Those that were `present` have their covers already.
-    pub fn new(
-        named: Vec<PathBuf>,
-        roots: &[PathBuf],
-        (mounts, present): (Mounts, &[PathBuf]),
-        blanks: Blanks,
-    ) -> Self {
+    /// Takes over paths, with where they lead. What is present has its covers already.
+    pub fn new(named: Vec<PathBuf>, roots: &[PathBuf], (mounts, aims): (Mounts, Aims), blanks: Blanks) -> Self {
         let cover = |path: &PathBuf| {
             let file = sys::mount_of(path).ok().filter(|file| file.is_mount)?;
             Some((path.clone(), file.mount))
         };
-        let covers = present.iter().filter_map(cover).collect();
-        Self { named, roots: roots.to_vec(), mounts, aims: Aims::default(), blanks, covers }
+        let covers = aims.present.iter().filter_map(cover).collect();
+        Self { named, roots: roots.to_vec(), mounts, aims, blanks, covers }
     }
 
     /// Returns the hidden paths, whether they exist or not, and the links that lead to them.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.aims.ends.iter().chain(&self.aims.links)
+        self.aims.all()
     }
 
     /// Hides more paths. Returns whether one is new.
@@ -68,7 +63,7 @@ impl Hidden {
     /// Covers new hidden paths, and paths that have lost their cover.
     pub fn cover(&mut self) {
         self.aims = Aims::of(&self.named, &self.roots, &self.mounts);
-        for path in &self.aims.ends {
+        for path in &self.aims.present {
             let Ok(file) = sys::mount_of(path) else { continue };
             if file.is_mount && self.covers.get(path) == Some(&file.mount) {
                 continue;
@@ -82,10 +77,8 @@ impl Hidden {
         }
     }
 
-    /// Watches the directory of each path, or the nearest existing directory above it. Returns `false` if the kernel
-    /// permits no more watches.
-    pub fn watch(&mut self, watch: &DirectoryWatch) -> bool {
-        let is_full = |error: std::io::Error| error.raw_os_error() == Some(libc::ENOSPC);
-        !self.aims.above().iter().any(|above| watch.add(above).is_err_and(is_full))
+    /// Returns the directories in which a change may uncover a path.
+    pub fn above(&mut self) -> BTreeSet<PathBuf> {
+        self.aims.above()
     }
 }

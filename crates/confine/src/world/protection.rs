@@ -1,16 +1,16 @@
 //! Protected paths inside the write roots: existing paths are read-only, missing paths must not be created.
 
-use std::collections::{HashMap, VecDeque};
-use std::ffi::OsString;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
 
-use super::Guards;
 use super::git::Grants;
 use super::hidden::Hidden;
 use super::targets::Targets;
+use super::{Guarded, Guards};
 use crate::Policy;
 use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
 
@@ -31,6 +31,8 @@ pub(super) struct Protection {
     /// Mounts that lead into the private files of the world.
     private: Vec<PathBuf>,
     hidden: Option<Hidden>,
+    /// Names whose appearance may uncover a hidden path, or is that of a protected one.
+    names: HashSet<OsString>,
     /// Watches the hidden paths and the protected files, which lose their mounts when the host replaces them. `None`:
     /// the kernel permits no more watches, so the paths are scanned now and then and before each command.
     watch: Option<DirectoryWatch>,
@@ -53,6 +55,7 @@ impl Protection {
             number: 0,
             private,
             hidden: Some(hidden),
+            names: HashSet::new(),
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
         };
         // Some paths may be newer than their covers.
@@ -71,6 +74,7 @@ impl Protection {
             number: 1,
             private: Vec::new(),
             hidden: None,
+            names: HashSet::new(),
             watch: None,
         }
     }
@@ -109,13 +113,15 @@ impl Protection {
     /// Covers and protects the paths again that the host has replaced.
     pub fn on_change(&mut self) {
         let all = Seen { entries: true, files: true };
-        let seen = self.watch.as_ref().map_or(all, DirectoryWatch::seen);
+        let matters = |name: &OsStr| self.names.contains(name);
+        let seen = self.watch.as_ref().map_or(all, |watch| watch.seen(matters));
         if seen.entries {
             self.cover();
             // A failure shows again before the next command.
             let _ = self.pin();
         }
-        if seen.files {
+        // A name that must not be created has appeared: another process has made it.
+        if seen.files || (seen.entries && self.guards.are_broken()) {
             // A failure shows again before the next command, which then does not start.
             let _ = self.protect();
         }
@@ -124,12 +130,20 @@ impl Protection {
     /// Covers the hidden paths again that need a cover.
     fn cover(&mut self) {
         let Some(hidden) = &mut self.hidden else { return };
-        // A change between the look and the watch shows in the second look.
-        hidden.cover();
-        if self.watch.as_ref().is_some_and(|watch| !hidden.watch(watch)) {
-            self.watch = None;
+        // A directory is watched before the last look at it.
+        let mut above = hidden.above();
+        loop {
+            if self.watch.as_ref().is_some_and(|watch| above.iter().any(|one| watch.add(one).is_err_and(is_full))) {
+                self.watch = None;
+            }
+            hidden.cover();
+            let now = hidden.above();
+            self.names.extend(hidden.paths().flat_map(|path| path.iter()).map(OsStr::to_owned));
+            if self.watch.is_none() || now.is_subset(&above) {
+                return;
+            }
+            above = now;
         }
-        hidden.cover();
     }
 
     /// Keeps the directories above a hidden path in their places: another world would look for the path there, and find
@@ -184,6 +198,12 @@ impl Protection {
             self.keep(&target, Some((&mut guards, &mut ids))).or_else(unless_gone)?;
         }
         if guards != self.guards || self.number == 0 {
+            for Guarded { path, names, .. } in &guards.directories {
+                self.names.extend(names.iter().cloned());
+                if self.watch.as_ref().is_some_and(|watch| watch.add(path).is_err_and(is_full)) {
+                    self.watch = None;
+                }
+            }
             self.guards = guards;
             self.number += 1;
         }
@@ -269,6 +289,11 @@ impl Protection {
         }
         Ok(())
     }
+}
+
+/// Returns whether the kernel permits no more watches.
+fn is_full(error: io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOSPC)
 }
 
 /// Ignores the removal of a path, which a command may remove in its own repositories.

@@ -1,6 +1,6 @@
 //! Watches on directories and files (inotify).
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -61,14 +61,15 @@ impl DirectoryWatch {
         Ok(())
     }
 
-    /// Returns the changes since the last call, without waiting.
-    pub fn seen(&self) -> Seen {
+    /// Returns the changes since the last call, without waiting. Of entries, those count whose names matter.
+    pub fn seen(&self, matters: impl Fn(&OsStr) -> bool) -> Seen {
         let mut seen = Seen::default();
         loop {
             match self.0.read_events() {
                 Ok(events) => {
                     let lost = events.iter().any(|event| event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW));
-                    seen.entries |= lost || events.iter().any(|event| event.name.is_some());
+                    let named = events.iter().filter_map(|event| event.name.as_deref());
+                    seen.entries |= lost || named.into_iter().any(&matters);
                     seen.files |= lost || events.iter().any(|event| event.name.is_none());
                 }
                 Err(Errno::EINTR) => {}

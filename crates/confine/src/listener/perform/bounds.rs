@@ -3,7 +3,7 @@
 //! A path here is the path of an open file or directory, as the kernel shows it, so no link and no race is in it. A
 //! name in an open directory has the path of that directory and the name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(in crate::listener) struct Bounds {
     held: Held,
     /// Paths that may be changed.
     write: Vec<PathBuf>,
-    hide: Vec<PathBuf>,
+    hide: HashSet<PathBuf>,
     /// The only paths that may be read. `None`: all.
     read: Option<Vec<PathBuf>>,
     /// Directories that can be neither read nor changed, but for paths that are named.
@@ -47,7 +47,7 @@ impl Bounds {
         Self {
             held,
             write: write.chain(temporary().filter(|_| !private)).collect(),
-            hide: policy.hide.clone(),
+            hide: policy.hide.iter().cloned().collect(),
             read,
             closed: temporary().filter(|_| private).collect(),
             root: policy.root.clone(),
@@ -84,7 +84,7 @@ impl Bounds {
 
     /// Returns whether the file at a path may be changed, and a name may be created there.
     pub fn may_change(&self, path: &Path) -> bool {
-        self.is_own(path) || (below(&self.write, path) && !below(&self.hide, path) && !self.is_protected(path))
+        self.is_own(path) || (below(&self.write, path) && !self.is_hidden(path) && !self.is_protected(path))
     }
 
     /// Returns whether the file at a path may be renamed or removed.
@@ -98,6 +98,10 @@ impl Bounds {
         below(&self.write, path)
     }
 
+    fn is_hidden(&self, path: &Path) -> bool {
+        path.ancestors().any(|path| self.hide.contains(path))
+    }
+
     fn is_protected(&self, path: &Path) -> bool {
         key(path).ancestors().any(|path| self.protected.contains(path))
     }
@@ -108,7 +112,7 @@ impl Bounds {
     }
 
     fn is_visible(&self, path: &Path) -> bool {
-        if below(&self.hide, path) {
+        if self.is_hidden(path) {
             return false;
         }
         if below(&self.write, path) || path.starts_with(&self.root) {

@@ -72,6 +72,7 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
         }
         judged => judged?,
     }
+    asked.guard(&to, &new)?;
     sys::rename_file(source, target, flags)?;
     asked.left.moves(&to, &new);
     if flags != 0 {
@@ -103,6 +104,7 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     };
     let (base, name): (Base, CString) = parent(base, &path)?;
     asked.judge_new(&base, &name)?;
+    asked.guard(&base, &name)?;
     let source = shown(thing.as_fd())?;
     // A second name would make the file writable there. It lies elsewhere, as on another file system.
     if !asked.bounds()?.may_change(&source) {

@@ -83,6 +83,7 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
     let (base, name) = parent(base, &path)?;
     let Some(shown) = named(&base, &name)? else { return Err(Errno::EISDIR) };
     if asked.bounds()?.may_change(&shown) {
+        asked.guard_git(&shown)?;
         asked.left.appears(&base, &name);
         let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
         match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, Follow::Texts) {
@@ -149,7 +150,7 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: OwnedFd, is_open: bool) -> Re
         asked.caller()?.check_mount(thing.as_fd())?;
     }
     judge(asked, wish, path)?;
-    let thing = if wish.changes() { asked.parted(thing)? } else { thing };
+    let thing = if wish.changes() { asked.may_be_written(thing)? } else { thing };
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
     match Asked::reopen(thing.as_fd(), flags.bits()) {
