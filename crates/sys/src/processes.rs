@@ -222,6 +222,37 @@ fn inherit(descriptors: &[(RawFd, RawFd)]) -> Result<(), i32> {
     Ok(())
 }
 
+/// What children of this process inherit, and any process of its user can change: niceness and limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inheritance {
+    niceness: libc::c_int,
+    limits: [Option<(u64, u64)>; LIMITS.len()],
+}
+
+/// The limits that every platform has.
+const LIMITS: [Resource; 9] = [
+    Resource::RLIMIT_AS,
+    Resource::RLIMIT_CORE,
+    Resource::RLIMIT_CPU,
+    Resource::RLIMIT_DATA,
+    Resource::RLIMIT_FSIZE,
+    Resource::RLIMIT_MEMLOCK,
+    Resource::RLIMIT_NOFILE,
+    Resource::RLIMIT_NPROC,
+    Resource::RLIMIT_STACK,
+];
+
+impl Inheritance {
+    /// Returns that of now. Takes ten system calls.
+    pub fn now() -> Self {
+        // SAFETY: a plain system call. It cannot fail for this process.
+        let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        #[expect(clippy::useless_conversion, reason = "of another type on other platforms")]
+        let limits = LIMITS.map(|resource| getrlimit(resource).ok().map(|(soft, hard)| (soft.into(), hard.into())));
+        Self { niceness, limits }
+    }
+}
+
 /// Lowers both limits of this process to at most `most`. A lower limit stays. System calls only.
 fn tighten(resource: Resource, most: u64) -> nix::Result<()> {
     let (soft, hard) = getrlimit(resource)?;

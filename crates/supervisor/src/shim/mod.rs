@@ -68,7 +68,7 @@ use flows::Flows;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use record::Records;
 use running::{Due, Running};
-use sys::{ChildEvents, Signal};
+use sys::{ChildEvents, Inheritance, Signal};
 use tap::Tap;
 use task_server::TaskServer;
 use world::ShimWorld;
@@ -95,6 +95,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         world: place.world,
         records: Records::default(),
         entries: Entries::default(),
+        inheritance: Inheritance::now(),
     };
     while let Some(message) = shim.next_message()? {
         match message {
@@ -163,6 +164,8 @@ struct Shim {
     records: Records,
     /// The entries of the commands in the ledger.
     entries: Entries,
+    /// What each command inherits.
+    inheritance: Inheritance,
 }
 
 /// Which descriptors of a shim are ready.
