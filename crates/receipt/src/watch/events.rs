@@ -100,7 +100,10 @@ impl Tree {
         }
         match change {
             TreeChange::Removed => {
-                self.marks.remove(&key);
+                let mark = self.marks.remove(&key);
+                if self.catalog.entry(&key).is_none() {
+                    self.links.pass(mark);
+                }
                 self.remove_entry(&key);
             }
             TreeChange::MovedFrom(pair) => self.on_moved_from(key, pair),
@@ -181,8 +184,9 @@ impl Tree {
     /// Removes the entries that were renamed to a place outside of the tree.
     pub(super) fn drop_moved_out(&mut self) {
         for (_, moving) in std::mem::take(&mut self.moving) {
-            if let Some(entry) = moving.entry {
-                self.remove_taken(&moving.key, (&moving.path, &moving.limbo), &entry);
+            match moving.entry {
+                Some(entry) => self.remove_taken(&moving.key, (&moving.path, &moving.limbo), &entry),
+                None => self.links.pass(moving.mark),
             }
         }
     }

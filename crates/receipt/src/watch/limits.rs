@@ -21,6 +21,8 @@ pub const FIRST: Duration = Duration::from_millis(25);
 pub const GATHER: Duration = Duration::from_millis(10);
 /// Time that a comparison of the whole tree may take after the kernel's queue overflowed.
 pub const COMPARE: Duration = Duration::from_millis(150);
+/// The most files that are compared after a file was written to by a name that is gone.
+pub const COMPARED: usize = 10_000;
 /// Time after which a tree that could not be watched is tried again.
 pub const RETRY: Duration = Duration::from_mins(10);
 

@@ -14,9 +14,16 @@ pub struct Links {
     pub watches: HashMap<Inode, TreeWatchId>,
     /// Files whose names have not all been looked for, with the reports on the known names.
     pub to_find: HashMap<Inode, Mark>,
+    /// Whether a file was written to by a name that came and went. The file may have another name in the tree.
+    pub has_passed: bool,
 }
 
 impl Links {
+    /// Records the reports on a name that came and went without being read.
+    pub fn pass(&mut self, mark: Option<Mark>) {
+        self.has_passed |= mark.is_some_and(|mark| mark.written || mark.closed);
+    }
+
     /// Adds a name. Returns the number of known names.
     pub fn add(&mut self, inode: Inode, key: Key) -> usize {
         let names = self.names.entry(inode).or_default();

@@ -7,8 +7,10 @@ use std::time::Instant;
 use super::GIT;
 use super::entry::{DirectoryId, Entry, Key, is_gone};
 use super::failure::Failure;
+use super::limits::COMPARED;
 use super::marks::Mark;
 use super::tree::Tree;
+use crate::Completeness;
 
 impl Tree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet
@@ -19,6 +21,9 @@ impl Tree {
             self.enter_new(&mut kept_new)?;
             let marks = self.marks.take();
             if marks.is_empty() && !self.find_links()? {
+                if self.compare_after_passing() {
+                    continue;
+                }
                 kept.into_iter().for_each(|(key, mark)| self.marks.add(key, mark));
                 self.marks.new = kept_new;
                 return Ok(());
@@ -151,6 +156,21 @@ impl Tree {
             self.marks.new.push(key.clone());
         }
         Ok(())
+    }
+
+    /// Marks everything if a file was written to by a name that came and went. Returns whether there is anything to
+    /// read. A large tree is not read.
+    fn compare_after_passing(&mut self) -> bool {
+        if !std::mem::take(&mut self.links.has_passed) || self.windows.is_empty() {
+            return false;
+        }
+        if self.counters.files > COMPARED {
+            let why = "a file was written to by a name that is gone, and may have another name that was not found";
+            self.windows.trouble(Completeness::Partial, why);
+            return false;
+        }
+        self.mark_everything();
+        true
     }
 
     /// Marks everything that is or was in the tree, for a comparison.
