@@ -207,6 +207,27 @@ describe('paths and kinds', () => {
     expect(receipt?.modified[0]).toMatchObject({ bytes: 5, bytesBefore: 1 });
   });
 
+  linuxTest('files that have swapped their places are compared where they are now', async () => {
+    const site = new Site();
+    for (const [name, text] of [
+      ['a', 'same'],
+      ['b', 'same'],
+      ['c', 'more'],
+    ] as const)
+      site.write(name, text);
+    const swapped = (one: string, other: string) => `mv ${one} t; mv ${other} ${one}; mv t ${other}`;
+    const equal = await exact(site, `printf same > a; ${swapped('a', 'b')}`);
+    expect([equal.receipt?.state, site.changes(equal.receipt).modified]).toEqual(['known', []]);
+    const others = await exact(site, swapped('a', 'c'));
+    expect([others.receipt?.state, site.changes(others.receipt).modified]).toEqual(['known', ['a', 'c']]);
+  });
+
+  linuxTest('a recorded command leaves no core dump, which no call announces', async () => {
+    const site = new Site();
+    const { stdout } = await bash('ulimit -Sc; ulimit -Hc', { cwd: site.cwd, receipt: 'exact' });
+    expect(stdout).toBe('0\n0\n');
+  });
+
   linuxTest('the other names of a hard-linked file are found, or the receipt is partial', async () => {
     const site = new Site();
     site.write('a');

@@ -81,6 +81,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         terminal: plan.terminal.is_some(),
         open_files: plan.limits.open_files,
         file_bytes: plan.limits.file_bytes,
+        core_bytes: plan.record.as_ref().map(|_| 0),
         group: None,
         inherits,
         bounds: Bounds::None,

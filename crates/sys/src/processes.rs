@@ -30,6 +30,8 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// Limit on the size of a file that it writes, in bytes, if it is below the inherited one.
     pub file_bytes: Option<u64>,
+    /// The limit on core dumps. The kernel writes them without a call of the program.
+    pub core_bytes: Option<u64>,
     /// The directory of the cgroup that the child starts in, if it differs from this process's cgroup.
     pub group: Option<RawFd>,
     /// Descriptors of this process that the child inherits, each with its number in the child.
@@ -137,8 +139,12 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
         return LaunchError { step: LaunchStep::Filter, errno };
     }
     // Last: the filter needs a descriptor, and its number may be above the limit.
-    for (resource, most) in [(Resource::RLIMIT_NOFILE, launch.open_files), (Resource::RLIMIT_FSIZE, launch.file_bytes)]
-    {
+    let limits = [
+        (Resource::RLIMIT_NOFILE, launch.open_files),
+        (Resource::RLIMIT_FSIZE, launch.file_bytes),
+        (Resource::RLIMIT_CORE, launch.core_bytes),
+    ];
+    for (resource, most) in limits {
         if let Some(most) = most
             && let Err(errno) = tighten(resource, most)
         {
