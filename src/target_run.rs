@@ -207,6 +207,7 @@ impl Calls {
         let (facts, _) = target.facts();
         let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
         let given = RawOptions::from_json(&options)?;
+        let options = if given.actor.is_some() { without_actor(&options) } else { options };
         let registry = task_of.or(given.registry_number).map(|number| self.registry_there(number)).transpose()?;
         let raw = RawOptions {
             command: command.clone(),
@@ -234,11 +235,29 @@ impl Calls {
     }
 }
 
+/// Returns options without the words for the ledger of this machine. They name its users and sessions.
+fn without_actor(options: &str) -> String {
+    let mut options: serde_json::Map<String, serde_json::Value> = serde_json::from_str(options).unwrap_or_default();
+    options.remove("actor");
+    serde_json::Value::from(options).to_string()
+}
+
 /// Returns the last event of a command that has an outcome.
 fn last_event(mut outcome: Outcome, cwd: Option<String>, target: &str, as_task: bool) -> NativeEvent {
     match outcome.background.take() {
         Some((task, store)) if as_task => NativeEvent::Task { task: BackgroundTask::of(task, &store, Some(target)) },
         None if as_task => Error::Aborted.into(),
         background => NativeEvent::result(Outcome { background, ..outcome }, cwd, Some(target)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_actor_is_sent() {
+        let options = r#"{"actor":{"session":"s"},"timeoutMs":1.5,"env":[["A","1"]],"safety":{"onAsk":"deny"}}"#;
+        assert_eq!(without_actor(options), r#"{"env":[["A","1"]],"safety":{"onAsk":"deny"},"timeoutMs":1.5}"#);
     }
 }

@@ -89,7 +89,7 @@ it('kill ends the tree, and the terminal stays until it is released', async () =
   const pid = await pidIn(cwd);
   await client.ask('kill', id);
   await gone(pid);
-  expect((await client.ask('output', id)).exitStatus).toEqual({ exitCode: 130 });
+  expect((await client.ask('output', id)).exitStatus).toEqual({ exitCode: null, signal: 'SIGTERM' });
   await client.ask('release', id);
   await expect(client.ask('output', id)).rejects.toMatchObject({ code: -32002 });
 });
@@ -109,6 +109,21 @@ it('the end of the connection ends its terminals', async () => {
   const pid = await pidIn(cwd);
   client.close();
   await gone(pid);
+});
+
+it.each([
+  { command: 5 },
+  { command: 'true', args: 'x' },
+  { command: 'true', args: [1] },
+  { command: 'true', env: 'x' },
+  { command: 'true', env: [null] },
+  { command: 'true', env: [{ name: 'A', value: 1 }] },
+  { command: 'true', cwd: 5 },
+  { command: 'true', cwd: 'relative' },
+  { command: 'true', outputByteLimit: 'x' },
+  { command: 'true', outputByteLimit: -1 },
+])('params of another kind are an error of the protocol: %j', async (params) => {
+  await expect(clientWith().ask('create', params)).rejects.toMatchObject({ code: -32602 });
 });
 
 it('errors are those of the protocol', async () => {

@@ -174,7 +174,7 @@ describe('run', () => {
     expect(await running).toMatchObject({ status: 'aborted', exitCode: 130 });
     expect(alive(pid)).toBe(false);
     await ended();
-    expect(updates.at(-1).exitStatus).toEqual({ exitCode: 130 });
+    expect(updates.at(-1).exitStatus).toEqual({ exitCode: null, signal: 'SIGTERM' });
   });
 
   it('an abort before the start: is told as such, and nothing runs', async () => {
@@ -245,7 +245,7 @@ describe('terminal/cancel', () => {
     expect(alive(pid)).toBe(false);
     expect(await running).toMatchObject({ terminalId, status: 'aborted' });
     await ended();
-    expect(updates.at(-1).exitStatus).toEqual({ exitCode: 130 });
+    expect(updates.at(-1).exitStatus).toEqual({ exitCode: null, signal: 'SIGTERM' });
     expect(await cancel(terminalId)).toMatchObject(invalid);
   });
 
@@ -371,7 +371,7 @@ describe('close', () => {
     expect(registry.list()).toMatchObject([{ id: task.id, state: 'running' }]);
     await registry.kill(task);
     await caughtUp();
-    expect(updates.filter(({ exitStatus }) => exitStatus)).toMatchObject([{ exitStatus: { exitCode: 130 } }]);
+    expect(updates.filter(({ exitStatus }) => exitStatus)).toMatchObject([{ exitStatus: { exitCode: null, signal: 'SIGTERM' } }]);
   });
 
   it('ends its own tasks, and tells their exit', async () => {

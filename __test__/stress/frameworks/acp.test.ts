@@ -105,7 +105,7 @@ describe('acpTerminals', () => {
     const waiting = terminal.waitForExit();
     await terminal.kill();
     expect(alive(pid)).toBe(false);
-    expect(await waiting).toEqual({ exitCode: 130 });
+    expect(await waiting).toEqual({ exitCode: null, signal: 'SIGTERM' });
     expect((await terminal.currentOutput()).output).toContain('started\n');
     await terminal.release();
     expect(await failure(terminal.currentOutput())).toMatchObject({ code: -32002 });

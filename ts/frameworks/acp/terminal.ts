@@ -10,7 +10,8 @@ export type ExitStatus = { exitCode: number | null; signal?: string };
 
 /** Returns the exit of a command: its code, or the signal that has ended it. */
 export function exitOf({ status, exitCode, signal }: BashResult): ExitStatus {
-  return status === 'signaled' && signal !== null ? { exitCode: null, signal } : { exitCode };
+  const isSignal = status === 'signaled' || status === 'aborted';
+  return isSignal && signal !== null ? { exitCode: null, signal } : { exitCode };
 }
 
 /** Returns what the agent must know of a run besides its exit. */

@@ -119,7 +119,8 @@ class Terminals {
 
   async #create({ params, signal, agent }: Request<Create>): Promise<{ terminalId: string }> {
     const { sessionId, command, args, env, cwd, outputByteLimit } = params;
-    if (cwd != null && !isAbsolute(cwd)) throw this.#errors.invalid(`cwd: ${JSON.stringify(cwd)} is not absolute`);
+    const wrong = wrongIn(params);
+    if (wrong !== undefined) throw this.#errors.invalid(wrong);
     const connection = connectionOf(agent);
     if (this.#connections.isClosed(agent)) throw this.#errors.ended;
     const owner = { sessionId, connection, outputByteLimit: outputByteLimit ?? KEPT_BYTES };
@@ -154,6 +155,26 @@ class Terminals {
     if (terminal === undefined || !isTheirs) throw this.#errors.unknown(terminalId);
     return terminal;
   }
+}
+
+/** Returns what is wrong with params that no schema has checked. */
+function wrongIn({
+  command,
+  args,
+  env,
+  cwd,
+  outputByteLimit,
+}: { [Name in keyof Create]?: unknown }): string | undefined {
+  const isText = (value: unknown) => typeof value === 'string';
+  const isVariable = (value: unknown) => isText(Object(value).name) && isText(Object(value).value);
+  if (!isText(command)) return 'command: it is not a string';
+  if (args != null && !(Array.isArray(args) && args.every(isText))) return 'args: it is not an array of strings';
+  if (env != null && !(Array.isArray(env) && env.every(isVariable)))
+    return 'env: it is not an array of { name, value }';
+  if (cwd != null && !(typeof cwd === 'string' && isAbsolute(cwd)))
+    return `cwd: ${JSON.stringify(cwd)} is not absolute`;
+  const isLimit = Number.isSafeInteger(outputByteLimit) && (outputByteLimit as number) >= 0;
+  return outputByteLimit == null || isLimit ? undefined : 'outputByteLimit: it is not a number of bytes';
 }
 
 /** Resolves at the exit. Rejects when the request is cancelled, which leaves the command alone. */
