@@ -1,6 +1,7 @@
 //! Keeps earlier things that an undo does not put back.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tree::Tree;
@@ -9,13 +10,25 @@ use crate::manifest::Point;
 use crate::node::{Contents, Node};
 use crate::store::Store;
 
+/// Returns the place beside the points for the earlier thing at a path.
+fn place(store: &Store, point: &Point, path: &Path) -> Option<PathBuf> {
+    let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
+    fs::create_dir_all(&kept).ok()?;
+    Some(kept.join(path.file_name()?))
+}
+
+/// Copies the earlier file of a path from its current place.
+///
+/// # Errors
+/// If it cannot be copied.
+pub fn keep_from(store: &Store, point: &Point, from: &Path, path: &Path) -> io::Result<PathBuf> {
+    let to = place(store, point, path).ok_or(io::ErrorKind::NotFound)?;
+    copy_file(from, &to).map(|()| to)
+}
+
 /// Copies an earlier thing to a place beside the points, at its whole path.
 pub fn keep(store: &Store, point: &Point, tree: &Tree<'_>, path: &Path, before: &Node) -> Option<PathBuf> {
-    let directory = || {
-        let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
-        fs::create_dir_all(&kept).ok()?;
-        Some(kept.join(path.file_name()?))
-    };
+    let directory = || place(store, point, path);
     match before {
         Node::File(file) if matches!(file.contents, Contents::Image(_)) => {
             let (image, to) = (tree.image(file)?, directory()?);

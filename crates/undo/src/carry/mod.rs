@@ -17,6 +17,7 @@ mod types;
 mod way;
 
 use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 
 use self::carrier::Carrier;
@@ -66,6 +67,12 @@ pub fn undo_with(
         let _none = tree.note_again(*was, *now);
     }
     let mut undone = Undone { not_covered: not_covered(store, &point, &plan), ..Undone::default() };
+    let copied = plan.conflicts.iter().map(|conflict| {
+        let copy = |from: &PathBuf| kept::keep_from(store, &point, from, &conflict.path);
+        conflict.found.as_ref().map(copy).transpose()
+    });
+    let path = store.path().to_owned();
+    let copied: Vec<_> = copied.collect::<io::Result<_>>().map_err(|source| StoreError::System { path, source })?;
     if unfinished.is_some() || !plan.steps.is_empty() {
         let recorder = match &unfinished {
             Some(unfinished) => Recorder::resume(store, unfinished)?,
@@ -85,9 +92,10 @@ pub fn undo_with(
         }
     }
     show_names(&mut undone.restored, store, &point, &plan);
-    let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
+    let conflicts = plan.conflicts.iter().zip(copied);
+    let conflicts = conflicts.filter(|(conflict, _)| !point.is_own(store.path(), &conflict.path));
     let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
-    undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, keep(conflict))));
+    undone.conflicts.extend(conflicts.map(|(conflict, copied)| stayed(conflict, copied.or_else(|| keep(conflict)))));
     if undone.conflicts.iter().any(|stayed| stayed.kept_at.is_some()) {
         store.add_kept(run)?;
     }

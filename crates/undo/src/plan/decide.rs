@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::moved::At;
-use super::planner::{Action, Fate, Planner};
+use super::planner::{Action, Fate, Held, Planner};
 use crate::node::{Contents, File, FileId, Node};
 
 impl Planner<'_> {
@@ -28,19 +28,21 @@ impl Planner<'_> {
         self.find_contested();
     }
 
-    /// Leaves the files that the run moved, and that cannot go back, where they are: nothing else has their contents. What
-    /// was there before the run cannot come back either then.
+    /// Leaves the files that the run moved, and that cannot go back, where they are, unless another thing comes back
+    /// there: nothing else has their contents.
     fn hold_moved(&mut self) {
-        loop {
-            let is_held = |before: &PathBuf, after: &PathBuf| {
-                matches!(self.actions.get(before), Some(Action::Conflict(_)))
-                    && !self.held.contains_key(before)
-                    && self.as_left(after, after).is_some()
-            };
-            let Some((before, after)) = self.renamed.iter().find(|(before, after)| is_held(before, after)) else {
-                return;
-            };
-            let (before, after) = (before.clone(), after.clone());
+        let is_held = |before: &Path, after: &Path| {
+            matches!(self.actions.get(before), Some(Action::Conflict(_))) && self.as_left(after, after).is_some()
+        };
+        let held: Vec<_> = self.renamed.iter().filter(|(before, after)| is_held(before, after)).collect();
+        let held: Vec<_> = held.into_iter().map(|(before, after)| (before.clone(), after.clone())).collect();
+        for (before, after) in held {
+            let comes = self.entries.get(&after).and_then(|entry| self.actions.get(entry));
+            if matches!(comes, Some(Action::Make | Action::Restore(_) | Action::Fetch { .. })) {
+                let place = self.here(&after);
+                self.held.insert(before, Held { after, copied: place });
+                continue;
+            }
             for place in after.ancestors() {
                 match self.fates.get_mut(place) {
                     Some(fate @ Fate::Goes) => *fate = if place == after { Fate::Stays } else { Fate::Holds },
@@ -48,11 +50,7 @@ impl Planner<'_> {
                     None => break,
                 }
             }
-            let there = self.entries.get(&after).and_then(|entry| self.actions.get_mut(entry));
-            if let Some(action @ (Action::Make | Action::Restore(_) | Action::Fetch { .. })) = there {
-                *action = Action::Conflict("the file that the run moved there cannot go back".into());
-            }
-            self.held.insert(before, after);
+            self.held.insert(before, Held { after, copied: None });
         }
     }
 

@@ -53,6 +53,14 @@ struct SeenThings<'a> {
     displaced: RefCell<Option<(&'a Path, bool)>>,
 }
 
+/// A moved file that cannot go back.
+pub(super) struct Held {
+    /// Its path after the run.
+    pub after: PathBuf,
+    /// Its current path, if another thing comes back there. Otherwise it stays.
+    pub copied: Option<PathBuf>,
+}
+
 pub(super) struct Planner<'a> {
     pub point: &'a Point,
     pub now: &'a dyn Now,
@@ -69,8 +77,8 @@ pub(super) struct Planner<'a> {
     pub entries: PathMap<PathBuf>,
     pub fates: BTreeMap<PathBuf, Fate>,
     pub actions: BTreeMap<PathBuf, Action>,
-    /// The moved files that cannot go back, and stay: the path after the run, by the path before it.
-    pub held: BTreeMap<PathBuf, PathBuf>,
+    /// The moved files that cannot go back, by their paths before the run.
+    pub held: BTreeMap<PathBuf, Held>,
     pub plan: Plan,
     seen: SeenThings<'a>,
 }
@@ -255,7 +263,7 @@ impl<'a> Planner<'a> {
     }
 
     pub fn conflict(&mut self, path: PathBuf, why: impl Into<String>, before: Node) {
-        self.plan.conflicts.push(Conflict { path, why: why.into(), before, stays: None });
+        self.plan.conflicts.push(Conflict { path, why: why.into(), before, stays: None, found: None });
     }
 }
 

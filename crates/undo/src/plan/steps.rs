@@ -179,8 +179,12 @@ impl Planner<'_> {
                 }
                 Action::Conflict(why) => {
                     self.conflict(spot, why.clone(), before);
-                    let stays = self.held.get(path).and_then(|after| self.here(after));
-                    self.plan.conflicts.last_mut().into_iter().for_each(|conflict| conflict.stays = stays.clone());
+                    let held = self.held.get(path);
+                    let stays = held.filter(|held| held.copied.is_none()).and_then(|held| self.here(&held.after));
+                    let found = held.and_then(|held| held.copied.clone());
+                    if let Some(conflict) = self.plan.conflicts.last_mut() {
+                        (conflict.stays, conflict.found) = (stays, found);
+                    }
                 }
                 Action::Lost(why) => self.plan.lost.push((spot, why.clone())),
             }
@@ -217,7 +221,7 @@ impl Planner<'_> {
                     let is_there = self.now.look(&place).is_some_and(|node| !node.is_absent());
                     let why = format!("the run moved its directory to {}, which is not to come back", at.display());
                     let (path, before) = (path.clone(), Node::Absent);
-                    is_there.then_some(Conflict { path, why, before, stays: Some(place) })
+                    is_there.then_some(Conflict { path, why, before, stays: Some(place), found: None })
                 })
             })
             .collect();
@@ -229,7 +233,7 @@ impl Planner<'_> {
                 let why = moved.stuck.clone().filter(|why| !why.is_empty())?;
                 let At::Away(at) = &moved.at else { return None };
                 let (path, before) = (moved.before.clone(), Node::Absent);
-                Some(Conflict { path, why, before, stays: Some(at.clone()) })
+                Some(Conflict { path, why, before, stays: Some(at.clone()), found: None })
             })
             .collect();
         self.plan.conflicts.extend(stuck);

@@ -118,6 +118,8 @@ pub struct Conflict {
     pub before: Node,
     /// The place at which the moved thing stays, if it does.
     pub stays: Option<PathBuf>,
+    /// Where the earlier file is before the first step, if nothing keeps it and another thing comes back there.
+    pub found: Option<PathBuf>,
 }
 
 /// Returns the name under which a moved directory or file waits until its place is free.
