@@ -101,6 +101,19 @@ fn what_another_program_makes_anew_stays() {
 }
 
 #[test]
+fn what_fails_to_come_back_is_not_removed_by_others() {
+    let scene = Scene::new();
+    scene.write("a", "old");
+    scene.run("r", |run| {
+        run.recorder.tell_apart();
+        run.remove("a").expect("done");
+        run.link("nothing", "a").expect_err("nothing there");
+    });
+    assert_eq!(left(&scene), (Vec::new(), 0));
+    assert_eq!(scene.read("a").as_deref(), Some("old"));
+}
+
+#[test]
 fn what_another_program_makes_in_a_directory_of_the_run_stays() {
     let scene = Scene::new();
     scene.run("r", |run| {

@@ -84,9 +84,18 @@ pub(super) struct Others {
     tells: bool,
     /// Keys of the names that the run may have made in directories that it made. `None`: not all are known.
     names: Option<HashSet<u64>>,
-    /// The earlier paths whose thing the run has removed or moved away last, with that thing.
-    gone: HashMap<PathBuf, Option<FileId>>,
+    /// The earlier paths whose things the run has removed or moved away.
+    gone: HashMap<PathBuf, Going>,
     rests: Rests,
+}
+
+/// The last that a run did where it removed a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Going {
+    /// It removed this thing, or failed to.
+    Removed(Option<FileId>),
+    /// It put something there, or failed to.
+    Replaced,
 }
 
 /// Whose the thing at a path is at the end of a run.
@@ -134,7 +143,7 @@ impl Recorder {
         if self.others.tells
             && let Some(entry) = self.entry(path)
         {
-            self.others.gone.insert(entry, thing);
+            self.others.gone.insert(entry, Going::Removed(thing));
         }
     }
 
@@ -143,7 +152,7 @@ impl Recorder {
         if !self.others.gone.is_empty()
             && let Some(entry) = self.entry(path)
         {
-            self.others.gone.remove(&entry);
+            self.others.gone.entry(entry).and_modify(|going| *going = Going::Replaced);
         }
     }
 
@@ -157,8 +166,8 @@ impl Recorder {
         let entry = self.entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));
         let is_removed = match entry.as_ref().and_then(|entry| self.others.gone.get(entry)) {
-            Some(thing) if self.others.tells && *thing != node.id() => return Whose::Others,
-            gone => gone.is_some(),
+            Some(Going::Removed(thing)) if self.others.tells && *thing != node.id() => return Whose::Others,
+            going => matches!(going, Some(Going::Removed(_))),
         };
         if let (Some(names), Some(directory), Some(name)) = (&self.others.names, directory, path.file_name())
             && !names.contains(&name_key(directory, name.as_bytes()))
