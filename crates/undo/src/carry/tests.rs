@@ -335,3 +335,26 @@ fn directories_that_were_in_each_other_come_back() {
     let redone = scene.undo(&undone.undo);
     assert_eq!((redone.conflicts, scene.snapshot()), (Vec::new(), after));
 }
+
+#[test]
+fn a_name_that_the_run_made_and_removed_is_kept_nowhere() {
+    let scene = Scene::new();
+    scene.write("a", "old");
+    scene.run("r", |run| {
+        run.link("a", "b").expect("done");
+        run.remove("b").expect("done");
+        run.make_directory("n").expect("done");
+        run.link("a", "n/b").expect("done");
+        run.remove_all("n").expect("done");
+    });
+    let links = || std::os::unix::fs::MetadataExt::nlink(&fs::metadata(scene.path("a")).expect("there"));
+    assert_eq!(links(), 1);
+    assert_eq!((scene.undo("r").conflicts, links()), (Vec::new(), 1));
+    scene.run("s", |run| {
+        run.link("a", "b").expect("done");
+        run.remove("a").expect("done");
+        run.remove("b").expect("done");
+    });
+    scene.undo("s");
+    assert_eq!(scene.read("a").as_deref(), Some("old"));
+}

@@ -13,11 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::images::{Images, Keeping, Limits, NotKept};
-use crate::look::{self, At};
+use crate::look::{self, At, look_roughly};
 use crate::manifest::{Header, Move, Point, Purpose, Record, Writer};
 use crate::names::Names;
 use crate::node::{Contents, File, FileId, Node};
-use crate::path_map::PathMap;
+use crate::path_map::{PathMap, is_within};
 use crate::store::{Store, StoreError};
 use others::Others;
 
@@ -311,7 +311,11 @@ impl Recorder {
         let known = self.known(at, file);
         // A kept file is recognised by the time it had before the run, which another name of it cannot have.
         let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
-        let need = if is_dated && need == Need::Image(Keeping::Link) { Need::Image(Keeping::Copy) } else { need };
+        let need = match need {
+            Need::Image(Keeping::Link) if entry.is_none() && self.is_spare(at, known.as_ref()) => Need::Name,
+            Need::Image(Keeping::Link) if is_dated => Need::Image(Keeping::Copy),
+            need => need,
+        };
         let is_of_before = entry.is_some() || known.is_some();
         let kept = if is_of_before {
             self.keep_contents(at, known.as_ref().unwrap_or(file), need)
@@ -337,6 +341,21 @@ impl Recorder {
             self.write(entry, Node::File(file))?;
         }
         kept.map(drop).map_err(Into::into)
+    }
+
+    /// Returns whether a name goes that is not of before, of a file that still has one of before.
+    fn is_spare(&self, at: At<'_>, known: Option<&File>) -> bool {
+        let Some(known) = known else { return false };
+        let is_of_before = |path: &Path| {
+            let now = self.names.slot(path);
+            now.is_some_and(|now| {
+                now != at.path && look_roughly(&now).is_ok_and(|node| node.id() == Some(known.meta.id))
+            })
+        };
+        let places = self.by_id.get(&known.meta.id).into_iter().flatten();
+        let is_new =
+            self.names.origin_of_entry(at.path).is_none_or(|entry| self.before.get(&entry) == Some(&Node::Absent));
+        is_new && places.filter(|path| !is_within(path, self.store.path())).any(|path| is_of_before(path))
     }
 
     /// Returns the file as it was first recorded, if that was under another name, or before this change.
