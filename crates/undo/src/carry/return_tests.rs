@@ -301,3 +301,21 @@ fn a_file_moved_over_another_comes_back_after_a_killed_undo() {
         }
     }
 }
+
+#[test]
+fn a_file_moved_over_another_in_a_moved_directory_comes_back_after_a_killed_undo() {
+    for step in 0..16 {
+        let scene = Scene::new();
+        for name in ["d/f", "d/g"] {
+            scene.write(name, name);
+        }
+        let before = scene.snapshot();
+        scene.run("r", |run| {
+            run.rename("d/f", "d/g").expect("done");
+            run.rename("d", "n").expect("done");
+        });
+        scene.undo_until("r", step);
+        assert_eq!(scene.undo("r").conflicts, [], "killed at step {step}");
+        assert_eq!(scene.snapshot(), before, "killed at step {step}");
+    }
+}

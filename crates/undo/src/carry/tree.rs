@@ -9,8 +9,9 @@ use std::path::Path;
 
 use super::image::{Image, image_at, leads, points};
 use super::returned::Returned;
-use crate::look::{self, Plain};
+use crate::look::{self, Plain, look};
 use crate::manifest::Point;
+use crate::names::Names;
 use crate::node::{Contents, File, FileId, Hash, Node, Time};
 use crate::plan::Now;
 use crate::store::Store;
@@ -25,6 +26,8 @@ pub struct Tree<'a> {
     point: &'a Point,
     /// The record of the same undo, if that undo was killed.
     unfinished: Option<&'a Point>,
+    /// The directories that it has moved, also by a rename that it had no time to confirm.
+    names: Names,
     /// Tells whether a directory has no links in its path.
     plain: RefCell<Plain>,
     traces: RefCell<Traces>,
@@ -44,6 +47,7 @@ impl<'a> Tree<'a> {
             store,
             point,
             unfinished,
+            names: unfinished.map(names_of).unwrap_or_default(),
             plain: RefCell::default(),
             traces,
             kept: RefCell::default(),
@@ -166,13 +170,23 @@ impl Now for Tree<'_> {
         let writing = &unfinished.writing;
         if now.is_absent() {
             // The undo was about to replace the file, and has put it aside, or back.
-            let entry = unfinished.names.origin_of_entry(path);
+            let entry = self.names.origin_of_entry(path);
             return entry.is_some_and(|entry| matches!(unfinished.before.get(&entry), Some(Node::File(_))));
         }
         let other_name =
             matches!(now, Node::File(file) if file.links > 1 && writing.values().any(|id| *id == file.meta.id));
         other_name || writing.get(path).is_some_and(|id| now.id() == Some(*id))
     }
+}
+
+fn names_of(unfinished: &Point) -> Names {
+    let mut names = unfinished.names.clone();
+    for moving in &unfinished.moving {
+        if look(&moving.to).is_ok_and(|node| node.id() == Some(moving.id)) {
+            moving.apply(&mut names);
+        }
+    }
+    names
 }
 
 fn state(file: &File) -> FileStamp {
