@@ -1,12 +1,14 @@
 //! Compares the contents of a file before a run and after it, as far as the record and the kept files allow.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use undo::Point;
 use undo::look;
-use undo::node::{Contents, File, ImageId};
+use undo::node::{Contents, File, FileId, ImageId};
 use undo::path_map::is_within;
 
 /// The kept files of one run.
@@ -16,6 +18,8 @@ pub struct Kept<'a> {
     pub point: &'a Point,
     /// The directory of the run's files in the store.
     pub files: PathBuf,
+    /// A path after the run of each file, once one is looked for.
+    pub places: OnceCell<HashMap<FileId, PathBuf>>,
 }
 
 impl Kept<'_> {
@@ -28,6 +32,18 @@ impl Kept<'_> {
     pub fn path(&self, image: ImageId) -> Option<PathBuf> {
         let place = if image.place == 0 { Some(&self.files) } else { self.point.places.get(&image.place) };
         place.map(|place| place.join(image.number.to_string()))
+    }
+
+    /// Returns where a file is after the run, if nothing was written to it.
+    fn place_of(&self, before: &File) -> Option<&Path> {
+        let places = self.places.get_or_init(|| {
+            let files =
+                self.point.after.iter().filter_map(|(path, node)| Some((node.file()?.meta.id, path.to_owned())));
+            files.collect()
+        });
+        let path = places.get(&before.meta.id)?;
+        let after = self.point.after.get(path)?.file()?;
+        before.is_unwritten(after).then_some(path.as_path())
     }
 
     /// Returns whether the file of equal size at this path has the contents of before the run. `None`: unknown.
@@ -51,7 +67,9 @@ impl Kept<'_> {
             (Contents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
             // No change was about to be made to the contents.
             (Contents::Untouched, _) if is_unwritten => Some(true),
-            (Contents::Untouched | Contents::Nothing { .. } | Contents::Removed, _) => None,
+            // The run may have moved the file, and another one to its place.
+            (Contents::Untouched, _) => look::is_equal(self.place_of(before)?, path).ok(),
+            (Contents::Nothing { .. } | Contents::Removed, _) => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The recording of a run whose shim records every change.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -120,7 +121,7 @@ impl Exact {
     fn receipt(&self, point: &Point, tree: &[Pid]) -> Receipt {
         let mut receipt = Receipt::new(attribution(point));
         let files = self.store.files(&self.run).unwrap_or_default();
-        let kept = Kept { point, files };
+        let kept = Kept { point, files, places: OnceCell::new() };
         let mut effect = effect(&kept, self.store.path());
         let root = Watch::root_of(&point.header.cwd).ok();
         let unfound = other_names::add(&mut effect, &kept, root.as_deref());
