@@ -14,6 +14,7 @@ mod order;
 pub mod plan;
 mod silence;
 mod state;
+mod survivor;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
@@ -26,3 +27,4 @@ pub use opening::Opening;
 pub use order::{LazyOpening, Order, Pipes, WarmCommand};
 pub use silence::{SilenceWatch, note_of_silence};
 pub use state::state_directory;
+pub use survivor::Survivor;

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use super::blocked::scan;
 use super::limits;
-use super::shim::{output_reader, running, survivors};
+use super::shim::{left, output_reader, running};
 
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {
     json!({
         "drainIdleMs": drain::IDLE.as_millis(),
         "drainWholeMs": drain::WHOLE.as_millis(),
-        "commandShownChars": survivors::COMMAND_SHOWN,
-        "settleMs": survivors::SETTLE.as_millis(),
+        "commandShownChars": left::COMMAND_SHOWN,
+        "settleMs": left::SETTLE.as_millis(),
         "graceWithoutHostMs": running::GRACE_WITHOUT_HOST.as_millis(),
         "limits": {
             "firstMs": limits::FIRST.as_millis(),

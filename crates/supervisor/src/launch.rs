@@ -11,7 +11,7 @@ use super::group::Group;
 use super::tap_names::TapNames;
 use protocol::plan::{Inherited, MARK, Plan, Stdin};
 use protocol::{OutputPipe, RunDescriptors, TaskInput};
-use sys::{Bounds, Launch, LaunchError, LaunchStep};
+use sys::{Bounds, Launch, LaunchError, LaunchLimits, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.
 pub struct Prepared {
@@ -79,9 +79,11 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         umask: plan.umask,
         stdio,
         terminal: plan.terminal.is_some(),
-        open_files: plan.limits.open_files,
-        file_bytes: plan.limits.file_bytes,
-        core_bytes: plan.record.as_ref().map(|_| 0),
+        limits: LaunchLimits {
+            open_files: plan.limits.open_files,
+            file_bytes: plan.limits.file_bytes,
+            core_bytes: plan.record.as_ref().map(|_| 0),
+        },
         group: None,
         inherits,
         bounds: Bounds::None,

@@ -109,7 +109,7 @@ impl WarmShell {
         }
         let Prepared { mut launch, pipes, theirs, tap, .. } = prepare(&plan, descriptors)?;
         launch.bounds = bounds;
-        launch.core_bytes = recorded.then_some(0);
+        launch.limits.core_bytes = recorded.then_some(0);
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);

@@ -26,18 +26,25 @@ pub struct Launch {
     pub stdio: [RawFd; 3],
     /// Whether the standard streams are a terminal that becomes the child's controlling terminal.
     pub terminal: bool,
-    /// Limit on open files, if it is below the inherited one.
-    pub open_files: Option<u64>,
-    /// Limit on the size of a file that it writes, in bytes, if it is below the inherited one.
-    pub file_bytes: Option<u64>,
-    /// The limit on core dumps. The kernel writes them without a call of the program.
-    pub core_bytes: Option<u64>,
+    /// Limits on its resources.
+    pub limits: LaunchLimits,
     /// The directory of the cgroup that the child starts in, if it differs from this process's cgroup.
     pub group: Option<RawFd>,
     /// Descriptors of this process that the child inherits, each with its number in the child.
     pub inherits: Vec<(RawFd, RawFd)>,
     /// The bounds of the child, or a filter that reports its calls.
     pub bounds: Bounds,
+}
+
+/// Limits on the resources of a program, if they are below the inherited ones.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LaunchLimits {
+    /// Open files.
+    pub open_files: Option<u64>,
+    /// Size of a file that it writes, in bytes.
+    pub file_bytes: Option<u64>,
+    /// Size of a core dump, in bytes. The kernel writes core dumps without a call of the program.
+    pub core_bytes: Option<u64>,
 }
 
 /// The step of a launch that failed.
@@ -140,9 +147,9 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     }
     // Last: the filter needs a descriptor, and its number may be above the limit.
     let limits = [
-        (Resource::RLIMIT_NOFILE, launch.open_files),
-        (Resource::RLIMIT_FSIZE, launch.file_bytes),
-        (Resource::RLIMIT_CORE, launch.core_bytes),
+        (Resource::RLIMIT_NOFILE, launch.limits.open_files),
+        (Resource::RLIMIT_FSIZE, launch.limits.file_bytes),
+        (Resource::RLIMIT_CORE, launch.limits.core_bytes),
     ];
     for (resource, most) in limits {
         if let Some(most) = most

@@ -35,8 +35,8 @@ pub trait Journal {
         0
     }
 
-    /// Records names that the command may make in directories that it made itself, by their [`name_key`]s. Their changes
-    /// are not recorded otherwise.
+    /// Records names that the command may make in directories that it made itself, by their [`name_key`]s. Their
+    /// changes are not recorded otherwise.
     fn make_names(&self, _keys: Vec<u64>) {}
 
     /// Records that the command makes no calls for a while, or the first call after that.

@@ -31,8 +31,7 @@ pub use frames::{FrameReader, Received, send, send_within};
 pub use frames::{encode, raw};
 pub use shim::FromShimOrTask;
 pub use shim::{
-    Cause, Ended, FromShim, FromTaskClient, Prepared, Released, ShellPlace, ShimOrder, Survivor, ToShim, Transfer,
-    WarmStart,
+    Cause, Ended, FromShim, FromTaskClient, Prepared, Released, ShellPlace, ShimOrder, ToShim, Transfer, WarmStart,
 };
 pub use supervisor::{FromSupervisor, ToSupervisor, WORLD_LOST, WorldWays};
 pub use task::{FromTask, MAX_PENDING, ToTask};

@@ -12,6 +12,7 @@ use super::task::FromTask;
 use super::task::ToTask;
 use crate::BlockedProcess;
 use crate::Opening;
+use crate::Survivor;
 use crate::plan::{Plan, Record, Recorded, ShellKind};
 use crate::task::TaskSpec;
 use crate::{EndedBy, ExceededLimit, LimitKind};
@@ -246,17 +247,6 @@ pub struct Released {
     pub survivors: Vec<Survivor>,
     /// The outcome of the record of the command's changes.
     pub record: Recorded,
-}
-
-/// A process that a command left running.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Survivor {
-    /// The pid of the process.
-    pub pid: i32,
-    /// The command line of the process.
-    pub command: String,
-    /// Whether the process holds a pipe of the command.
-    pub holds: bool,
 }
 
 impl Message for ToShim {

@@ -10,27 +10,19 @@
 //! All messages that have arrived are read before `Released` is sent, and a failure to send it is the end of the host.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
-
-use nix::unistd::Pid;
+use std::os::fd::AsFd;
+use std::time::Instant;
 
 use super::Shim;
 use crate::limits::LimitWatch;
+use crate::shim::left::{AGAIN, SETTLE, survivors};
 use crate::shim::running::{BATCH, Running};
 use crate::shim::tap::Tap;
 use crate::shim::task::adopt_released;
 use crate::shim::world::ShimWorld;
 use crate::tree;
-use protocol::{Cause, FromShim, Received, Released, Survivor, ToShim, Transfer};
+use protocol::{Cause, FromShim, Received, Released, ToShim, Transfer};
 use sys::Reaped;
-
-/// Time survivors may take to exit before they are reported, like the `tee` of an `exec > >(tee log)`.
-pub const SETTLE: Duration = Duration::from_millis(50);
-/// Time to the next look at processes that were not found in the list of the tree.
-pub(super) const AGAIN: Duration = Duration::from_millis(1);
-/// Longest part of a survivor's command line that is reported, characters.
-pub const COMMAND_SHOWN: usize = 200;
 
 /// How far the release of survivors has come.
 enum Stage {
@@ -282,19 +274,10 @@ impl Shim {
     }
 }
 
-/// Returns the survivors of a command, and which of them hold these pipes.
-pub(super) fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
-    let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
-    let holders = sys::holders(&pids, pipes);
-    let survivor = |pid: &Pid| {
-        let command = sys::command_line(*pid)?.chars().take(COMMAND_SHOWN).collect();
-        Some(Survivor { pid: sys::host_pid(*pid)?.as_raw(), command, holds: holders.contains(pid) })
-    };
-    pids.iter().filter_map(survivor).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);

@@ -153,8 +153,8 @@ impl TaskServer {
         let _ = self.store.write(&self.task);
     }
 
-    /// Adds to the state the outcome of the task's record, and the processes that are left. The last state is written at
-    /// the end.
+    /// Adds to the state the outcome of the task's record, and the processes that are left. The last state is written
+    /// at the end.
     pub fn end_record(&mut self, end: Recorded, left: Vec<Survivor>) {
         self.task.end_record(end);
         self.task.left = left;

@@ -87,8 +87,8 @@ impl Descriptor {
     }
 }
 
-/// Returns the inodes of the files that a process has open or mapped for writing, if all of its threads sleep. `None`: a
-/// thread runs, or the process may not be read. Empty if it is gone.
+/// Returns the inodes of the files that a process has open or mapped for writing, if all of its threads sleep. `None`:
+/// a thread runs, or the process may not be read. Empty if it is gone.
 pub fn writable_at_rest(pid: Pid) -> Option<Vec<u64>> {
     let process = proc_of(pid);
     let is_gone = || !Path::new(&process).exists();

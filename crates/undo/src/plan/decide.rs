@@ -31,33 +31,33 @@ impl Planner<'_> {
     /// Leaves the files that the run moved, and that cannot go back, where they are, unless another thing comes back
     /// there: nothing else has their contents.
     fn hold_moved(&mut self) {
-        let is_held = |before: &Path, after: &Path| {
-            matches!(self.actions.get(before), Some(Action::Conflict(_))) && self.as_left(after, after).is_some()
-        };
-        let held: Vec<_> = self.renamed.iter().filter(|(before, after)| is_held(before, after)).collect();
-        let held: Vec<_> = held.into_iter().map(|(before, after)| (before.clone(), after.clone())).collect();
-        for (before, after) in held {
-            let comes = self.entries.get(&after).and_then(|entry| self.actions.get(entry));
-            if matches!(comes, Some(Action::Make | Action::Restore(_) | Action::Fetch { .. })) {
-                let place = self.here(&after);
-                self.held.insert(before, Held { after, copied: place });
-                continue;
+        let held = self.renamed.iter().filter_map(|(before, after)| match self.actions.get(before) {
+            Some(Action::Conflict(why)) if self.as_left(after, after).is_some() => {
+                let comes = self.entries.get(after).and_then(|entry| self.actions.get(entry));
+                let is_needed = matches!(comes, Some(Action::Make | Action::Restore(_) | Action::Fetch { .. }));
+                let copied = is_needed.then(|| self.here(after)).flatten();
+                Some((before.clone(), Action::Hold(why.clone(), Held { after: after.clone(), copied })))
             }
-            for place in after.ancestors() {
-                match self.fates.get_mut(place) {
-                    Some(fate @ Fate::Goes) => *fate = if place == after { Fate::Stays } else { Fate::Holds },
-                    Some(_) => {}
-                    None => break,
+            _ => None,
+        });
+        for (before, action) in held.collect::<Vec<_>>() {
+            if let Action::Hold(_, Held { after, copied: None }) = &action {
+                for place in after.ancestors() {
+                    match self.fates.get_mut(place) {
+                        Some(fate @ Fate::Goes) => *fate = if place == after { Fate::Stays } else { Fate::Holds },
+                        Some(_) => {}
+                        None => break,
+                    }
                 }
             }
-            self.held.insert(before, Held { after, copied: None });
+            self.actions.insert(before, action);
         }
     }
 
     /// Finds the things that stay as they are, before any of them is moved.
     fn find_contested(&mut self) {
         let made = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Changed | Fate::Used));
-        let before = self.actions.iter().filter(|(_, action)| matches!(action, Action::Conflict(_)));
+        let before = self.actions.iter().filter(|(_, action)| matches!(action, Action::Conflict(_) | Action::Hold(..)));
         let place = |path: &PathBuf| match self.moved.of_before(path) {
             Some(moved) => self.here(&moved.after),
             None => self.spot(path),

@@ -42,6 +42,8 @@ pub(super) enum Action {
         over: Node,
     },
     Conflict(String),
+    /// A conflict about a file that nothing keeps.
+    Hold(String, Held),
     Lost(String),
 }
 
@@ -54,6 +56,7 @@ struct SeenThings<'a> {
 }
 
 /// A moved file that cannot go back.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Held {
     /// Its path after the run.
     pub after: PathBuf,
@@ -77,8 +80,6 @@ pub(super) struct Planner<'a> {
     pub entries: PathMap<PathBuf>,
     pub fates: BTreeMap<PathBuf, Fate>,
     pub actions: BTreeMap<PathBuf, Action>,
-    /// The moved files that cannot go back, by their paths before the run.
-    pub held: BTreeMap<PathBuf, Held>,
     pub plan: Plan,
     seen: SeenThings<'a>,
 }
@@ -108,7 +109,6 @@ impl<'a> Planner<'a> {
             entries: PathMap::new(),
             fates: BTreeMap::new(),
             actions: BTreeMap::new(),
-            held: BTreeMap::new(),
             plan: Plan::default(),
             seen: SeenThings::default(),
         };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::moved::{At, MovedDirectory};
-use super::planner::{Action, Fate, Planner, outermost_made};
+use super::planner::{Action, Fate, Held, Planner, outermost_made};
 use super::types::{Conflict, Step, waiting_name};
 use crate::node::{FileId, Node};
 
@@ -141,7 +141,7 @@ impl Planner<'_> {
 
     fn reports_itself(&self, after: &Path) -> bool {
         let action = self.entries.get(after).and_then(|before| self.actions.get(before));
-        matches!(action, Some(Action::Conflict(_)))
+        matches!(action, Some(Action::Conflict(_) | Action::Hold(..)))
     }
 
     /// Puts the earlier things back, from the top.
@@ -154,7 +154,7 @@ impl Planner<'_> {
             let moved = self.moved.of_before(path).map(|moved| moved.after.clone());
             let place = moved.map_or_else(|| self.spot(path), |after| self.here(&after));
             let Some(spot) = place else {
-                if let Action::Conflict(why) = action {
+                if let Action::Conflict(why) | Action::Hold(why, _) = action {
                     self.conflict(path.clone(), why.clone(), before);
                 }
                 continue;
@@ -177,14 +177,11 @@ impl Planner<'_> {
                     self.plan.steps.push(Step::Move { from, to, id: *id, home: true, over });
                     self.plan.steps.push(Step::SetMeta { path: spot, before });
                 }
-                Action::Conflict(why) => {
-                    self.conflict(spot, why.clone(), before);
-                    let held = self.held.get(path);
-                    let stays = held.filter(|held| held.copied.is_none()).and_then(|held| self.here(&held.after));
-                    let found = held.and_then(|held| held.copied.clone());
-                    if let Some(conflict) = self.plan.conflicts.last_mut() {
-                        (conflict.stays, conflict.found) = (stays, found);
-                    }
+                Action::Conflict(why) => self.conflict(spot, why.clone(), before),
+                Action::Hold(why, Held { after, copied }) => {
+                    let stays = self.here(after).filter(|_| copied.is_none());
+                    let (path, why, found) = (spot, why.clone(), copied.clone());
+                    self.plan.conflicts.push(Conflict { path, why, before, stays, found });
                 }
                 Action::Lost(why) => self.plan.lost.push((spot, why.clone())),
             }

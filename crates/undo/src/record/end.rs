@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
-use super::others::Whose;
+use super::whose::Whose;
 use crate::images::{StoredSize, cost_of};
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
@@ -163,7 +163,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records the thing at a path, if it is the run's. `directory` is the inode of its directory, if the run made that.
+    /// Records the thing at a path, if it is the run's. `directory` is the inode of its directory, if the run made
+    /// that.
     fn write_after(&mut self, path: PathBuf, node: Node, now: Time, directory: Option<u64>) -> io::Result<()> {
         if node.is_absent() {
             return Ok(());

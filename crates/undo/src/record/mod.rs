@@ -7,6 +7,7 @@ mod known;
 mod others;
 mod renames;
 mod take;
+mod whose;
 
 use std::collections::HashMap;
 use std::io;

@@ -11,6 +11,7 @@ use proptest::strategy::LazyJust;
 
 use super::frames::Message;
 use super::*;
+use crate::Survivor;
 use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
 use crate::task::{Task, TaskSpec};
 use crate::{BlockedOn, BlockedProcess};
