@@ -167,6 +167,9 @@ c = socket.socket(socket.AF_UNIX); c.connect(${path}); c.send(b"x"); print(s.acc
     const cwd = folder();
     const path = join(cwd, 'keys', 'agent');
     mkdirSync(join(cwd, 'keys'));
+    // A socket that was there before the world is not reached either.
+    const hide = [join(cwd, 'keys')];
+    for (const confine of [{}, { hide }]) await run(cwd, 'true', confine);
     const agent = createSocketServer((socket) => socket.end('secret')).listen(path);
     await once(agent, 'listening');
     onTestFinished(() => void agent.close());
@@ -174,7 +177,7 @@ c = socket.socket(socket.AF_UNIX); c.connect(${path}); c.send(b"x"); print(s.acc
 import socket
 s = socket.socket(socket.AF_UNIX); s.connect("keys/agent"); print(s.recv(9).decode())'`;
     expect((await run(cwd, connect)).stdout).toBe('secret\n');
-    const { stdout, confinement } = await run(cwd, connect, { hide: [join(cwd, 'keys')] });
+    const { stdout, confinement } = await run(cwd, connect, { hide });
     expect(stdout).toBe('');
     if (withoutNamespaces)
       expect(confinement?.denied).toEqual([expect.objectContaining({ kind: 'network', target: path })]);
