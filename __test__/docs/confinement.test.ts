@@ -10,7 +10,10 @@ function hidden(): string {
   const all = [...hide.map((one) => ({ ...one, path: `~/${one.path}` })), ...hideOfSystem];
   const whats = [...new Set(all.map(({ what }) => what))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
   const paths = (what: string) => all.filter((one) => one.what === what).map(({ path }) => code(path));
-  return whats.map((what) => `- ${what}: ${paths(what).join(', ')}`).join('\n');
+  return lines(
+    ['what', 'hidden'],
+    whats.map((what) => [what, paths(what).join(', ')]),
+  );
 }
 
 await generated('confinement.md', {

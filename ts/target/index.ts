@@ -66,7 +66,7 @@ export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Tar
   return target;
 }
 
-/** Rejects when the caller gives the connection up, or once its time is over: a program may greet and then be silent. */
+/** Rejects when the caller gives the connection up, or once its time is over: a program may greet and be silent. */
 function givenUp(id: string, patience: number, passed: number, signal: AbortSignal | undefined): Promise<never> {
   const late = AbortSignal.timeout(Math.max(0, Math.ceil(patience - passed)));
   const over = AbortSignal.any(signal ? [late, signal] : [late]);

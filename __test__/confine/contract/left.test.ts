@@ -82,10 +82,10 @@ describe.runIf(process.platform === 'linux')('what a command leaves in a reposit
     outside(cwd, `git init -q .; ${GIT} commit -q --allow-empty -m one`);
     const result = await bash(command.replaceAll('EVIL', EVIL), { cwd, confine: 'workspace' });
     const said = outside(cwd, later);
-    expect([(readdirSync(cwd, { recursive: true }) as string[]).includes('ran'), existsSync(join(cwd, '../ran'))], said).toEqual([
-      false,
-      false,
-    ]);
+    expect(
+      [(readdirSync(cwd, { recursive: true }) as string[]).includes('ran'), existsSync(join(cwd, '../ran'))],
+      said,
+    ).toEqual([false, false]);
     expect(result.confinement?.denied, JSON.stringify(result)).toMatchObject([
       { kind: 'write', target: join(cwd, target) },
     ]);

@@ -371,7 +371,9 @@ describe('close', () => {
     expect(registry.list()).toMatchObject([{ id: task.id, state: 'running' }]);
     await registry.kill(task);
     await caughtUp();
-    expect(updates.filter(({ exitStatus }) => exitStatus)).toMatchObject([{ exitStatus: { exitCode: null, signal: 'SIGTERM' } }]);
+    expect(updates.filter(({ exitStatus }) => exitStatus)).toMatchObject([
+      { exitStatus: { exitCode: null, signal: 'SIGTERM' } },
+    ]);
   });
 
   it('ends its own tasks, and tells their exit', async () => {

@@ -1,7 +1,7 @@
 //! Modes, owners, times, extended attributes and sizes of files.
 //!
-//! A path is opened as a place, judged, and changed through its link in `/proc`. The kernel gets a call only if it names
-//! a descriptor that nobody else can exchange, for a file with one name.
+//! A path is opened as a place, judged, and changed through its link in `/proc`. The kernel gets a call only if it
+//! names a descriptor that nobody else can exchange, for a file with one name.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};

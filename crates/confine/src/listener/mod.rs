@@ -40,6 +40,7 @@ mod links;
 mod names;
 mod open;
 mod own;
+mod parting;
 mod perform;
 mod place;
 mod protocol;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::connect::Begun;
 use super::error::TargetError;
-use super::happenings::Happened;
+use super::happenings::{BROKEN, CLOSED, Happened};
 use super::overdue::{SILENT, linked_for};
 use super::run::error_of;
-use super::target::{BROKEN, CLOSED, State, Target};
+use super::target::{State, Target};
 use crate::messages::{Answer, Ask, Call, Event, Part};
 use runner::error::Error;
 

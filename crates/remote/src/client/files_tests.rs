@@ -4,8 +4,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::runtime::Builder;
 
 use super::*;
+use crate::client::happenings::BROKEN;
 use crate::client::played::target;
-use crate::client::target::BROKEN;
 use crate::messages::{Event, FileKind, encode};
 
 /// Returns what becomes of the first question if these are the events of its run. `None`: it waits for more.

@@ -7,11 +7,15 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::TargetError;
-use super::target::BROKEN;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::link::LinkError;
 use crate::messages::{Event, clean};
 use capture::Sanitize;
+
+/// Why runs are lost when their target is closed.
+pub(super) const CLOSED: &str = "the target was closed";
+/// Why a run is lost whose events no program of ours sends.
+pub(super) const BROKEN: &str = "the program there broke the protocol";
 
 /// What happens to a run there.
 pub(super) enum Happened {

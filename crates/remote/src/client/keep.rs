@@ -9,9 +9,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::begin::{Instance, begin};
 use super::error::TargetError;
+use super::happenings::BROKEN;
 use super::reach::{Reached, reach};
 use super::settings::Settings;
-use super::target::{BROKEN, State, Target};
+use super::target::{State, Target};
 use super::transport::Transport;
 use crate::link::{Cut, carry};
 use crate::messages::{Facts, FromProgram, Resume, ToProgram};

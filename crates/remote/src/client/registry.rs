@@ -11,9 +11,9 @@ use tokio::sync::{Notify, watch};
 
 use super::ask::Unanswered;
 use super::connect::Begun;
-use super::happenings::Happened;
+use super::happenings::{BROKEN, Happened};
 use super::run::error_of;
-use super::target::{BROKEN, State, Target};
+use super::target::{State, Target};
 use crate::messages::{
     Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until, encode,
 };

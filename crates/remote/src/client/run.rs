@@ -12,10 +12,10 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::arrived::Arrived;
 use super::connect::Begun;
 use super::error::TargetError;
-use super::happenings::Happened;
+use super::happenings::{BROKEN, CLOSED, Happened};
 use super::output::Output;
 use super::overdue::{SILENT, linked_for};
-use super::target::{BROKEN, CLOSED, State, Target};
+use super::target::{State, Target};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
@@ -153,33 +153,23 @@ impl DistantRun {
         let arrived = &mut self.arrived;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
-        let mut way = Way {
-            target,
-            run: *run,
-            listener,
-            entry,
-            arrived,
-            terminal,
-            output: Output::default(),
-            unsent: VecDeque::new(),
-            data: 0,
-        };
+        let (output, unsent, data) = Default::default();
+        let mut way = Way { target, run: *run, listener, entry, arrived, terminal, output, unsent, data };
         let mut state = target.state.subscribe();
         let grace = judged.grace;
-        let mut was_cut = false;
+        let (mut was_cut, mut abort_by) = (false, None);
         let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + LATE);
         let mut overdue = pin!(linked_for(target, *run, until.unwrap_or_default()));
-        let mut abort_by: Option<Instant> = None;
         loop {
             let down = *state.borrow_and_update() == State::Disconnected;
             was_cut |= down && !target.outbox.is_unbegun(*run);
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {
+                    Some(Happened::Event(Event::Ended(outcome, _))) if !judged.can_end_as(&outcome) => {
+                        return Ended::Lost(BROKEN);
+                    }
                     Some(Happened::Event(Event::Ended(mut outcome, cwd))) => {
-                        if !judged.can_end_as(&outcome) {
-                            return Ended::Lost(BROKEN);
-                        }
                         let by = abort_by.or_else(|| outcome.ended_by.map(|_| Instant::now() + grace + HARD_BOUND));
                         outcome.notes.extend(way.drain(replies, by, grace).await.map(str::to_owned));
                         return Ended::Outcome(outcome, cwd, was_cut);

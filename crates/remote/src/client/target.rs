@@ -13,7 +13,7 @@ use super::address::TargetKind;
 use super::begin::Instance;
 use super::changes::{Change, Changes, Turn};
 use super::error::TargetError;
-use super::happenings::{Happened, Happenings, Teller};
+use super::happenings::{CLOSED, Happened, Happenings, Teller};
 use super::outbox::Outbox;
 use super::settings::Settings;
 use crate::link::LinkError;
@@ -32,10 +32,6 @@ pub enum State {
     Closed,
 }
 
-/// Why runs are lost when their target is closed.
-pub(super) const CLOSED: &str = "the target was closed";
-/// Why a run is lost whose events no program of ours sends.
-pub(super) const BROKEN: &str = "the program there broke the protocol";
 /// Most connections to ports there at once.
 const MAX_CONNECTIONS: usize = 256;
 

@@ -4,7 +4,7 @@
 use super::ask::Answer;
 use super::failure::Failure;
 use super::greeting::Facts;
-use super::is_id;
+use super::id::is_id;
 use super::registry::{RegistryAnswer, RegistryEvent};
 use super::run::Event;
 use capture::{Sanitize, keep_controls};

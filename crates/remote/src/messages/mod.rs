@@ -8,6 +8,7 @@ mod clean;
 mod failure;
 mod file;
 mod greeting;
+mod id;
 mod of_run;
 mod order;
 mod part;
@@ -23,18 +24,13 @@ pub use clean::{clean, clean_facts, clean_output};
 pub use failure::{Failure, system_code};
 pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
 pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
+pub use id::is_id;
 pub use of_run::OfRun;
 pub use order::{Order, Place};
 pub use part::Part;
 pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
 pub use run::{Call, Event};
 pub use undoing::{NewestAsk, PointsAsk, UndoAsk};
-
-/// Returns whether a text can be the name of a run or a task: it is a value in an environment, and people copy it into
-/// commands.
-pub fn is_id(text: &str) -> bool {
-    (1..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-}
 
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";

@@ -82,7 +82,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = FrameReader::default();
-    let supervisor = Supervisor { pid: place.supervisor, lifeline: Some(lifeline) };
+    let supervisor = Supervisor { pid: place.supervisor, lifeline: Some(lifeline), inheritance: Inheritance::now() };
     let mut shim = Shim {
         socket: Some(socket),
         supervisor,
@@ -96,7 +96,6 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         world: place.world,
         records: Records::default(),
         entries: Entries::default(),
-        inheritance: Inheritance::now(),
     };
     while let Some(message) = shim.next_message()? {
         match message {
@@ -141,6 +140,8 @@ struct Supervisor {
     pid: Pid,
     /// The pipe that ends with the supervisor. `None` once it has ended.
     lifeline: Option<OwnedFd>,
+    /// What each command is to inherit of this shim, as the supervisor gave it.
+    inheritance: Inheritance,
 }
 
 struct Shim {
@@ -165,8 +166,6 @@ struct Shim {
     records: Records,
     /// The entries of the commands in the ledger.
     entries: Entries,
-    /// What each command inherits.
-    inheritance: Inheritance,
 }
 
 /// Which descriptors of a shim are ready.
