@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../support/index.ts';
@@ -18,4 +18,10 @@ test('the table of crates has the dependencies of each', () => {
   const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `([a-z]+)` \|.*\| ([^|]+) \|$/gm)];
   const told = new Map(rows.map(([, crate = '', uses = '']) => [crate, uses.match(/[a-z]+(?=`)/g)?.toSorted() ?? []]));
   for (const crate of crates) expect(told.get(crate), crate).toEqual(dependencies(crate));
+});
+
+test('the tests that SECURITY.md names are there', () => {
+  const named = [...read('SECURITY.md').matchAll(/`((?:__test__|crates)\/[^`]+)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
 });
