@@ -30,7 +30,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait more than they compute, and must hold on a busy machine.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // Tests use the package as it is shipped: Node itself loads the built files, and vitest does not transform them.
     server: { deps: { external: [/\/dist\/[^/]+\.[cm]js$/, /\/native\.cjs$/] } },
     // Tools for models would write into the ledger of whoever runs the tests.

@@ -14,7 +14,7 @@ import { createBashTool, formatResult } from 'agent-bash/ai';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callTool } from '../ai/fixtures/call.ts';
 import { Ledger } from '../ledger/support.ts';
-import { confined, folder, isLinux, rejection } from '../support/index.ts';
+import { confined, folder, isLinux, rejection, until } from '../support/index.ts';
 
 /** A repository, and a program outside of it, `check`, that counts its runs. */
 class Fixture {
@@ -246,6 +246,8 @@ describe.runIf(isLinux && !confined)('a command runs', () => {
     const fixture = new Fixture();
     expect(await ran(fixture)).toBe(true);
     await fixture.stored();
+    const now = Date.now();
+    await until(() => Date.now() > now + 1);
     expect(await ran(fixture, 'check', { reuse: { ...fixture.reuse, maxAgeMs: 1 } })).toBe(true);
   });
 
