@@ -35,6 +35,22 @@ describe('a connection', () => {
     }
   });
 
+  test('to a program that greets and then is silent ends at its time, and at an abort', async () => {
+    const home = folder();
+    await (await connect(addressOf(home))).close();
+    // The program is there, and greets. Of what follows it gets nothing.
+    const mute = '"$@" < <(head -c 60; sleep 1000) | cat';
+    const command = addressOf(home).command.with(-2, mute);
+    const begun = performance.now();
+    const late = await rejection(() => connect({ command, connectTimeoutMs: 1_500 }));
+    expect(performance.now() - begun).toBeLessThan(4_000);
+    expect(late).toMatchObject({ code: 'ERR_BASH_TARGET', reason: 'timeout' });
+    const given = new AbortController();
+    const connecting = rejection(() => connect({ command, signal: given.signal }));
+    setTimeout(() => given.abort(), 1_500);
+    expect(await connecting).toMatchObject({ code: 'ABORT_ERR' });
+  });
+
   test('begins in `cwd`, relative to the home', async () => {
     const home = folder();
     const address = addressOf(home);

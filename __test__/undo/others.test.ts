@@ -23,30 +23,21 @@ interface Row {
 
 const anew = (site: Site) => site.write('d/f', 'theirs');
 
+const MADE: Row = {
+  name: 'a file in a new directory',
+  command: 'mkdir out; echo 1 > out/own',
+  others: (site) => site.write('out/report.md', 'theirs'),
+  stays: [
+    ['out/report.md', 'theirs'],
+    ['out/own', null],
+  ],
+  conflicts: ['out'],
+  created: ['out', 'out/own'],
+};
+
 const ROWS: Row[] = [
-  {
-    name: 'a file in a new directory',
-    command: 'mkdir out; echo 1 > out/own',
-    others: (site) => site.write('out/report.md', 'theirs'),
-    stays: [
-      ['out/report.md', 'theirs'],
-      ['out/own', null],
-    ],
-    conflicts: ['out'],
-    created: ['out', 'out/own'],
-  },
-  {
-    name: 'a file in a new directory of a command that goes on',
-    command: 'mkdir out; echo 1 > out/own',
-    others: (site) => site.write('out/report.md', 'theirs'),
-    stays: [
-      ['out/report.md', 'theirs'],
-      ['out/own', null],
-    ],
-    conflicts: ['out'],
-    created: ['out', 'out/own'],
-    busy: true,
-  },
+  MADE,
+  { ...MADE, name: 'a file in a new directory of a command that goes on', busy: true },
   {
     name: 'a file in a new directory, by another run',
     command: 'mkdir out',

@@ -8,8 +8,8 @@ const UNITS = { instructions: 'instructions', calls: 'system calls', bytes: 'byt
 const percent = (part) => `${part > 0 ? '+' : ''}${(part * 100).toFixed(1)} %`;
 
 /**
- * Returns a line for each path, and what is wrong: a path costs more than its figure, costs less, so that the figure
- * has to follow, or has no figure.
+ * Returns a line for each path, and the faults. A path that costs more than its figure is one. So is a path that costs
+ * less, because its figure has to follow, and a path without a figure.
  */
 export function judge(figures, measured, names) {
   const lines = [];

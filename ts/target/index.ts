@@ -59,7 +59,10 @@ export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Tar
     const patience = to.connectTimeoutMs ?? PATIENCE_MS;
     await Promise.race([target.begin(cwd), givenUp(target.id, patience, performance.now() - begun, signal)]);
   } catch (error) {
-    await target.close();
+    const closed = target.close();
+    // A program that is silent takes its time to end, which the caller has not.
+    if (!signal?.aborted && (error as BashError).reason !== 'timeout') await closed;
+    else closed.catch(() => {});
     throw error;
   }
   keepThere(target, { id: target.id, native, cwd: target.info.cwd, env: env && { ...env } });

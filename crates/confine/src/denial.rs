@@ -66,7 +66,7 @@ pub struct Denials {
     pub listed: Vec<Denial>,
     /// Number of all attempts, including unlisted ones.
     pub total: u64,
-    /// Paths of what was put out of force when the command ended, because git would have run it.
+    /// Files that were moved aside when the command ended, because git would have run what they name.
     #[serde(default)]
     pub aside: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A setting.
 #[derive(Debug, PartialEq, Eq)]
-struct Setting {
+struct GitSetting {
     /// The section in lower case.
     section: String,
     /// The part of the section in quotes.
@@ -36,10 +36,10 @@ pub fn harmless(config: &[u8]) -> Option<Vec<u8>> {
     else {
         return Some(b"[core]\n\trepositoryformatversion = 0\n".to_vec());
     };
-    if !all.iter().any(Setting::is_dangerous) {
+    if !all.iter().any(GitSetting::is_dangerous) {
         return None;
     }
-    Some(all.iter().filter(|one| !one.is_dangerous()).flat_map(Setting::text).collect())
+    Some(all.iter().filter(|one| !one.is_dangerous()).flat_map(GitSetting::text).collect())
 }
 
 /// Words in the names of settings whose values are commands, or lead to more settings or another server.
@@ -88,7 +88,7 @@ const HARMLESS: [(&str, &str); 7] = [
     ("gc", "autopacklimit"),
 ];
 
-impl Setting {
+impl GitSetting {
     fn is_dangerous(&self) -> bool {
         let (section, name) = (self.section.as_str(), self.name.as_str());
         let value = self.value.as_deref().unwrap_or_default();
@@ -129,7 +129,7 @@ impl Setting {
 }
 
 /// Returns the settings of a file, without included files. `None`: a line is not understood.
-fn settings(config: &[u8]) -> impl Iterator<Item = Option<Setting>> {
+fn settings(config: &[u8]) -> impl Iterator<Item = Option<GitSetting>> {
     let mut section: Option<(String, Option<String>)> = None;
     config.split(|byte| *byte == b'\n').filter_map(move |line| {
         let mut line = line.trim_ascii();
@@ -151,7 +151,7 @@ fn settings(config: &[u8]) -> impl Iterator<Item = Option<Setting>> {
         }
         let name = String::from_utf8_lossy(name).to_ascii_lowercase();
         let value = rest.trim_ascii().strip_prefix(b"=").and_then(value);
-        Some(Some(Setting { section, part, name, value }))
+        Some(Some(GitSetting { section, part, name, value }))
     })
 }
 

@@ -237,7 +237,7 @@ fn inherit(descriptors: &[(RawFd, RawFd)]) -> Result<(), i32> {
 
 /// What children of this process inherit, and any process of its user can change: niceness and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inheritance {
+pub struct InheritedLimits {
     niceness: libc::c_int,
     limits: [Option<(u64, u64)>; LIMITS.len()],
 }
@@ -255,7 +255,7 @@ const LIMITS: [Resource; 9] = [
     Resource::RLIMIT_STACK,
 ];
 
-impl Inheritance {
+impl InheritedLimits {
     /// Returns that of now. Takes ten system calls.
     pub fn now() -> Self {
         // SAFETY: a plain system call. It cannot fail for this process.

@@ -275,9 +275,9 @@ const SOCKETS: &[Entry] = &[
     ),
 ];
 
-/// The rule of `ioctl`. `rest`: the action for what is harmless among mounts and processes of a world: `FIOSETOWN` and
-/// `SIOCSPGRP`, by which the kernel sends signals, and the subvolumes of btrfs. Its requests that share blocks need a
-/// descriptor for writing.
+/// Returns the rule of `ioctl`. `rest` is the action for requests that do no harm in a world with mounts and processes
+/// of its own: `FIOSETOWN` and `SIOCSPGRP`, by which the kernel sends signals, and those about subvolumes of btrfs. The
+/// requests of btrfs that share blocks are allowed, because they need a descriptor for writing.
 pub const fn ioctl(rest: Action) -> [Case; 16] {
     [
         // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program

@@ -10,9 +10,9 @@ use nix::errno::Errno;
 
 use super::beside::Beside;
 use super::caller::{Caller, Callers};
-use super::elsewhere::Elsewhere;
+use super::elsewhere::LinkedDirectories;
 use super::guards::Names;
-use super::left::Left;
+use super::left::RepositoriesLeft;
 use super::links::{link_of, path_of, shown};
 use super::perform::{self, Bounds};
 use super::place::{Base, Place, last, parent};
@@ -31,7 +31,7 @@ pub(super) struct Shared {
     pub beside: Option<Beside>,
     pub callers: Callers,
     pub threads: Threads,
-    pub elsewhere: Elsewhere,
+    pub elsewhere: LinkedDirectories,
     /// The umask that this process has now.
     pub umask: u32,
 }
@@ -42,7 +42,7 @@ pub(super) struct Asked<'a> {
     pub listener: &'a Arc<OwnedFd>,
     pub names: &'a Names,
     pub record: &'a mut Record,
-    pub left: &'a mut Left,
+    pub left: &'a mut RepositoriesLeft,
     pub shared: &'a mut Shared,
 }
 
@@ -132,14 +132,14 @@ impl Asked<'_> {
     /// Fails if git runs something by a file, in a repository that another process has made since the command began.
     pub fn guard_git(&mut self, path: &Path) -> Result<(), Errno> {
         let protects = |name: &str| self.shared.settings.policy.protect.iter().any(|one| one == Path::new(name));
-        let is_guarded = Left::runs(path.file_name().unwrap_or_default().as_bytes())
+        let is_guarded = RepositoriesLeft::runs(path.file_name().unwrap_or_default().as_bytes())
             && protects(".git/config")
             && protects(".git/hooks")
             && self.left.foreign(path);
         if !is_guarded {
             return Ok(());
         }
-        // The kernel refuses by itself what was protected before.
+        // A path that was protected when the command started is refused by its mount.
         let is_protected = match &self.shared.bounds {
             Some(bounds) => !bounds.may_change(path),
             None => super::links::text(path.as_os_str().as_bytes())
@@ -156,7 +156,7 @@ impl Asked<'_> {
     /// Fails if a name is guarded in a directory.
     pub fn guard(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
         let (_, bare) = last(name);
-        if Left::runs(bare) {
+        if RepositoriesLeft::runs(bare) {
             let path = shown(directory.descriptor())?.join(OsStr::from_bytes(bare));
             self.guard_git(&path)?;
         }

@@ -18,14 +18,14 @@ pub(super) const PLAIN: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 /// The directories in which files with several names have them.
 #[derive(Default)]
-pub(super) struct Elsewhere {
+pub(super) struct LinkedDirectories {
     /// The directories, by the number of the inode.
     pub directories: HashMap<u64, BTreeSet<PathBuf>>,
     /// Whether they were searched for the current command.
     pub is_searched: bool,
 }
 
-impl Elsewhere {
+impl LinkedDirectories {
     /// Forgets all directories before another command.
     pub fn forget(&mut self) {
         *self = Self::default();

@@ -43,7 +43,7 @@ const PLAIN: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NO
 
 /// The directories that a command may have made repositories.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct RepositoriesLeft {
     /// When the command began, as the time of a file.
     begun: (i64, u32),
     /// Directories in which names appeared.
@@ -91,7 +91,7 @@ const HOOKS: [&[u8]; 28] = [
 /// Entries of a repository by which git runs something.
 const ENTRIES: [&[u8]; 4] = [b"config", b"config.worktree", b"hooks", b"commondir"];
 
-impl Left {
+impl RepositoriesLeft {
     /// Begins with a command.
     pub fn now() -> Self {
         let (named, moved, made) = (BTreeSet::new(), BTreeSet::new(), HashMap::new());
@@ -174,7 +174,8 @@ impl Left {
         let (named, moved) = (std::mem::take(&mut self.named), std::mem::take(&mut self.moved));
         let protects = |name: &str| policy.protect.iter().any(|one| one == Path::new(name));
         let (config, hooks) = (protects(".git/config"), protects(".git/hooks"));
-        let mut settling = Settling { denials: Denials::default(), bounds, journal, is_left, config, hooks };
+        let mut settling =
+            RepositorySettlement { denials: Denials::default(), bounds, journal, is_left, config, hooks };
         if config || hooks {
             let below = moved.iter().flat_map(|path| directories_below(path));
             let known = named.iter().flat_map(|path| [path.clone(), path.join(".git")]);
@@ -207,7 +208,7 @@ fn directories_below(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-struct Settling<'a> {
+struct RepositorySettlement<'a> {
     denials: Denials,
     bounds: Option<&'a Bounds>,
     journal: Option<&'a dyn Journal>,
@@ -216,7 +217,7 @@ struct Settling<'a> {
     hooks: bool,
 }
 
-impl Settling<'_> {
+impl RepositorySettlement<'_> {
     /// Looks at a directory, which may be gone.
     fn look(&mut self, path: &Path) {
         let opened =

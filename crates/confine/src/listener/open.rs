@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::asked::Asked;
-use super::left::Left;
+use super::left::RepositoriesLeft;
 use super::links::path_of;
 use super::place::{Base, Place, last, parent};
 use super::reply::Reply;
@@ -99,7 +99,7 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
 /// Creates a file, or opens the existing file.
 fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
     let (_, bare) = last(&path);
-    let matters = Left::counts(bare) || Left::runs(bare) || asked.names.directories(bare).is_some();
+    let matters = RepositoriesLeft::counts(bare) || RepositoriesLeft::runs(bare) || asked.names.directories(bare).is_some();
     let (base, path) = if matters { asked.creation(base, &path)? } else { (base, path) };
     let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
     match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {

@@ -11,10 +11,10 @@ use super::asked::{Asked, Shared};
 use super::beside::Beside;
 use super::caller::Callers;
 use super::changes::{self, Change};
-use super::elsewhere::Elsewhere;
+use super::elsewhere::LinkedDirectories;
 use super::guards::Names;
 use super::journal::Journal;
-use super::left::Left;
+use super::left::RepositoriesLeft;
 use super::names::{self, Two};
 use super::perform::{self, Bounds};
 use super::protocol::{self, Ends, FromListener, MESSAGE, Received, Report, ToListener};
@@ -45,8 +45,8 @@ struct Command {
     listener: Option<Arc<OwnedFd>>,
     names: Names,
     record: Record,
-    /// What it may leave in repositories.
-    left: Left,
+    /// The directories that it may have made repositories.
+    left: RepositoriesLeft,
     /// The journal of the command's changes, if it has one.
     journal: Option<Remote>,
     ended: bool,
@@ -95,7 +95,7 @@ impl Service {
         let bounds = settings.held.clone().map(|held| Bounds::new(&settings.policy, held));
         let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| Beside::new(gate, own));
         let (callers, threads) = (Callers::of_world(), Threads::default());
-        let elsewhere = Elsewhere::default();
+        let elsewhere = LinkedDirectories::default();
         let shared = Shared { settings, paths, bounds, beside, callers, threads, elsewhere, umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
@@ -223,7 +223,7 @@ impl Service {
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
-        let (left, journal, listener) = (Left::now(), None, None);
+        let (left, journal, listener) = (RepositoriesLeft::now(), None, None);
         let command = Command { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
         self.commands.push(command);
     }

@@ -67,8 +67,8 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
 }
 
-/// Returns whether the socket at a path may be reached. Nobody answers for the world in a hidden or protected place, or
-/// at a socket that was there before it.
+/// Returns whether the socket at a path may be reached: it lies where the command may change files, and is not older than
+/// the world. Others listen at older ones.
 fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
     let may_change = match &asked.shared.bounds {
         Some(bounds) => bounds.may_change(found),
@@ -80,7 +80,7 @@ fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
 /// The time for which a clock of the kernel may stand still, ns.
 const TICK: i128 = 10_000_000;
 
-/// Returns whether a file was made before a time. Nobody can set the time of its birth.
+/// Returns whether a file was made before a time. No program can change the time at which a file was made.
 fn is_older(file: &OwnedFd, begun: (i64, u32)) -> bool {
     let at = |(seconds, rest): (i64, u32)| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
     let Ok(born) = sys::born(file.as_fd()) else { return true };

@@ -45,9 +45,9 @@ const PROTECT_AT_HOME: [&str; 1] = [".config/fish"];
 #[derive(Debug, Deserialize)]
 pub(super) struct HiddenPath {
     pub path: String,
-    /// What it has, for people.
+    /// What lies there, in the words of the documents.
     pub what: String,
-    /// Where that is said.
+    /// The document that says so.
     pub source: String,
 }
 

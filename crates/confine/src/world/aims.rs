@@ -12,7 +12,7 @@ const LINKS: usize = 40;
 
 /// The places of paths at one moment.
 #[derive(Debug, Default)]
-pub(super) struct Aims {
+pub(super) struct PathEnds {
     /// What is there, and is no link, under each of its names.
     pub present: BTreeSet<PathBuf>,
     /// What may appear.
@@ -23,7 +23,7 @@ pub(super) struct Aims {
     directories: HashMap<PathBuf, Option<PathBuf>>,
 }
 
-impl Aims {
+impl PathEnds {
     /// Follows paths, with the other names that their ends have in these mounts. A place above one of `kept` is left
     /// out: whoever may change a link must not hide all from others.
     pub fn of(named: &[PathBuf], kept: &[PathBuf], mounts: &Mounts) -> Self {
@@ -87,7 +87,7 @@ impl Aims {
 
 /// Returns the path that a path leads to, whether it exists or not.
 pub(super) fn aim(path: &Path) -> Option<PathBuf> {
-    Aims::default().follow(path).map(|(end, _)| end)
+    PathEnds::default().follow(path).map(|(end, _)| end)
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
         }
         symlink("/", at("root")).expect("linked");
         let ends = |name: &str| {
-            let found = Aims::of(&[at(name)], &[at("real")], &Mounts::default());
+            let found = PathEnds::of(&[at(name)], &[at("real")], &Mounts::default());
             found.present.into_iter().chain(found.missing).collect::<Vec<_>>()
         };
         for (name, end) in [
@@ -125,7 +125,7 @@ mod tests {
         for name in ["self", "root", "dir"] {
             assert!(ends(name).is_empty(), "{name}");
         }
-        let mut found = Aims::of(&[at("two")], &[], &Mounts::default());
+        let mut found = PathEnds::of(&[at("two")], &[], &Mounts::default());
         assert_eq!(found.links, ["one", "two"].map(at).into());
         assert_eq!(found.above(), [base.clone(), at("real")].into());
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::HostPaths;
-use super::aims::Aims;
+use super::aims::PathEnds;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
 use super::caches::Ahead;
@@ -110,10 +110,10 @@ fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failur
 
 /// Returns the hidden paths as they are named, with the processes of the host, and where they lead. Paths inside write
 /// roots are hidden there.
-fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, Aims) {
+fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
     let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.processes()).cloned().collect();
-    let aims = Aims::of(&named, &policy.write, mounts);
+    let aims = PathEnds::of(&named, &policy.write, mounts);
     (named, aims)
 }
 

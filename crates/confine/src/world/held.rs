@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use super::aims::Aims;
+use super::aims::PathEnds;
 use super::aliases::Mounts;
 use super::git::Grants;
 use super::private::Private;
@@ -115,7 +115,7 @@ impl Held {
     pub fn hidden(&self) -> HashSet<PathBuf> {
         let [named, roots] = &self.named;
         let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden()).collect();
-        Aims::of(&named, roots, &Mounts::of_this_namespace()).all().cloned().collect()
+        PathEnds::of(&named, roots, &Mounts::of_this_namespace()).all().cloned().collect()
     }
 }
 

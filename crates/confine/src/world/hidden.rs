@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::aims::Aims;
+use super::aims::PathEnds;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
 use sys::MountFlags;
@@ -20,7 +20,7 @@ pub(super) struct Hidden {
     /// The mounts of the host.
     mounts: Mounts,
     /// Where the paths lead.
-    aims: Aims,
+    aims: PathEnds,
     blanks: Blanks,
     /// The mounts that cover the paths, by their numbers.
     covers: HashMap<PathBuf, u64>,
@@ -28,7 +28,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// Takes over paths, with where they lead. What is present has its covers already.
-    pub fn new(named: Vec<PathBuf>, roots: &[PathBuf], (mounts, aims): (Mounts, Aims), blanks: Blanks) -> Self {
+    pub fn new(named: Vec<PathBuf>, roots: &[PathBuf], (mounts, aims): (Mounts, PathEnds), blanks: Blanks) -> Self {
         let cover = |path: &PathBuf| {
             let file = sys::mount_of(path).ok().filter(|file| file.is_mount)?;
             Some((path.clone(), file.mount))
@@ -62,7 +62,7 @@ impl Hidden {
 
     /// Covers new hidden paths, and paths that have lost their cover.
     pub fn cover(&mut self) {
-        self.aims = Aims::of(&self.named, &self.roots, &self.mounts);
+        self.aims = PathEnds::of(&self.named, &self.roots, &self.mounts);
         for path in &self.aims.present {
             let Ok(file) = sys::mount_of(path) else { continue };
             if file.is_mount && self.covers.get(path) == Some(&file.mount) {

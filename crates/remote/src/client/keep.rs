@@ -52,7 +52,7 @@ pub(super) async fn keep(target: Weak<Target>, transport: Transport, over: watch
 
 /// Returns the transport that is left, if there is one.
 async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Transport> {
-    let mut pauses = Pauses::default();
+    let mut pauses = RetryPauses::default();
     while let Some(kept) = Kept::of(target) {
         let since = Instant::now();
         let why = match serve(target, &mut transport, &kept).await {
@@ -163,9 +163,9 @@ async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) ->
 
 /// The pauses before attempts to connect: none after a link that lasted, then longer and longer ones.
 #[derive(Debug, Default)]
-struct Pauses(Duration);
+struct RetryPauses(Duration);
 
-impl Pauses {
+impl RetryPauses {
     fn after_link(&mut self, lasted: Duration) {
         if lasted >= LASTED {
             self.0 = Duration::ZERO;
@@ -182,7 +182,11 @@ impl Pauses {
 }
 
 /// Connects again until the lease ends. Returns the new transport, or why all is lost. `None`: the target was closed.
-async fn again(target: &Weak<Target>, kept: &Kept, pauses: &mut Pauses) -> Option<Result<Transport, &'static str>> {
+async fn again(
+    target: &Weak<Target>,
+    kept: &Kept,
+    pauses: &mut RetryPauses,
+) -> Option<Result<Transport, &'static str>> {
     let Kept { settings, post, facts, .. } = kept;
     let ends = Instant::now() + settings.lease;
     loop {
@@ -273,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_ends_each_link_is_asked_less_and_less_often() {
-        let mut pauses = Pauses::default();
+        let mut pauses = RetryPauses::default();
         pauses.after_link(LASTED);
         assert_eq!(pauses.next(), Duration::ZERO, "a link that was cut is made again at once");
         let mut after = |lasted| {

@@ -48,9 +48,9 @@ mod tests {
 
     const HOUR: Duration = Duration::from_hours(1);
 
-    struct Deaf;
+    struct DeafListener;
 
-    impl Listener for Deaf {
+    impl Listener for DeafListener {
         fn output(&self, _stream: Stream, _text: String) {}
         fn live_view(&self, _view: LiveView) {}
         fn prompt(&self, _prompt: Prompt) {}
@@ -76,7 +76,7 @@ mod tests {
         let since = Instant::now();
         let run = target.run(order, judged).expect("an open target");
         let (_replies, inbox) = unbounded_channel();
-        let Distant::Outcome(outcome, _) = run.finish(Deaf, inbox).await else { panic!("it has an outcome") };
+        let Distant::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else { panic!("it has an outcome") };
         assert_eq!((outcome.status, outcome.exit_code), (Status::Lost, None));
         assert!(outcome.notes[0].contains(SILENT), "{:?}", outcome.notes);
         assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());

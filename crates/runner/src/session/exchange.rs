@@ -20,7 +20,7 @@ pub(super) enum Exchange {
 }
 
 /// What a shell has written of its state.
-pub(super) enum Written {
+pub(super) enum WrittenState {
     /// All of it.
     All(Box<ShellState>),
     /// A part: it met a limit on files, or a full disk.
@@ -94,15 +94,17 @@ impl Exchange {
     }
 
     /// Returns the state. A program that has replaced the shell has written none.
-    pub(super) fn state(&self) -> Written {
+    pub(super) fn state(&self) -> WrittenState {
         let bytes = match self {
             Self::Named(files) => files.state.read(),
             Self::Inherited(files) => files.state(),
         };
         match bytes {
-            Ok(bytes) if bytes.is_empty() => Written::Nothing,
-            Ok(bytes) => ShellState::parse(&bytes).map_or(Written::Part, |state| Written::All(Box::new(state))),
-            Err(_) => Written::Part,
+            Ok(bytes) if bytes.is_empty() => WrittenState::Nothing,
+            Ok(bytes) => {
+                ShellState::parse(&bytes).map_or(WrittenState::Part, |state| WrittenState::All(Box::new(state)))
+            }
+            Err(_) => WrittenState::Part,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::exchange::{Exchange, Written};
+use super::exchange::{Exchange, WrittenState};
 use super::session::Session;
 use crate::reuse::Storable;
 use crate::shell_state::ShellState;
@@ -70,7 +70,7 @@ impl Saver {
     pub async fn save(self) {
         let Self { session, exchange, env, before, kind, storable, .. } = self;
         match exchange.state() {
-            Written::All(mut state) => {
+            WrittenState::All(mut state) => {
                 state.forget_given(before.as_deref(), &env);
                 if let Some(storable) = storable.filter(|_| before.as_deref() == Some(&*state)) {
                     let _ = spawn_blocking(move || storable.store()).await;
@@ -81,8 +81,8 @@ impl Saver {
                     helpers.prepare(&next);
                 }
             }
-            Written::Part => session.state_lost(),
-            Written::Nothing => {}
+            WrittenState::Part => session.state_lost(),
+            WrittenState::Nothing => {}
         }
         exchange.give_back();
     }

@@ -69,7 +69,7 @@ use flows::Flows;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use record::Records;
 use running::{Due, Running};
-use sys::{ChildEvents, Inheritance, Signal};
+use sys::{ChildEvents, InheritedLimits, Signal};
 use tap::Tap;
 use task_server::TaskServer;
 use world::ShimWorld;
@@ -82,7 +82,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = FrameReader::default();
-    let supervisor = Supervisor { pid: place.supervisor, lifeline: Some(lifeline), inheritance: Inheritance::now() };
+    let supervisor =
+        Supervisor { pid: place.supervisor, lifeline: Some(lifeline), inheritance: InheritedLimits::now() };
     let mut shim = Shim {
         socket: Some(socket),
         supervisor,
@@ -141,7 +142,7 @@ struct Supervisor {
     /// The pipe that ends with the supervisor. `None` once it has ended.
     lifeline: Option<OwnedFd>,
     /// What each command is to inherit of this shim, as the supervisor gave it.
-    inheritance: Inheritance,
+    inheritance: InheritedLimits,
 }
 
 struct Shim {

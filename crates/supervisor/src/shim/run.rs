@@ -13,7 +13,7 @@ use crate::warm::WarmShell;
 use protocol::plan::Recorded;
 use protocol::task::now_ms;
 use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};
-use sys::{Bounds, Exit, Inheritance, LaunchStep};
+use sys::{Bounds, Exit, InheritedLimits, LaunchStep};
 
 impl Shim {
     /// Starts a command and supervises it.
@@ -75,7 +75,7 @@ impl Shim {
         }
         let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
-        if Inheritance::now() != self.supervisor.inheritance {
+        if InheritedLimits::now() != self.supervisor.inheritance {
             // The command has changed its parent (`renice 3 $PPID`), and no user but root can change that back. The
             // next one gets another shim.
             self.supervisor.lifeline = None;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::Recorder;
-use super::whose::Whose;
+use super::whose::ThingOwner;
 use crate::images::{StoredSize, cost_of};
 use crate::look::{self, Plain, look, look_roughly};
 use crate::manifest::{End, Extent, Purpose, Record};
@@ -170,10 +170,10 @@ impl Recorder {
             return Ok(());
         }
         let whose = self.whose(&path, &node, directory);
-        if whose != Whose::Own {
+        if whose != ThingOwner::Own {
             self.writer.queue(&Record::Others { path: path.clone() })?;
         }
-        if whose == Whose::Others {
+        if whose == ThingOwner::Others {
             return Ok(());
         }
         let node = self.with_contents(&path, node, now);

@@ -14,7 +14,7 @@ const KNOWN: usize = 10_000;
 
 /// A time in which no process of the run made a call that changes a file.
 #[derive(Debug)]
-struct Rest {
+struct RestPeriod {
     from: i64,
     /// `i64::MAX`: it goes on.
     until: i64,
@@ -24,15 +24,15 @@ struct Rest {
 
 /// The rests of a run, in order. Times are those of the clock that dates files, in nanoseconds.
 #[derive(Debug, Default)]
-pub(super) struct Rests {
-    all: Vec<Rest>,
+pub(super) struct RestPeriods {
+    all: Vec<RestPeriod>,
     /// The lead of that clock over one that is never set.
     lead: Option<i64>,
     /// Whether the clock was set back, so that times tell nothing.
     is_lost: bool,
 }
 
-impl Rests {
+impl RestPeriods {
     fn now(&mut self) -> i64 {
         /// More than the two readings are apart, and less than anybody sets a clock by.
         const APART: i64 = 5_000_000;
@@ -52,7 +52,7 @@ impl Rests {
             rest.until = from;
         }
         if self.all.len() < KNOWN {
-            self.all.push(Rest { from, until: i64::MAX, open });
+            self.all.push(RestPeriod { from, until: i64::MAX, open });
         }
     }
 
@@ -80,13 +80,13 @@ pub(super) struct Others {
     /// Keys of the names that the run may have made in directories that it made. `None`: not all are known.
     pub names: Option<HashSet<u64>>,
     /// The earlier paths whose things the run has removed or moved away.
-    pub gone: HashMap<PathBuf, Going>,
-    pub rests: Rests,
+    pub gone: HashMap<PathBuf, RemovalKind>,
+    pub rests: RestPeriods,
 }
 
 /// The last that a run did where it removed a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Going {
+pub(super) enum RemovalKind {
     /// It removed this thing, or failed to.
     Removed(Option<FileId>),
     /// It put something there, or failed to.

@@ -8,12 +8,12 @@ use std::path::Path;
 use confine::listener::name_key;
 
 use super::Recorder;
-use super::others::Going;
+use super::others::RemovalKind;
 use crate::node::{FileId, Node, Time};
 
 /// Whose the thing at a path is at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum ThingOwner {
     /// The run's, as far as can be told.
     Own,
     /// The run's, and another program has changed it since.
@@ -56,7 +56,7 @@ impl Recorder {
         if self.others.tells
             && let Some(entry) = self.entry(path)
         {
-            self.others.gone.insert(entry, Going::Removed(thing));
+            self.others.gone.insert(entry, RemovalKind::Removed(thing));
         }
     }
 
@@ -65,7 +65,7 @@ impl Recorder {
         if !self.others.gone.is_empty()
             && let Some(entry) = self.entry(path)
         {
-            self.others.gone.entry(entry).and_modify(|going| *going = Going::Replaced);
+            self.others.gone.entry(entry).and_modify(|going| *going = RemovalKind::Replaced);
         }
     }
 
@@ -75,27 +75,27 @@ impl Recorder {
     }
 
     /// Returns whose the thing at a path is. `directory` is the inode of its directory, if the run made that.
-    pub(super) fn whose(&mut self, path: &Path, node: &Node, directory: Option<u64>) -> Whose {
+    pub(super) fn whose(&mut self, path: &Path, node: &Node, directory: Option<u64>) -> ThingOwner {
         let entry = self.entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));
         let is_removed = match entry.as_ref().and_then(|entry| self.others.gone.get(entry)) {
-            Some(Going::Removed(thing)) if self.others.tells && *thing != node.id() => return Whose::Others,
-            going => matches!(going, Some(Going::Removed(_))),
+            Some(RemovalKind::Removed(thing)) if self.others.tells && *thing != node.id() => return ThingOwner::Others,
+            going => matches!(going, Some(RemovalKind::Removed(_))),
         };
         if let (Some(names), Some(directory), Some(name)) = (&self.others.names, directory, path.file_name())
             && !names.contains(&name_key(directory, name.as_bytes()))
         {
-            return Whose::Others;
+            return ThingOwner::Others;
         }
-        let Node::File(file) = node else { return Whose::Own };
+        let Node::File(file) = node else { return ThingOwner::Own };
         let inode = file.meta.id.inode;
         let is_same = matches!(before, Some(Node::File(before)) if before.is_untouched(file));
         if is_same || !self.others.rests.covers(file.ctime, inode) || !sys::has_own_clock(path) {
-            return Whose::Own;
+            return ThingOwner::Own;
         }
         let is_new = before.is_none_or(Node::is_absent);
         let born = || fs::symlink_metadata(path).and_then(|data| data.created()).ok().map(Time::from);
         let is_made = is_removed || is_new && born().is_some_and(|born| self.others.rests.covers(born, inode));
-        if is_made { Whose::Others } else { Whose::Changed }
+        if is_made { ThingOwner::Others } else { ThingOwner::Changed }
     }
 }
