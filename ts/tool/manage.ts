@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import {
   type BackgroundCheck,
   type BackgroundRegistry,
@@ -12,6 +11,7 @@ import {
   undoPoints,
 } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import { withoutLinks } from '../core/paths.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import { timeLimit, toolFolder } from './call-plan.ts';
 import { MANAGE_BY_INPUT } from './format.ts';
@@ -269,13 +269,5 @@ async function checkUndo(
 
 function isWithin(path: string, root: string): boolean {
   const below = (parent: string) => path === parent || path.startsWith(parent === '/' ? parent : `${parent}/`);
-  return below(root) || below(real(root));
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return below(root) || below(withoutLinks(root));
 }

@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { type Analysis, type CommandUnit, decide } from 'agent-bash';
+import { withoutLinks } from '../../core/paths.ts';
 import { unitText } from '../../safety/unit-text.ts';
 import type { Context } from './types.ts';
 
@@ -25,18 +25,9 @@ export async function askAbout(analysis: Analysis, description: string | undefin
 function isWithin(cwd: string, { directory, worktree }: Context): boolean {
   const roots = worktree === '/' ? [directory] : [directory, worktree];
   return roots.some((root) => {
-    const way = relative(real(root), real(cwd));
+    const way = relative(withoutLinks(root), withoutLinks(cwd));
     return !isAbsolute(way) && way.split(/[/\\]/)[0] !== '..';
   });
-}
-
-/** Returns a path without links. A command does not start in a directory that is not there. */
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Returns the text of each simple command, with its wrapper and without, so that a rule for either applies. */

@@ -67,8 +67,8 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
 }
 
-/// Returns whether the socket at a path may be reached: it lies where the command may change files, and is not older than
-/// the world. Others listen at older ones.
+/// Returns whether the socket at a path may be reached: it lies where the command may change files, and is not older
+/// than the world. Others listen at older ones.
 fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
     let may_change = match &asked.shared.bounds {
         Some(bounds) => bounds.may_change(found),
