@@ -99,7 +99,8 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
 /// Creates a file, or opens the existing file.
 fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
     let (_, bare) = last(&path);
-    let matters = RepositoriesLeft::counts(bare) || RepositoriesLeft::runs(bare) || asked.names.directories(bare).is_some();
+    let matters =
+        RepositoriesLeft::counts(bare) || RepositoriesLeft::runs(bare) || asked.names.directories(bare).is_some();
     let (base, path) = if matters { asked.creation(base, &path)? } else { (base, path) };
     let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
     match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {
