@@ -1,6 +1,14 @@
 import { compare } from '../../../receipt/generated.ts';
 import { linuxTest } from '../../../support/index.ts';
 
-linuxTest('500 generated commands: a known receipt is that of a full comparison', { timeout: 300_000 }, () =>
-  compare({ from: 61, to: 560, kept: false }),
-);
+// Another seed and more of them: AGENT_BASH_SEED=1001 AGENT_BASH_COMMANDS=10000.
+const first = Number(process.env.AGENT_BASH_SEED ?? 61);
+const count = Number(process.env.AGENT_BASH_COMMANDS ?? 500);
+
+for (let from = first; from < first + count; from += 500) {
+  linuxTest(
+    `500 generated commands from ${from} on: a known receipt is that of a full comparison`,
+    { timeout: 300_000 },
+    () => compare({ from, to: from + 499, kept: false }),
+  );
+}
