@@ -9,7 +9,7 @@ use nix::sys::stat::fstatat;
 use super::journal::{Act, Change, Spot};
 use super::links::text;
 use super::place::last;
-use super::skip::Skip;
+use super::skip::{Skip, to_path};
 use super::spots::{Reading, of_file, unreadable};
 use crate::filter::{Entry, Question};
 
@@ -25,6 +25,8 @@ const SYMLINK_FOLLOW: i32 = 0x400;
 const EMPTY_PATH: i32 = 0x1000;
 /// `RENAME_EXCHANGE`
 const EXCHANGE: u32 = 2;
+/// `RENAME_WHITEOUT`
+const WHITEOUT: u32 = 4;
 
 impl Reading<'_> {
     /// Returns the change that a call may make.
@@ -93,20 +95,20 @@ impl Reading<'_> {
         if size < 24 {
             return Err(Skip::Nothing);
         }
-        let mut text = self.text(1)?;
-        if word(16) & IN_ROOT != 0 {
-            let below: Vec<u8> = text.to_bytes().iter().copied().skip_while(|byte| *byte == b'/').collect();
-            text = CString::new(below).map_err(|_| Skip::Nothing)?;
+        let text = self.text(1)?;
+        let flags = word(0) as i32;
+        if word(16) & IN_ROOT != 0 && may_change(flags) {
+            return Err(Skip::Missed(to_path(text.to_bytes()), "its path begins at another root"));
         }
-        self.opened_text(self.call.int(0), text, word(0) as i32)
+        self.opened_text(self.call.int(0), text, flags)
     }
 
     fn opened_text(&mut self, descriptor: i32, text: CString, flags: i32) -> Result<Change, Skip> {
-        let has = |flag: i32| flags & flag != 0;
-        let writes = has(libc::O_ACCMODE | libc::O_TRUNC);
-        if has(NAMELESS) || has(libc::O_PATH) || !(writes || has(libc::O_CREAT)) {
+        if !may_change(flags) {
             return Err(Skip::Nothing);
         }
+        let has = |flag: i32| flags & flag != 0;
+        let writes = has(libc::O_ACCMODE | libc::O_TRUNC);
         let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
         // Devices that nearly every command opens.
         if matches!(text.to_bytes(), b"/dev/null" | b"/dev/tty") {
@@ -226,6 +228,9 @@ impl Reading<'_> {
 
     fn renamed(&mut self, from: (i32, usize), to: (i32, usize), flags: u32) -> Result<Change, Skip> {
         let (old, new) = (self.text(from.1)?, self.text(to.1)?);
+        if flags & WHITEOUT != 0 {
+            return Err(Skip::Missed(to_path(old.to_bytes()), "a whiteout took its name"));
+        }
         let (old, new) = (self.any_spot(from.0, old, false)?, self.any_spot(to.0, new, false)?);
         let act = if flags & EXCHANGE == 0 { Act::Rename(new) } else { Act::Swap(new) };
         Ok(Change { spot: old, act })
@@ -245,4 +250,10 @@ impl Reading<'_> {
         let path = CString::new(path).map_err(|_| Skip::Nothing)?;
         Ok(Change { spot: self.spot(libc::AT_FDCWD, path, false)?, act: Act::Create })
     }
+}
+
+/// Returns whether an open with these flags can change a file or a name.
+fn may_change(flags: i32) -> bool {
+    let has = |flag: i32| flags & flag != 0;
+    !has(NAMELESS) && !has(libc::O_PATH) && has(libc::O_ACCMODE | libc::O_TRUNC | libc::O_CREAT)
 }

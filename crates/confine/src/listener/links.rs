@@ -1,4 +1,4 @@
-//! C strings, and the links in `/proc` that stand for the open files of this process.
+//! C strings, links, and those of `/proc` that stand for the open files of this process.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
+
+/// The most symbolic links that are followed in a row, as the kernel does.
+pub(super) const LINKS: usize = 40;
 
 /// Makes a C string from a text of this process.
 pub(super) fn text(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {

@@ -35,6 +35,7 @@ mod directories;
 mod elsewhere;
 mod guards;
 mod journal;
+mod jumps;
 mod left;
 mod links;
 mod names;

@@ -14,14 +14,11 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::asked::Asked;
 use super::left::RepositoriesLeft;
-use super::links::path_of;
+use super::links::{LINKS, path_of};
 use super::place::{Base, Place, last, parent};
 use super::reply::Reply;
 use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
-
-/// The most symbolic links that are followed in a row, as the kernel does.
-pub(super) const LINKS: usize = 40;
 
 /// The result of an attempt.
 pub(super) enum Step {

@@ -16,7 +16,7 @@ use super::links::text;
 use sys::Follow;
 
 /// The start of a path.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Base {
     /// At the root. The path is absolute.
     Root,

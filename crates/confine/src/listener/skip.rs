@@ -21,10 +21,6 @@ impl Skip {
     pub fn on_path(path: &[u8], errno: Errno) -> Self {
         match errno {
             Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => Self::Missed(to_path(path), "no descriptor was left"),
-            // This process follows no link of `/proc` to a file of a process.
-            Errno::ELOOP if path.windows(5).any(|part| part == b"/proc") => {
-                Self::Missed(to_path(path), "its path leads through another process")
-            }
             _ => Self::Nothing,
         }
     }

@@ -13,13 +13,11 @@ use nix::sys::stat::{fstat, fstatat};
 use super::caller::{Caller, Callers};
 use super::directories::Known;
 use super::journal::Spot;
-use super::links::path_of;
+use super::jumps::{in_proc, is_of_listener, missed, not_found};
+use super::links::{LINKS, path_of};
 use super::place::{Base, Place, last, parent};
 use super::skip::{Skip, to_path};
 use sys::{Call, Follow};
-
-/// The most symbolic links that are followed in a row, as the kernel does.
-const LINKS: usize = 40;
 
 /// A call, and the known callers.
 pub(super) struct Reading<'a> {
@@ -100,11 +98,16 @@ impl Reading<'_> {
             let (directory, name) = match (entry.take(), place) {
                 (Some((known, name)), _) => (known.directory, name),
                 (None, Some(Place::Path(base, path))) => {
-                    let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(shown, errno))?;
+                    let (directory, name) =
+                        entry_of(base.clone(), path.clone()).map_err(|errno| match Skip::on_path(shown, errno) {
+                            Skip::Nothing => not_found(shown, base, path.to_bytes()),
+                            missed @ Skip::Missed(..) => missed,
+                        })?;
                     (self.callers.directories.remember(directory), name)
                 }
                 (None, Some(Place::Open(file))) => return of_file(file),
-                (None, Some(Place::OwnProc(..)) | None) => return Err(Skip::Nothing),
+                (None, Some(Place::OwnProc(_, path))) => return Err(in_proc(shown, path.to_bytes())),
+                (None, None) => return Err(Skip::Nothing),
             };
             if matches!(name.to_bytes(), b"." | b"..") {
                 let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
@@ -114,7 +117,7 @@ impl Reading<'_> {
             let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(shown, errno))?;
             spot.is_vacant = link == Err(Errno::ENOENT);
             if is_of_kernel(&spot.parent) {
-                return followed(spot, link.is_ok());
+                return followed(shown, spot, link.is_ok());
             }
             let Ok(link) = link else { return settled(spot) };
             place = Some(Place::of_link(self.caller()?, spot.directory, link).map_err(begins_badly)?);
@@ -140,12 +143,15 @@ fn entry_of(base: Base, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno>
 
 /// Accepts or skips a file in `/proc`: a link there leads to a file of a process, and other files there are the
 /// kernel's.
-fn followed(spot: Spot, is_link: bool) -> Result<Spot, Skip> {
+fn followed(shown: &[u8], spot: Spot, is_link: bool) -> Result<Spot, Skip> {
+    if is_of_listener(&spot.parent) {
+        return Err(missed(shown));
+    }
     if !is_link {
         return Err(Skip::Nothing);
     }
     let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
-    of_file(file.map_err(|_| Skip::Missed(spot.path(), "its path leads through another process"))?)
+    of_file(file.map_err(|_| missed(shown))?)
 }
 
 /// Skips a name in a removed directory, which has no entries left.
@@ -194,9 +200,7 @@ fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
     if path.first() != Some(&b'/') {
         return unreadable(thread, errno);
     }
-    let mut parts = path.split(|byte| *byte == b'/');
-    let leads_on = parts.any(|part| matches!(part, b"fd" | b"cwd" | b"root" | b"map_files"));
-    if leads_on { Skip::Missed(to_path(path), "its path leads through another process") } else { Skip::Nothing }
+    in_proc(path, path)
 }
 
 /// Returns whether a path lies in a file system of the kernel, which is on no disk.

@@ -13,8 +13,8 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::unistd::Pid;
 
 use super::super::asked::Asked;
-use super::super::links::{shown, text};
-use super::super::open::{LINKS, Step, Wish, finish, follow, own_terminal, terminal, wait};
+use super::super::links::{LINKS, shown, text};
+use super::super::open::{Step, Wish, finish, follow, own_terminal, terminal, wait};
 use super::super::place::{Base, Place, parent};
 use super::super::reply::Reply;
 use super::bounds::{is_device, is_nameless, process_of};
