@@ -66,6 +66,33 @@ describe('a cut', () => {
     expect(target.info.pid).not.toBe(pid);
   });
 
+  test('whose lease ends refuses calls that had not begun', async () => {
+    const { target, home, cut, down } = await place({ detachMs: 300 });
+    await using session = new BashSession({ target });
+    await session.run('cd /usr');
+    down(true);
+    cut();
+    await state(target, 'disconnected');
+    const calls = [() => bash('touch ran', { target }), () => session.run('touch ran'), () => target.stat('ran')];
+    const lost = { code: 'ERR_BASH_TARGET', reason: 'lost', target: 'there' };
+    expect(await Promise.all(calls.map(rejection))).toMatchObject(calls.map(() => lost));
+    expect(target.state).toBe('lost');
+    down(false);
+    expect(await session.run('pwd')).toMatchObject({ stdout: '/usr\n' });
+    expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
+
+  test('refuses calls that had not begun when the target is closed', async () => {
+    const { target, cut, down } = await place();
+    down(true);
+    cut();
+    await state(target, 'disconnected');
+    const never = rejection(() => bash('true', { target }));
+    await target.close();
+    const message = expect.stringContaining('nothing was started: the target was closed');
+    expect(await never).toMatchObject({ code: 'ERR_BASH_TARGET', reason: 'lost', target: 'there', message });
+  });
+
   test('whose program is gone loses what ran', async () => {
     const { target } = await place();
     const seconds = mark();

@@ -38,7 +38,7 @@ pub enum Reason {
     Unsupported,
     /// What answered is no program of ours.
     Protocol,
-    /// The target was away for longer than the lease.
+    /// The target was lost or closed before the call began.
     Lost,
 }
 
@@ -72,5 +72,11 @@ impl TargetError {
             message: format!("{id} cannot be reached, and nothing was started: {message}{hint}"),
             stderr,
         }
+    }
+
+    /// Returns the error of a call that had not begun when its target was lost.
+    pub(super) fn lost(id: &str, why: &str) -> Self {
+        let message = format!("{id} is lost, and nothing was started: {why}");
+        Self { target: id.to_owned(), reason: Reason::Lost, message, stderr: String::new() }
     }
 }

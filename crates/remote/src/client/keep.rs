@@ -77,8 +77,10 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
                 }
             }
         };
-        set(target, State::Lost, why);
         if let Some(target) = target.upgrade() {
+            // Before the loss is told: a call that is made for it connects anew.
+            target.refuse_runs(&TargetError::lost(target.id(), why));
+            target.set(State::Lost, why);
             target.lose_runs(why);
         }
         transport = heal(target, kept).await?;

@@ -126,6 +126,7 @@ impl Target {
         let _none_begins = self.beginning();
         let was_closed = self.state.send_replace(State::Closed) == State::Closed;
         self.outbox.shut();
+        self.refuse_runs(&TargetError::lost(self.id(), CLOSED));
         let mut lost = Vec::new();
         for (_, Run { teller, mark, .. }) in self.runs().drain() {
             teller.tell(Happened::Lost(CLOSED));
@@ -205,12 +206,16 @@ impl Target {
         self.changes.tell(Turn::Lost, why, lost);
     }
 
-    /// Tells the runs that have not begun that they never will.
+    /// Tells the runs that have not begun that they never will. Those that stand begin in the next program.
     pub(super) fn refuse_runs(&self, error: &TargetError) {
-        for run in self.outbox.unbegun() {
-            self.outbox.take_back(run);
-            if let Some(run) = self.runs().get(&run) {
-                run.teller.tell(Happened::Unreachable(error.clone()));
+        let standing = self.outbox.standing();
+        for number in self.outbox.unbegun() {
+            self.outbox.take_back(number);
+            let mut runs = self.runs();
+            let Some(run) = runs.get(&number) else { continue };
+            run.teller.tell(Happened::Unreachable(error.clone()));
+            if !standing.contains(&number) {
+                runs.remove(&number);
             }
         }
     }
