@@ -21,8 +21,8 @@ pub const GATE_V6: Ipv6Addr = Ipv6Addr::new(0xfd61, 0x6762, 0x7368, 0, 0, 0, 0, 
 pub const PREFIX_V6: u8 = 64;
 
 /// The contents of the world's `/etc/resolv.conf`. An unanswered query would be a fault of ours, so programs need no
-/// long timeout.
-pub const RESOLV_CONF: &str = "nameserver 198.19.255.253\noptions timeout:2 attempts:2\n";
+/// long timeout. A short name is asked for as it is, since below the domain of this machine it would exist as well.
+pub const RESOLV_CONF: &str = "nameserver 198.19.255.253\noptions timeout:2 attempts:2 ndots:0\n";
 
 /// The port of resolvers.
 pub(super) const DNS_PORT: u16 = 53;

@@ -27,6 +27,11 @@ impl Rules {
         }
     }
 
+    /// Returns whether no host may be reached.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Returns whether an entry has this name, at any port.
     pub fn knows(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.host.has_name(name))

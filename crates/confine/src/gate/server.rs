@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use crate::Grant;
 use sys::{Interest, Namespace, Poller, Transport};
 
 use super::connection::{Candidate, Connection, Need};
@@ -288,9 +287,8 @@ impl Gate {
     fn answer(&mut self, query: &[u8], transport: Transport, from: SocketAddr) -> Option<Vec<u8>> {
         let v6 = self.entrances.resolvers.len() > 1;
         let looked = Resolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }.look(query)?;
-        if let Some(name) = looked.refused {
-            let grant = Some(Grant::Host(name.clone()));
-            self.recorder.refuse(Attempted { target: name, grant, transport, from, to: None });
+        if let Some(Refusal { target, grant }) = looked.refused {
+            self.recorder.refuse(Attempted { target, grant, transport, from, to: None });
         }
         Some(looked.answer)
     }

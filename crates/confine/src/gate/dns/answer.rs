@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use super::message::{self, Kind, Outcome, Query};
 use super::pairs::Pairs;
+use crate::Grant;
+use crate::gate::destination::Refusal;
 use crate::gate::names::Names;
 use crate::gate::rules::Rules;
 
@@ -13,11 +15,12 @@ use crate::gate::rules::Rules;
 pub(in crate::gate) struct Looked {
     /// The message.
     pub answer: Vec<u8>,
-    /// The name, if it was refused because it is not allowed, unless the query completes a pair.
-    pub refused: Option<String>,
+    /// The refusal of a name that is not allowed, unless the query completes a pair.
+    pub refused: Option<Refusal>,
 }
 
-/// The resolver of a world.
+/// The resolver of a world. In a world with allowed hosts each name has addresses: a name without an entry is refused
+/// where a connection to it says the port that is wanted.
 #[derive(Debug)]
 pub(in crate::gate) struct Resolver<'a> {
     /// Which names exist.
@@ -36,6 +39,9 @@ impl Resolver<'_> {
         let query = message::parse(message)?;
         let (outcome, refused) = self.decide(&query);
         let refused = refused.filter(|name| !self.pairs.completes(name, query.kind, Instant::now()));
+        // Of a name with an entry a program learns nothing but its addresses.
+        let grants = matches!(query.kind, Kind::A | Kind::Aaaa);
+        let refused = refused.map(|target| Refusal { grant: grants.then(|| Grant::Host(target.clone())), target });
         Some(Looked { answer: message::build(&query, outcome.as_ref()), refused })
     }
 
@@ -55,12 +61,13 @@ impl Resolver<'_> {
         if name == "localhost" || name.ends_with(".localhost") {
             return (self.addresses(query.kind, (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST)), None);
         }
-        if self.rules.knows(name) {
-            let addresses = self.names.addresses_of(name);
-            return (self.addresses(query.kind, addresses), None);
-        }
         // Programs look for services of a host before they ask for its address. Probes ask for the root.
         let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.knows(host));
+        if self.rules.knows(name) || (!self.rules.is_empty() && !silent) {
+            let addresses = self.names.addresses_of(name);
+            let is_stranger = query.kind == Kind::Other && !self.rules.knows(name);
+            return (self.addresses(query.kind, addresses), is_stranger.then(|| name.clone()));
+        }
         (Decided::Plain(Outcome::NoName), (!silent).then(|| name.clone()))
     }
 
@@ -109,7 +116,12 @@ mod tests {
     fn look(name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<String>) {
         let entry = |host| AllowEntry { host, port: None };
         let entries = vec![entry(AllowHost::Name("a.test".into())), entry(AllowHost::Below("b.test".into()))];
-        let rules = Rules::new(&Network::Allow { entries, hosts: BTreeMap::new() });
+        let (code, data, refused) = look_by(&Network::Allow { entries, hosts: BTreeMap::new() }, name, kind, v6);
+        (code, data, refused.map(|refusal| refusal.target))
+    }
+
+    fn look_by(network: &Network, name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<Refusal>) {
+        let rules = Rules::new(network);
         let (mut names, mut pairs) = (Names::default(), Pairs::default());
         let asked = query(name, kind);
         let looked =
@@ -130,11 +142,23 @@ mod tests {
     }
 
     #[test]
-    fn other_names_do_not_exist() {
-        for name in ["b.test", "c.test", "a.test.c.test", "secret.evil.test"] {
-            for kind in [1, 28, 16, 255] {
-                assert_eq!(look(name, kind, true), (3, vec![], Some(name.to_owned())), "{name}");
+    fn a_name_without_an_entry_is_refused_where_its_port_is_known() {
+        for name in ["b.test", "c.test", "a.test.c.test", "secret.evil.test", "db"] {
+            assert_eq!(look(name, 1, true), (0, vec![198, 18, 0, 1], None), "{name}");
+            assert_eq!((look(name, 28, true).1.len(), look(name, 28, true).2), (16, None), "{name}");
+            assert_eq!(look(name, 65, true), (0, vec![], None), "{name}");
+            for kind in [16, 255] {
+                assert_eq!(look(name, kind, true), (0, vec![], Some(name.to_owned())), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn no_name_exists_without_allowed_hosts() {
+        for (kind, grant) in [(1, Some("c.test")), (28, Some("c.test")), (16, None), (65, None)] {
+            let grant = grant.map(|host| Grant::Host(host.to_owned()));
+            let refused = Refusal { target: "c.test".to_owned(), grant };
+            assert_eq!(look_by(&Network::None, "c.test", kind, true), (3, vec![], Some(refused)), "{kind}");
         }
     }
 
@@ -150,6 +174,6 @@ mod tests {
     fn localhost_is_the_world_itself() {
         assert_eq!(look("localhost", 1, true), (0, vec![127, 0, 0, 1], None));
         assert_eq!(look("x.localhost", 1, true), (0, vec![127, 0, 0, 1], None));
-        assert_eq!(look("notlocalhost", 1, true).0, 3);
+        assert_eq!(look("notlocalhost", 1, true).1, [198, 18, 0, 1]);
     }
 }

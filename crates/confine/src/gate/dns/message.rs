@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Aaaa,
     /// The name of an address.
     Ptr,
+    /// How to reach a service, which programs ask beside the addresses.
+    Service,
     /// Another kind.
     Other,
 }
@@ -91,6 +93,7 @@ pub(super) fn parse(message: &[u8]) -> Option<Query> {
         1 => Kind::A,
         28 => Kind::Aaaa,
         12 => Kind::Ptr,
+        64 | 65 => Kind::Service,
         _ => Kind::Other,
     };
     query.standard = opcode == 0 && [*c, *d] == [0, 1];
@@ -208,7 +211,7 @@ mod tests {
             (query("", 1), Some(""), Kind::A, true),
             (query("x y.example.org", 1), None, Kind::A, true),
             (query("é.example.org", 1), None, Kind::A, true),
-            (query("example.org", 65), Some("example.org"), Kind::Other, true),
+            (query("example.org", 65), Some("example.org"), Kind::Service, true),
         ] {
             let parsed = parse(&bytes).expect("a query");
             assert_eq!((parsed.name.as_deref(), parsed.kind, parsed.standard), (name, kind, standard));

@@ -20,7 +20,7 @@ impl Pairs {
         let other = match kind {
             Kind::A => Kind::Aaaa,
             Kind::Aaaa => Kind::A,
-            Kind::Ptr | Kind::Other => return false,
+            Kind::Ptr | Kind::Service | Kind::Other => return false,
         };
         self.0.retain(|(.., at)| now.saturating_duration_since(*at) < APART);
         if let Some(at) = self.0.iter().position(|(asked, of, _)| asked == name && *of == other) {

@@ -44,20 +44,29 @@ fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {
 }
 
 #[test]
-fn a_name_that_is_not_allowed_does_not_exist() {
+fn a_name_that_is_not_allowed_is_refused_with_the_port_that_was_wanted() {
     let Some(world) = World::new(&[("a.test", 443)], &["a.test"], &[]) else { return };
-    assert_eq!(world.look("evil.test", 1), Err(3));
-    assert_eq!(world.look("evil.test", 28), Err(3));
-    let Refusals { listed, total } = world.control.take(None).expect("refusals");
-    let [refused] = listed.as_slice() else { panic!("{listed:?}") };
-    assert_eq!((refused.target.as_str(), refused.count, total), ("evil.test", 1, 1));
-    assert_eq!(refused.grant, Some(Grant::Host("evil.test".into())));
+    for port in [443, 46_627] {
+        let mut refused = Vec::new();
+        for kind in [1, 28] {
+            let address = world.look("evil.test", kind).expect("an address");
+            let connected = world.inside.connect((address, port).into());
+            assert!(connected.map_or(true, |stream| resets(&stream)), "{port}");
+            refused.push(world.control.take(None).expect("refusals"));
+        }
+        for Refusals { listed, total } in refused {
+            let [refused] = listed.as_slice() else { panic!("{listed:?}") };
+            let target = format!("evil.test:{port}");
+            assert_eq!((&refused.target, refused.count, total), (&target, 1, 1));
+            assert_eq!(refused.grant, Some(Grant::Host(target)));
+        }
+    }
 }
 
 #[test]
 fn the_program_and_the_command_that_tried_are_found() {
     let Some(world) = World::new(&[("192.0.2.7", 443)], &[], &[]) else { return };
-    let asked: String = query("evil.test", 1).iter().map(|byte| format!("\\x{byte:02x}")).collect();
+    let asked: String = query("evil.test", 16).iter().map(|byte| format!("\\x{byte:02x}")).collect();
     let script = format!(
         "exec 3<>/dev/udp/{GATE_V4}/53; printf '{asked}' >&3; head -c 1 <&3 | wc -c
          exec 4<>/dev/tcp/192.0.2.8/443; read -r line <&4; exec 5<>/dev/tcp/192.0.2.9/444; echo over; read -r"
