@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { claudeApproval, claudeShell, claudeSpawn, type Question } from 'agent-bash/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
 import { alive, finished, folder } from '../support/index.ts';
@@ -130,7 +132,7 @@ describe('the process', () => {
     await gone(child);
   });
 
-  it('is ended by a signal after its input has ended, and what it left by a later one', async () => {
+  it('is ended by a signal after its input has ended', async () => {
     const deaf = launched(`trap '' TERM; ${WITH_CHILD}`, { PATH: process.env.PATH });
     const child = await pidIn(deaf.cwd);
     deaf.claude.stdin.end();
@@ -138,10 +140,17 @@ describe('the process', () => {
     expect(deaf.claude.kill('SIGKILL')).toBe(true);
     expect(await deaf.ended).toEqual([null, 'SIGKILL']);
     await gone(child);
-    const left = launched('setsid sleep 1000 > /dev/null 2>&1 & echo $! > pid', { PATH: process.env.PATH });
-    await left.ended;
-    expect(left.claude.kill()).toBe(false);
-    await gone(await pidIn(left.cwd));
+  });
+
+  it('what it left running does not outlive it', async () => {
+    const child = 'echo $$ >> pids; exec sleep 1000';
+    const left = [`bash -c '${child}' &`, `setsid bash -c '${child}' &`, `(setsid bash -c '${child}' &) &`].join('\n');
+    const script = `{ ${left}\n} > /dev/null 2>&1; until [ "$(wc -l < pids)" = 3 ]; do sleep 0.01; done; exit 7`;
+    const { claude, cwd, ended } = launched(script, { PATH: process.env.PATH });
+    expect(await ended).toEqual([7, null]);
+    const pids = readFileSync(join(cwd, 'pids'), 'utf8').trim().split('\n').map(Number);
+    expect(pids.map(alive)).toEqual([false, false, false]);
+    expect(claude.kill()).toBe(false);
   });
 
   it('what cannot start is an error event', async () => {

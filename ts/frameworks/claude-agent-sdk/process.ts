@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type BashOptions, bash } from 'agent-bash';
-import { onAbort } from '../../core/abort.ts';
 import { definedOnly } from '../../core/defined.ts';
 import { innerOf } from '../../core/inner.ts';
 import { decoder, type Input } from '../../core/streams.ts';
@@ -77,16 +76,12 @@ export class ClaudeProcess extends EventEmitter {
   }
 
   /**
-   * Signals the process group, and ends the whole tree with `'SIGKILL'` or before the start. Ends what was left running
-   * if it has ended by itself. Returns whether it ran.
+   * Signals the process group, and ends the whole tree with `'SIGKILL'` or before the start. Returns whether it ran.
    *
    * @default 'SIGTERM'
    */
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
-    if (this.#isOver) {
-      this.#running.end().catch(() => {});
-      return false;
-    }
+    if (this.#isOver) return false;
     if (this.#pid !== null && !this.#hasExited) signalGroup(this.#pid, signal);
     this.killed = true;
     if (this.#pid === null || signal === 'SIGKILL') this.#started?.abort();
@@ -115,9 +110,9 @@ export class ClaudeProcess extends EventEmitter {
       const end = await started.ended;
       if (this.#pid === null) throw failure('ABORT_ERR', 'Claude Code was ended before it had been started');
       if (this.#stderr.endsWith(this.#token)) throw this.#notStarted(command, end);
-      if (this.killed || signal.aborted) await running.end();
-      // The SDK aborts its signal after Claude Code has ended, too.
-      else onAbort(signal, () => void running.end().catch(() => {}));
+      const left = running.end();
+      // What cannot be ended hides no end of Claude Code itself.
+      await (this.killed || signal.aborted ? left : left.catch(() => {}));
       return end;
     } finally {
       owner.end();

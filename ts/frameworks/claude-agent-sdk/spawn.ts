@@ -60,10 +60,9 @@ const HELD: readonly (keyof BashOptions)[] = [
  * and this package `AGENT_BASH_ID`, by which its processes are found, and the variables of a confinement. There is no
  * time limit unless `timeoutMs` or `mode` sets one.
  *
- * `kill(signal)` signals the process group. `SIGKILL`, the `signal` of the SDK and a limit end the whole tree. After a
- * `kill`, and once the `signal` has aborted, nothing is left, also where Claude Code had ended before. `exit` has a
- * code or a signal. What could not start is an `error` event. `cwd` counts where the SDK has none. With `confine`, the
- * directory is the root, and the processes that Claude Code has left end with it.
+ * `kill(signal)` signals the process group. `SIGKILL`, the `signal` of the SDK and a limit end the whole tree. What
+ * Claude Code leaves running, in whatever way it ends, is ended before `exit`, which has a code or a signal. What could
+ * not start is an `error` event. `cwd` counts where the SDK has none. With `confine`, the directory is the root.
  *
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for those of commands, such as `env`,
  * `stdin` and `safety`.
