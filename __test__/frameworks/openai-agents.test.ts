@@ -87,6 +87,16 @@ describe('agentsSandbox', () => {
     expect(await session.writeStdin({ sessionId })).toBe(`session not found: ${sessionId}`);
   });
 
+  it('keeps the last line within maxOutputTokens, also of an output that is longer than what is kept', async () => {
+    const session = await sessionOf();
+    for (const count of [100_000, 1_000_000]) {
+      const bytes = Buffer.byteLength(Array.from({ length: count }, (_, n) => `${n + 1}\n`).join('')) + 5;
+      const cut = await session.exec({ cmd: `seq ${count}; echo last`, maxOutputTokens: 10 });
+      expect(cut.output).toMatch(/\nlast\n(\[stdout: Showing last \d+ of 1000001 lines\])?$/);
+      expect(cut).toMatchObject({ originalTokenCount: Math.ceil(bytes / 4) });
+    }
+  });
+
   it('ends with its session all that commands have started', async () => {
     const session = await sessionOf();
     expect(await session.exec({ cmd: HELD_PIPE })).toMatchObject({ exitCode: 0 });

@@ -109,12 +109,15 @@ class Shell {
     else this.#going.set(id, live);
     const translated = (text: string) => this.#session.translateCommandOutput(text);
     const maxBytes = Math.min(Math.max(maxOutputTokens ?? MOST_KEPT, 1) * BYTES_PER_TOKEN, MOST_KEPT);
-    const { text, ofBytes } = bothEnds(translated((first && end?.view) || output), maxBytes);
+    const shown = first && end?.view ? { text: end.view, notice: '', ofBytes: null } : output;
+    // A cut of the notice as well would cost the last lines.
+    const cut = bothEnds(translated(shown.text), maxBytes);
+    const ofBytes = shown.ofBytes ?? cut.ofBytes;
     const more = translated(end?.more ?? '');
     return {
-      output: withTold(text, more),
-      stdout: translated(stdout),
-      stderr: withTold(translated(stderr), more),
+      output: withTold(cut.text + shown.notice, more),
+      stdout: translated(stdout.text) + stdout.notice,
+      stderr: withTold(translated(stderr.text) + stderr.notice, more),
       wallTimeSeconds: (performance.now() - begun) / 1_000,
       ...(end ? { exitCode: end.exitCode } : { sessionId: id }),
       ...(ofBytes !== null && { originalTokenCount: Math.ceil(ofBytes / BYTES_PER_TOKEN) }),

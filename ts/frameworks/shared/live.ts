@@ -14,11 +14,17 @@ const NAMES = ['output', 'stdout', 'stderr'] as const;
 /** What a live command sets of its run. */
 export type Held = Required<Pick<Command, 'start' | 'onOutput'>> & Pick<Command, 'sanitize'>;
 
-/**
- * What came since the last read, each text cleaned and within 1 MiB; `output` has both streams as they came. `first`:
- * whether nothing was read before.
- */
-export type Read<End> = Record<(typeof NAMES)[number], string> & { end: End | null; first: boolean };
+/** A text that is cleaned and within 1 MiB. */
+interface Unread {
+  text: string;
+  /** The line that says what is missing before the text, or `''`. */
+  notice: string;
+  /** The bytes that it had if it was cut, else `null`. */
+  ofBytes: number | null;
+}
+
+/** What came since the last read; `output` has both streams as they came. `first`: whether nothing was read before. */
+export type Read<End> = Record<(typeof NAMES)[number], Unread> & { end: End | null; first: boolean };
 
 /** A command that may go on after a call: its output is read in parts, and it is typed into. */
 export class Live<End> {
@@ -64,7 +70,7 @@ export class Live<End> {
     });
     await Promise.race([this.#ended, over]);
     clearTimeout(timer);
-    const [output, stdout, stderr] = NAMES.map((name) => finish(this.#unread.get(name))) as [string, string, string];
+    const [output, stdout, stderr] = NAMES.map((name) => finish(this.#unread.get(name))) as [Unread, Unread, Unread];
     this.#unread.clear();
     const first = this.#first;
     this.#first = false;
@@ -113,9 +119,11 @@ export class Live<End> {
   }
 }
 
-function finish(kept: Kept | undefined): string {
+function finish(kept: Kept | undefined): Unread {
   kept?.end();
-  return kept?.finish()?.text ?? '';
+  const { text = '', truncation } = kept?.finish() ?? {};
+  const { notice = '', totalBytes: ofBytes = null } = truncation ?? {};
+  return { text: text.slice(0, text.length - notice.length), notice, ofBytes };
 }
 
 /** Returns both ends of a text in at most this many bytes, and the bytes that it had if it was cut, else `null`. */
