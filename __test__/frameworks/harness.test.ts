@@ -285,6 +285,15 @@ it.runIf(isLinux)('without dir the folder is a temporary one', async () => {
   await session.writeTextFile({ path: 'a', content: 'text' });
   await session.stop();
   expect(readFileSync(join(session.defaultWorkingDirectory, 'a'), 'utf8')).toBe('text');
+  const other = await sandbox.createSession();
   await session.destroy();
   expect(existsSync(session.defaultWorkingDirectory)).toBe(false);
+  expect(existsSync(other.defaultWorkingDirectory)).toBe(true);
+  await other.destroy();
+  expect(readdirSync(join(parent, 'tmp')), 'it goes with its last session').toEqual([]);
+  const next = await sandbox.createSession();
+  expect(await next.run({ command: 'pwd' })).toMatchObject({ stdout: `${next.defaultWorkingDirectory}\n` });
+  await next.destroy();
+  await expect(sandbox.createSession({ abortSignal: AbortSignal.abort() })).rejects.toThrow();
+  expect(readdirSync(join(parent, 'tmp'))).toEqual([]);
 });

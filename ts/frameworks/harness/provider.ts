@@ -32,13 +32,11 @@ type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[
  */
 export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1SandboxProvider {
   const { dir: given, ports, network, networkUnder, open } = settingOf(options);
-  const temporary = given === undefined ? new PrivateHome('dir') : null;
-  const fixed = given === undefined ? '' : resolve(given);
-  const dirOf = () => temporary?.path ?? fixed;
+  const dir = new SessionsDirectory(given);
   const sessions = new Sessions();
   const folderOf = (id: unknown) => {
     if (typeof id !== 'string' || id === '') throw invalid('sessionId is no text');
-    return join(dirOf(), nameOf('session', id));
+    return join(dir.path, nameOf('session', id));
   };
   const sessionIn = (folder: string, id: string, reached: Reached) => {
     const made: HarnessV1NetworkSandboxSession = networkSession({
@@ -47,22 +45,23 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
       policyFile: policyFileOf(folder),
       open: (network) => open(folder, network, ports),
       onStopped: () => sessions.release(made),
-      onDestroyed: () => sessions.forget(id, made),
+      onDestroyed: () => {
+        sessions.forget(id, made);
+        dir.tidy();
+      },
     });
     return sessions.keep(id, made);
   };
 
-  const createSession: HarnessV1SandboxProvider['createSession'] = async (wanted = {}) => {
+  const createSession = async (wanted: Wanted) => {
     const { sessionId: id = randomUUID(), abortSignal, identity, onFirstCreate } = wanted;
     abortSignal?.throwIfAborted();
     const folder = folderOf(id);
     const taken = () => invalid(`there is a session "${id}" already`);
     if (existsSync(folder)) throw taken();
-    await mkdir(dirOf(), { recursive: true, mode: 0o700 });
-    // It stays as long as this process.
-    temporary?.keepUntil(new Promise(() => {}));
+    await dir.make();
     const fill = (into: string) => prepare(into, (home) => open(home, network, []), onFirstCreate, abortSignal);
-    if (!(await makeFolder(dirOf(), folder, identity, onFirstCreate !== undefined, fill, abortSignal))) throw taken();
+    if (!(await makeFolder(dir.path, folder, identity, onFirstCreate !== undefined, fill, abortSignal))) throw taken();
     try {
       return sessionIn(folder, id, network);
     } catch (error) {
@@ -74,7 +73,7 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   const resumeSession: HarnessV1SandboxProvider['resumeSession'] = async ({ sessionId: id, abortSignal }) => {
     abortSignal?.throwIfAborted();
     const folder = folderOf(id);
-    if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dirOf()}`);
+    if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dir.path}`);
     const policy = await policyIn(folder);
     const known = sessions.resumed(id);
     if (known && policy) await known.setNetworkPolicy?.(policy);
@@ -86,9 +85,51 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   return {
     specificationVersion: 'harness-sandbox-v1',
     providerId: 'agent-bash',
-    createSession,
-    ...(temporary === null && { resumeSession }),
+    createSession: (wanted = {}) => dir.during(() => createSession(wanted)),
+    ...(!dir.isTemporary && { resumeSession }),
   };
+}
+
+/** The directory that has the folders of sessions. A temporary one goes when nothing is in it. */
+class SessionsDirectory {
+  readonly #fixed: string;
+  readonly #temporary: PrivateHome | null;
+  /** How many sessions are being made. */
+  #making = 0;
+
+  constructor(given: string | undefined) {
+    this.#fixed = given === undefined ? '' : resolve(given);
+    this.#temporary = given === undefined ? new PrivateHome('dir') : null;
+  }
+
+  get isTemporary(): boolean {
+    return this.#temporary !== null;
+  }
+
+  get path(): string {
+    return this.#temporary?.path ?? this.#fixed;
+  }
+
+  async make(): Promise<void> {
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    // What is in it stays as long as this process.
+    this.#temporary?.keepUntil(new Promise(() => {}));
+  }
+
+  /** Keeps the directory while a session is made in it. */
+  async during<T>(making: () => Promise<T>): Promise<T> {
+    this.#making += 1;
+    try {
+      return await making();
+    } finally {
+      this.#making -= 1;
+      this.tidy();
+    }
+  }
+
+  tidy(): void {
+    if (this.#making === 0) this.#temporary?.removeEmpty();
+  }
 }
 
 /** The sessions of this process by their id. One that was stopped is found as long as the host still has it. */

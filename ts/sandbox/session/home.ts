@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +48,19 @@ export class PrivateHome {
     end.then(done, done);
   }
 
+  /** Removes the directory if nothing is in it. A later command gets another directory. */
+  removeEmpty(): void {
+    const { path } = this.#held;
+    if (path === null) return;
+    try {
+      rmdirSync(path);
+    } catch {
+      return;
+    }
+    this.#held.path = null;
+    forget(path);
+  }
+
   /** Removes the directory with its content. A later command gets another directory. */
   remove(): Promise<void> {
     return remove(this.#held);
@@ -81,6 +94,11 @@ async function remove(held: { path: string | null }): Promise<void> {
   if (path === null) return;
   // A directory that cannot be removed now is tried again when the process exits.
   await rm(path, { recursive: true, force: true });
+  forget(path);
+}
+
+/** Forgets a directory that is gone. */
+function forget(path: string): void {
   homes.delete(path);
   inner().removeNoMore(path);
   if (homes.size === 0) process.removeListener('exit', removeAll);
