@@ -1,4 +1,4 @@
-import { type PiApi, piExtension, piOperations } from 'agent-bash/pi';
+import { type PiApi, type PiOperations, piExtension, piOperations } from 'agent-bash/pi';
 import { describe, expect, it } from 'vitest';
 import { alive, finished, folder, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
@@ -136,6 +136,20 @@ describe('the extension', () => {
     await expect(session.call({ command: 'touch made' })).rejects.toThrow('nobody can be asked here');
     await expect(session.call({ command: 'git push' }, dialog)).rejects.toThrow('git push:*');
     expect(asked).toEqual([expect.stringContaining('touch made'), expect.stringContaining('touch made')]);
+  });
+
+  it('runs the command of a person in the directory of the tool', async () => {
+    for (const cwd of [undefined, folder()]) {
+      const session = new Session({ cwd });
+      const { operations } = (await session.emit('user_bash', {})) as { operations: PiOperations };
+      let output = '';
+      await operations.exec('pwd', session.cwd, {
+        onData: (data) => {
+          output += data;
+        },
+      });
+      expect(output).toBe(`${cwd ?? session.cwd}\n`);
+    }
   });
 
   it('tells of the end of a task, and ends all others with the session', async () => {

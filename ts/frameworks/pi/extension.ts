@@ -62,7 +62,9 @@ class Shell {
     const here = options.sandbox === undefined && { cwd: this.folder, merge: options.merge ?? true };
     this.calls = new ToolCalls('piExtension', { ...options, ...here });
     this.#commands = new Commands('piExtension', { ...ofPerson(options), cwd: this.folder });
-    this.operations = operationsOf(this.#commands);
+    const { exec } = operationsOf(this.#commands);
+    // pi names the directory of its session.
+    this.operations = { exec: (command, _cwd, call) => exec(command, this.folder, call) };
   }
 
   async end(): Promise<void> {
