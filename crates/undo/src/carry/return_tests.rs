@@ -319,3 +319,24 @@ fn a_file_moved_over_another_in_a_moved_directory_comes_back_after_a_killed_undo
         assert_eq!(scene.snapshot(), before, "killed at step {step}");
     }
 }
+
+#[test]
+fn a_directory_that_moved_comes_back_in_place_of_a_new_one_with_equal_files() {
+    for step in 0.. {
+        let scene = Scene::new();
+        scene.write("d/f", "old");
+        let before = scene.snapshot();
+        scene.run("r", |run| {
+            run.write("d/f", "new").expect("done");
+            run.rename("d", "n").expect("done");
+            run.make_directory("d").expect("done");
+            run.write("d/f", "old").expect("done");
+        });
+        let is_killed = scene.undo_until("r", step);
+        assert_eq!(scene.undo("r").conflicts, [], "killed at step {step}");
+        assert_eq!(scene.snapshot(), before, "killed at step {step}");
+        if !is_killed {
+            break;
+        }
+    }
+}

@@ -97,18 +97,21 @@ impl Planner<'_> {
 
     fn fate(&self, path: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
         let Some(here) = self.here(path).filter(|_| self.is_in_its_directory(path)) else { return Fate::Gone };
-        let before = self.entries.get(path).map_or(path, PathBuf::as_path);
-        if !self.is_wanted([before, path]) || self.is_object(path) {
+        // Without an entry, what was at this path is elsewhere now, if the run has moved its directory.
+        let entry = self.entries.get(path).map(PathBuf::as_path);
+        if !self.is_wanted([entry.unwrap_or(path), path]) || self.is_object(path) {
             return Fate::Stays;
         }
         let Some(now) = self.look(&here) else { return Fate::Changed };
         let after = self.after(path);
         // The earlier thing may be back already.
-        let was = self.point.before.get(before).unwrap_or(&Node::Absent);
-        let back = match self.moved.of_before(before) {
+        let back = entry.is_some_and(|before| match self.moved.of_before(before) {
             Some(moved) => moved.at == At::Home,
-            None => !was.is_absent() && self.now.is_same(was, &here, &now),
-        };
+            None => {
+                let was = self.point.before.get(before).unwrap_or(&Node::Absent);
+                !was.is_absent() && self.now.is_same(was, &here, &now)
+            }
+        });
         if now.is_absent() || back {
             return Fate::Gone;
         }
