@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashOptions, BashSession, bash, undo } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder } from '../../support/index.ts';
+import { users } from '../support/users.ts';
 
 const GIT = 'git -c user.name=a -c user.email=b@c';
 const EVIL = '"touch $PWD/../ran; false"';
@@ -15,8 +16,13 @@ function outside(cwd: string, command: string): string {
   return stdout + stderr;
 }
 
+const user = users.at(-1);
+
 const isAside = (note: string) => note.includes('.agent-bash');
 
+/** A hook that runs in a directory of the workspace. */
+const HOOK = (hooks: string) =>
+  `mkdir -p ${hooks}; printf "#!/bin/sh\\ntouch ../ran\\n" > ${hooks}/pre-commit; chmod +x ${hooks}/pre-commit`;
 const SUB = `git init -q sub; ${GIT} -C sub commit -q --allow-empty -m s`;
 const ATTACKS: [string, string, string, string][] = [
   [
@@ -49,6 +55,30 @@ const ATTACKS: [string, string, string, string][] = [
     'cd w; git status',
     'w/.git/config',
   ],
+  [
+    'hooks in a directory with the name of a switch',
+    `git init -q sub; mkdir sub/1; ${HOOK('sub/1')}; git -C sub config core.hooksPath 1`,
+    `cd sub; ${GIT} commit -q --allow-empty -m x`,
+    'sub/.git/config',
+  ],
+  [
+    'an included file with the name of a switch',
+    'git init -q sub; git config -f sub/.git/1 core.fsmonitor EVIL; git -C sub config include.path 1',
+    'cd sub; git status',
+    'sub/.git/config',
+  ],
+  [
+    'a work tree outside',
+    'git init -q sub; git -C sub config core.worktree "$PWD/.."; echo a > ran; git -C sub add "$PWD/ran"; rm ran',
+    'cd sub; git checkout .',
+    'sub/.git/config',
+  ],
+  [
+    'a repository behind ten thousand directories like one',
+    `python3 -c "import os; [os.makedirs(f'a/{i}/hooks') for i in range(10100)]"; git init -q sub; ${HOOK('sub/.git/hooks')}`,
+    `cd sub; ${GIT} commit -q --allow-empty -m x`,
+    'sub/.git/hooks/pre-commit',
+  ],
   ['an alias', 'git init -q sub; git -C sub config alias.st "!touch ../ran"', 'cd sub; git st', 'sub/.git/config'],
   [
     'an included file',
@@ -64,13 +94,13 @@ const ATTACKS: [string, string, string, string][] = [
   ],
   [
     'a hook',
-    'git init -q sub; printf "#!/bin/sh\\ntouch ../ran\\n" > sub/.git/hooks/pre-commit; chmod +x sub/.git/hooks/pre-commit',
+    `git init -q sub; ${HOOK('sub/.git/hooks')}`,
     `cd sub; ${GIT} commit -q --allow-empty -m x`,
     'sub/.git/hooks/pre-commit',
   ],
   [
     'hooks behind a link',
-    'git init -q sub; mkdir h; printf "#!/bin/sh\\ntouch ../ran\\n" > h/pre-commit; chmod +x h/pre-commit; rm -r sub/.git/hooks; ln -s ../../h sub/.git/hooks',
+    `git init -q sub; ${HOOK('h')}; rm -r sub/.git/hooks; ln -s ../../h sub/.git/hooks`,
     `cd sub; ${GIT} commit -q --allow-empty -m x`,
     'sub/.git/hooks',
   ],
@@ -108,6 +138,55 @@ describe.runIf(process.platform === 'linux')('what a command leaves in a reposit
     outside(cwd, `${GIT} rebase --continue`);
     expect([readdirSync(cwd), notes.filter(isAside).length]).toEqual([['.git'], 1]);
   });
+
+  test.each([
+    ['rebase', 'rebase -q main', 'echo ../x > .git/rebase-merge/strategy', 'rebase --continue'],
+    [
+      'cherry-pick',
+      'cherry-pick main~1 main',
+      'git config -f .git/sequencer/opts options.strategy ../x',
+      'cherry-pick --skip',
+    ],
+  ])('as the strategy of a %s', async (_, stop, strategy, later) => {
+    const cwd = folder();
+    const commit = (text: string) => `echo ${text} > f; git add f; ${GIT} commit -qm ${text}`;
+    const branches = `git init -qb main .; ${commit('a')}; git branch t; ${commit('b')}; ${commit('c')}; git switch -q t`;
+    outside(cwd, `${branches}; ${commit('d')}; ${commit('e')}; ${GIT} ${stop}`);
+    const program = 'mkdir "git-merge-.."; printf "#!/bin/sh\\ntouch ran\\n" > git-merge-../x; chmod +x git-merge-../x';
+    const { notes } = await bash(`${program}; ${strategy}`, { cwd, confine: 'workspace' });
+    outside(cwd, `git checkout -qf HEAD; ${GIT} ${later}`);
+    expect([readdirSync(cwd).includes('ran'), notes.filter(isAside).length]).toEqual([false, 1]);
+  });
+
+  test('before the rest of the repository follows', async () => {
+    const cwd = folder();
+    const parts = 'mkdir -p sub/.git/refs sub/.git/later; echo "ref: refs/heads/main" > sub/.git/HEAD';
+    await bash(`${parts}; ${HOOK('sub/.git/hooks')}`, { cwd, confine: 'workspace' });
+    await bash('mv sub/.git/later sub/.git/objects', { cwd, confine: 'workspace' });
+    outside(join(cwd, 'sub'), `${GIT} commit -q --allow-empty -m x`);
+    expect(readdirSync(cwd)).toEqual(['sub']);
+  });
+
+  test.runIf(user?.able).each(['sub', 'sub/.git', 'sub/.git/hooks'])(
+    'although the command may not look into %s any more',
+    async (locked) => {
+      const cwd = folder();
+      chownSync(cwd, user?.uid ?? 0, user?.gid ?? 0);
+      const script = `
+        import { bash } from '${import.meta.resolve('agent-bash')}';
+        const options = { cwd: '.', confine: 'workspace' };
+        await bash(process.env.MAKE, options);
+        await bash('chmod 755 ${locked}', options);`;
+      const MAKE = `git init -q sub; ${HOOK('sub/.git/hooks')}; chmod 100 ${locked}`;
+      const { uid, gid } = user ?? {};
+      const env = { ...process.env, HOME: cwd, MAKE };
+      const args = ['--input-type=module', '-e', script];
+      const { stdout, stderr } = spawnSync(process.execPath, args, { cwd, uid, gid, env, encoding: 'utf8' });
+      expect([stdout, stderr]).toEqual(['', '']);
+      outside(join(cwd, 'sub'), `${GIT} -c safe.directory=* commit -q --allow-empty -m x`);
+      expect(readdirSync(cwd)).toEqual(['sub']);
+    },
+  );
 
   test('also if a process is left that has the settings open', async () => {
     const cwd = folder();

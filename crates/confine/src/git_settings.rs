@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A setting.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,28 +22,40 @@ struct GitSetting {
 pub fn work_tree(config: &[u8]) -> Option<PathBuf> {
     let mut found = None;
     for setting in settings(config).flatten() {
-        if (setting.section.as_str(), &setting.part, setting.name.as_str()) == ("core", &None, "worktree") {
+        if setting.is("core", "worktree") {
             found = Some(setting.value?);
         }
     }
     found.filter(|value| !value.is_empty()).map(|value| PathBuf::from(OsStr::from_bytes(&value)))
 }
 
-/// Returns a configuration without the settings by which git runs programs, or trusts what it should not. `None`: it
-/// has none of them. Nothing is left of a file that is not understood.
-pub fn harmless(config: &[u8]) -> Option<Vec<u8>> {
-    let Some(all) = settings(config).map(|one| one.filter(|one| one.value.is_some())).collect::<Option<Vec<_>>>()
-    else {
-        return Some(b"[core]\n\trepositoryformatversion = 0\n".to_vec());
-    };
-    if !all.iter().any(GitSetting::is_dangerous) {
-        return None;
-    }
-    Some(all.iter().filter(|one| !one.is_dangerous()).flat_map(GitSetting::text).collect())
+/// Returns whether the options of a cherry-pick or a revert name a strategy by a path, or are not understood.
+pub fn has_strategy_path(options: &[u8]) -> bool {
+    settings(options).any(|one| {
+        let Some(GitSetting { name, value: Some(value), .. }) = one else { return true };
+        name == "strategy" && value.contains(&b'/')
+    })
 }
 
+/// Returns a configuration without the settings by which git runs programs, or trusts what it should not. `None`: it
+/// has none of them. Nothing is left of a file that is not understood. `may_change` says whether a path, relative to
+/// the directory of the file, is one that the command may change.
+pub fn harmless(config: &[u8], may_change: impl Fn(&Path) -> bool) -> Option<Vec<u8>> {
+    let Some(all) = settings(config).map(|one| one.filter(|one| one.value.is_some())).collect::<Option<Vec<_>>>()
+    else {
+        return Some(NOTHING.as_bytes().to_vec());
+    };
+    let is_dangerous = |one: &GitSetting| one.is_dangerous() || one.work_tree().is_some_and(|path| !may_change(path));
+    if !all.iter().any(is_dangerous) {
+        return None;
+    }
+    Some(all.iter().filter(|one| !is_dangerous(one)).flat_map(GitSetting::text).collect())
+}
+
+/// The least that a configuration has.
+const NOTHING: &str = "[core]\n\trepositoryformatversion = 0\n";
 /// Words in the names of settings whose values are commands, or lead to more settings or another server.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 33] = [
     "agent",
     "allow",
     "askpass",
@@ -51,6 +63,7 @@ const WORDS: [&str; 30] = [
     "clean",
     "cmd",
     "command",
+    "cookiefile",
     "driver",
     "editor",
     "exec",
@@ -65,18 +78,22 @@ const WORDS: [&str; 30] = [
     "pager",
     "path",
     "process",
-    "program",
+    "prog",
     "proxy",
     "script",
     "sendmail",
     "shell",
+    "smtpserver",
     "smudge",
     "sslverify",
+    "templatedir",
     "textconv",
     "tunnel",
 ];
+/// Those of them whose settings may also be switches or numbers.
+const SWITCHES: [&str; 5] = ["allow", "filter", "fsmonitor", "pack", "pager"];
 /// Sections of which each setting may be a command.
-const SECTIONS: [&str; 5] = ["alias", "include", "includeif", "pager", "hook"];
+const SECTIONS: [&str; 4] = ["alias", "include", "includeif", "hook"];
 /// Settings that have such a word, and are harmless.
 const HARMLESS: [(&str, &str); 7] = [
     ("submodule", "path"),
@@ -97,14 +114,22 @@ impl GitSetting {
         let is_switch =
             ["true", "false", "yes", "no", "on", "off", "0", "1"].iter().any(|word| value == word.as_bytes())
                 || value.iter().all(u8::is_ascii_digit);
-        let is_named = || {
-            SECTIONS.contains(&section)
-                || (section, name) == ("remote", "vcs")
-                || WORDS.iter().any(|word| name.contains(word))
-                    && !HARMLESS.contains(&(section, name))
-                    && section != "pack"
+        let counts = |word: &&str| {
+            (name.contains(*word) || section == *word && section == "pager") && !(is_switch && SWITCHES.contains(word))
         };
-        runs || (!is_switch && is_named())
+        let is_plain = HARMLESS.contains(&(section, name)) || section == "pack";
+        let is_named = SECTIONS.contains(&section) || (section, name) == ("remote", "vcs");
+        runs || is_named || !is_plain && WORDS.iter().any(counts)
+    }
+
+    fn is(&self, section: &str, name: &str) -> bool {
+        (self.section.as_str(), self.part.is_none(), self.name.as_str()) == (section, true, name)
+    }
+
+    /// Returns the work tree that the setting gives to the repository.
+    fn work_tree(&self) -> Option<&Path> {
+        let value = self.value.as_ref().filter(|value| !value.is_empty() && self.is("core", "worktree"))?;
+        Some(Path::new(OsStr::from_bytes(value)))
     }
 
     /// Returns the setting as git reads it.
@@ -201,14 +226,17 @@ fn value(text: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use std::path::Path;
 
-    use super::{harmless, work_tree};
+    use super::{NOTHING, harmless, work_tree};
 
     #[test]
     fn settings_that_run_programs_are_taken_out() {
-        let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = git@host.test:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A B\n\temail = a@b.test\n[submodule \"x\"]\n\turl = https://host.test/x\n\tactive = true\n";
+        let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = git@host.test:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A B\n\temail = a@b.test\n[submodule \"x\"]\n\turl = https://host.test/x\n\tactive = true\n[pager]\n\tlog = false\n[transfer]\n\tunpackLimit = 1\n[uploadpack]\n\tallowFilter = true\n[core]\n\tworktree = ../../../x\n";
+        let harmless = |config: &[u8]| harmless(config, |path| path == Path::new("../../../x"));
         assert_eq!(harmless(plain.as_bytes()), None);
+        let evil = [plain, "[core]\nfsmonitor = ./x\n"].concat();
+        let reduced = String::from_utf8(harmless(evil.as_bytes()).expect("it has one")).expect("text");
+        assert!(reduced.contains("\turl = \"git@host.test:a/b.git\"\n") && !reduced.contains("\"./x"), "{reduced}");
         for evil in [
-            "[core]\nfsmonitor = ./x\n",
             "[core] sshCommand = ./x\n",
             "[CORE]\nPager=./x\n",
             "[core]\n\teditor = ./x\n",
@@ -248,17 +276,25 @@ mod tests {
             "[browser \"a\"]\ncmd = ./x\n",
             "[core]\nfsmonitor = \\\n./x\n",
             "[core]\nbare\n",
+            "[core]\nhooksPath = 1 #./x\n",
+            "[core]\nhooksPath = true #./x\n",
+            "[include]\npath = 1 #./x\n",
+            "[http]\nsslVerify = false #./x\n",
+            "[core]\nworktree = ../../../../x\n",
+            "[core]\nworktree = ./x\n",
+            "[svn]\nauthorsProg = ./x\n",
+            "[sendemail]\nsmtpServer = ./x\n",
+            "[init]\ntemplateDir = ./x\n",
+            "[http]\ncookieFile = ./x\n",
             "[core \"a\\\"]\"]\nfsmonitor = ./x\n",
             "\u{feff}[core]\nfsmonitor = ./x\n",
             "x",
         ] {
             let left = harmless([plain, evil].concat().as_bytes()).expect(evil);
             let left = String::from_utf8(left).expect("text");
-            assert!(!left.contains("./x") && !left.contains("= log") && !left.contains("always"), "{evil}: {left}");
+            assert!(left == reduced || left == NOTHING, "{evil}: {left}");
             assert_eq!(harmless(left.as_bytes()), None, "{evil}: {left}");
         }
-        let left = harmless([plain, "[core]\nfsmonitor = ./x\n"].concat().as_bytes()).expect("it has one");
-        assert!(String::from_utf8_lossy(&left).contains("\turl = \"git@host.test:a/b.git\"\n"));
     }
 
     #[test]

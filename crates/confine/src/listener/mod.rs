@@ -52,6 +52,7 @@ mod reply;
 mod rights;
 mod service;
 mod settings;
+mod settlement;
 mod skip;
 mod sockets;
 mod spots;

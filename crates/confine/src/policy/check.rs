@@ -19,10 +19,14 @@ impl Policy {
     /// Returns whether commands may change or create a file at this resolved path. Protected paths count, too, because
     /// they can be reached through the files beside them.
     pub fn reaches(&self, path: &Path) -> bool {
+        self.roots().any(|root| within(path, root))
+    }
+
+    /// Returns the paths below which commands may change files.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
         let caches = self.caches.1.iter().filter(|_| self.caches.0 == Caches::Shared);
         let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == Tmp::Shared);
-        let roots = self.write.iter().chain(caches).map(PathBuf::as_path);
-        roots.chain(shared).any(|root| within(path, root))
+        self.write.iter().chain(caches).map(PathBuf::as_path).chain(shared)
     }
 
     /// Returns whether commands can read a file at this resolved path.
