@@ -17,7 +17,7 @@ use super::message::{Code, Failure, Greeting, PROTOCOL};
 use super::place::{Bound, Surroundings, bind};
 use super::running::Running;
 use protocol::task::now_ms;
-use runner::live::shown_directory;
+use runner::live::{asks, shown_directory};
 
 /// Most clients at a time.
 const CLIENTS: usize = 16;
@@ -67,6 +67,7 @@ pub fn keep_listening(runtime: &Handle) {
     if now < due || DUE.compare_exchange(due, now + RENEW_NS, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
+    asks().be_found();
     let here = Surroundings::here();
     let renewal = runtime.clone();
     // A host that cannot listen runs its commands as well.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::sync::oneshot;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::runs::runs;
 use super::shape::{Ask, UndoCover, cut, shown_actor, shown_directory, shown_sentences, whole_command};
@@ -16,7 +16,7 @@ use protocol::task::now_ms;
 
 /// Most questions that wait at a time.
 const MOST: usize = 256;
-/// Time that a page has to come back after it was closed, as by a restart.
+/// Time that a page has to find this process, and to come back after it was closed, as by a restart.
 const AWAY: Duration = Duration::from_secs(3);
 /// Longest reason of a person, bytes.
 const REASON: usize = 4 * 1024;
@@ -69,6 +69,8 @@ pub struct Asks {
     controls: AtomicUsize,
     /// Number of pages that have come so far.
     arrivals: AtomicU64,
+    /// Since when no page is there, though one could be. `None`: no page could find this process yet.
+    alone_since: Mutex<Option<Instant>>,
 }
 
 struct Waiter {
@@ -82,6 +84,8 @@ pub struct Waits {
     asks: &'static Asks,
     number: u64,
     answer: oneshot::Receiver<Answer>,
+    /// The pages that had come before the question, and the time that the next one has, if none was there.
+    expected: Option<(u64, Instant)>,
 }
 
 /// A page that may answer.
@@ -98,11 +102,15 @@ impl Asks {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks a question. Returns `None` and asks nothing if no page may answer and the question does not stay, if too
-    /// many questions wait, or if the command is too long to be shown whole: a person approves only what can be read.
+    /// Asks a question. Returns `None` and asks nothing if no page may answer or is expected and the question does not
+    /// stay, if too many questions wait, or if the command is too long to be shown whole: a person approves only what
+    /// can be read.
     pub fn ask(&'static self, question: Question) -> Option<Waits> {
         let Question { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
-        if !(stays || self.is_answered()) || self.waiting().len() >= MOST {
+        let arrivals = self.arrivals.load(Ordering::Relaxed);
+        let until = self.be_found() + AWAY;
+        let expected = (!stays && !self.is_answered()).then_some((arrivals, until));
+        if expected.is_some_and(|(_, until)| until <= Instant::now()) || self.waiting().len() >= MOST {
             return None;
         }
         let command = whole_command(&command)?;
@@ -121,7 +129,7 @@ impl Asks {
         let (sender, answer) = oneshot::channel();
         self.waiting().insert(number, Waiter { ask: Arc::new(ask), answer: sender, stays });
         runs().on_change();
-        Some(Waits { asks: self, number, answer })
+        Some(Waits { asks: self, number, answer, expected })
     }
 
     /// Returns the questions that wait, the oldest first.
@@ -139,6 +147,15 @@ impl Asks {
         runs().on_change();
         let reason = reason.map(|reason| cut(reason, REASON)).filter(|reason| !reason.trim().is_empty());
         waiter.answer.send(Answer { approved, reason }).map_err(|_| AskError::Gone)
+    }
+
+    /// Notes that pages can find this process from now on. Returns since when no page is there.
+    pub fn be_found(&self) -> Instant {
+        *self.alone_since().get_or_insert_with(Instant::now)
+    }
+
+    fn alone_since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.alone_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns whether a page is there that may answer.
@@ -178,8 +195,14 @@ impl Waits {
         key(self.number)
     }
 
-    /// Waits for the answer. `None` once no page is there any more.
+    /// Waits for the answer. `None` once no page is there any more, or if none has come in time.
     pub async fn answer(mut self) -> Option<Answer> {
+        if let Some((arrivals, until)) = self.expected {
+            tokio::select! {
+                answer = &mut self.answer => return answer.ok(),
+                () = sleep_until(until) => self.asks.on_alone(arrivals),
+            }
+        }
         (&mut self.answer).await.ok()
     }
 }
@@ -193,6 +216,7 @@ impl Drop for Waits {
 impl Drop for Control {
     fn drop(&mut self) {
         let asks = self.0;
+        *asks.alone_since() = Some(Instant::now());
         if asks.controls.fetch_sub(1, Ordering::Relaxed) == 1
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
@@ -217,10 +241,35 @@ mod tests {
         Question { command: "deploy --password hunter2hunter2".into(), verdict: "ask".into(), ..Question::default() }
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_is_open_has_time_to_find_a_process_that_asks_at_once() {
+        let asks = own();
+        let waits = asks.ask(question()).expect("a page may be open");
+        sleep(AWAY / 2).await;
+        let _page = asks.control();
+        sleep(AWAY * 2).await;
+        assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
+        assert_eq!(waits.answer().await, Some(Answer { approved: true, reason: None }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_waits_for_no_page_for_longer_than_it_takes_to_come() {
+        let asks = own();
+        asks.be_found();
+        sleep(AWAY / 2).await;
+        let (waits, asked) = (asks.ask(question()).expect("a page may be open"), Instant::now());
+        assert_eq!((waits.answer().await, asked.elapsed()), (None, AWAY / 2));
+        assert!(asks.list().is_empty());
+        assert!(asks.ask(question()).is_none(), "no page is open");
+        drop(asks.control());
+        let waits = asks.ask(question()).expect("the page may come back");
+        let asked = Instant::now();
+        assert_eq!((waits.answer().await, asked.elapsed()), (None, AWAY));
+    }
+
     #[tokio::test]
     async fn the_first_answer_counts() {
         let asks = own();
-        assert!(asks.ask(question()).is_none(), "no page is there");
         let _page = asks.control();
         let waits = asks.ask(question()).expect("a page is there");
         let listed = asks.list();
