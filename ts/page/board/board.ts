@@ -199,6 +199,8 @@ export class Board {
     this.#runs.set(run.id, run);
     // A host that was connected again reports runs that seemed lost.
     this.#ended.delete(run.id);
+    // A run that was read from the ledger has its run id. Its host reports more of it.
+    if (run.runId !== run.id && this.#ended.delete(run.runId)) change.removed.push(run.runId);
     if (run.taskId !== null) this.#named(run.taskId, run, change);
     if (this.#isShown(run)) change.runs.push(run);
   }
