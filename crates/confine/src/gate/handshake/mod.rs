@@ -294,8 +294,8 @@ impl Line {
         for (at, byte) in input.iter().enumerate() {
             let space = http::is_blank(byte);
             if !self.begun && !space {
-                // After an empty line, this byte begins a preface of proxies.
-                if *byte == 0 && !self.text.is_empty() {
+                // It goes on as a preface of proxies does.
+                if *byte == 0 && self.text == b"\r\n\r\n" {
                     return Err(UNCLEAR);
                 }
                 // Servers skip lines without text before a request.

@@ -210,6 +210,19 @@ fn versions_that_only_some_servers_take_are_refused() {
 }
 
 #[test]
+fn a_request_of_mysql_for_tls_passes() {
+    let request = [&[0x20, 0, 0, 1, 0x85, 0xae, 0x7f, 0, 0, 0, 0, 1, 0x21][..], &[0; 23]].concat();
+    for at in 1..request.len() {
+        let (one, two) = request.split_at(at);
+        assert_eq!(
+            pass(&mut named("a.test"), &[one, two, &hello("a.test")]),
+            Ok([&request, &hello("a.test")[..]].concat())
+        );
+    }
+    assert!(pass(&mut named("a.test"), &[&request, &hello("evil.test")]).is_err());
+}
+
+#[test]
 fn a_stream_of_tls_begins_with_a_hello() {
     let fronts: [&[u8]; 9] = [
         &[22, 3, 1, 0, 0],
