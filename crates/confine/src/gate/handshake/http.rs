@@ -4,7 +4,7 @@
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 * 1024;
 /// The longest first line that a server reads, in bytes: 64 KiB, of Python's http.server.
-const LONGEST_LINE: usize = 64 * 1024 + 1;
+pub(super) const LONGEST_LINE: usize = 64 * 1024 + 1;
 /// The most digits of a length: far less than the number type could hold.
 const DIGITS: usize = 15;
 /// The beginning of an answer that agrees to another protocol.
@@ -273,7 +273,7 @@ struct Head {
 /// Returns whether a server may take a line for the first line of a request, of any version. Servers read headers also
 /// after a line of the oldest version, which names none, and llhttp after one of RTSP or ICE.
 pub(super) fn is_request_line(line: &[u8]) -> bool {
-    let is_http = |at: &[u8]| at[..5].eq_ignore_ascii_case(b"HTTP/") && at[5].is_ascii_digit();
+    let is_http = |at: &[u8]| at.eq_ignore_ascii_case(b"HTTP/");
     let words: Vec<&[u8]> = line.split(is_blank).filter(|word| !word.is_empty()).collect();
     let is_oldest = |method: &[u8], target: &[u8]| {
         let is_method = method.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'-');
@@ -290,7 +290,7 @@ pub(super) fn is_request_line(line: &[u8]) -> bool {
         [_, _, version] => is_other(version),
         _ => false,
     };
-    is_request || line.windows(6).any(is_http)
+    is_request || line.windows(5).any(is_http)
 }
 
 /// Returns whether a server may take a byte for a blank of a first line. Python's http.server takes those of Latin-1.

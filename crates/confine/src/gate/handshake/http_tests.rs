@@ -60,7 +60,7 @@ fn requests_for_another_host_are_refused() {
 
 #[test]
 fn requests_that_only_some_servers_read_are_refused() {
-    let lines: [&[u8]; 13] = [
+    let lines: [&[u8]; 24] = [
         b"GET /a",
         b"GET /a ",
         b"GET a",
@@ -74,6 +74,17 @@ fn requests_that_only_some_servers_read_are_refused() {
         b"\x85GET /a HTTP/1.1",
         b"\xa0GET /a HTTP/1.1",
         b"GET\x85/a\xa0HTTP/1.1",
+        b"GET\xc2\xa0/a HTTP/1.1",
+        b"\xef\xbb\xbfGET /a HTTP/1.1",
+        b"\xff\xfb\x01GET /a HTTP/1.1",
+        b"\0GET /a HTTP/1.1",
+        b"\x80\x10\x01GET /a HTTP/1.1",
+        b"\"GET\" /a HTTP/1.1",
+        b"G@T /a HTTP/1.1",
+        b"= /a HTTP/1.1",
+        b"GET\0 /a HTTP/1.1",
+        b"GET /a HTTP/+1.1",
+        b"GET /a HTTP/ 1.1",
     ];
     for line in lines {
         for end in ["\n", "\r\n"] {
@@ -81,6 +92,15 @@ fn requests_that_only_some_servers_read_are_refused() {
             assert!(pass(&mut named(false), &stream).is_err(), "{line:?}");
         }
     }
+}
+
+#[test]
+fn a_line_that_begins_as_no_method_can_passes_at_once() {
+    let mut inspector = named(false);
+    for part in [&b"\x01\x02"[..], &[7; 40_000], &[7; 40_000], EVIL] {
+        assert_eq!(pass(&mut inspector, part).as_deref(), Ok(part));
+    }
+    assert_eq!(pass(&mut named(false), b"{\"a\": 1}\nmore").as_deref(), Ok(&b"{\"a\": 1}\nmore"[..]));
 }
 
 #[test]

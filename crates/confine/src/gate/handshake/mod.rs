@@ -284,6 +284,8 @@ struct Line {
     text: Vec<u8>,
     /// Whether the line has text.
     begun: bool,
+    /// Whether the line begins as no method can: only Python's http.server reads it as a request.
+    is_odd: bool,
     /// Whether the first word is complete.
     spaced: bool,
 }
@@ -303,15 +305,17 @@ impl Line {
                 self.begun = true;
             }
             self.text.push(*byte);
-            if self.text.len() > if self.begun { LONGEST_LINE } else { BLANKS } {
-                return Err(UNCLEAR);
-            }
             if self.begun && *byte == b'\n' {
                 return Ok((Some(self.protocol(dialled)?), at + 1));
             }
             self.spaced |= self.begun && space;
-            if self.begun && !self.spaced && !http::is_token_byte(*byte) {
-                return Ok((Some(State::Opaque), at + 1));
+            self.is_odd |= self.begun && !self.spaced && !http::is_token_byte(*byte);
+            match self.text.len() {
+                http::LONGEST_LINE.. if self.is_odd => return Ok((Some(State::Opaque), at + 1)),
+                length if length > if self.begun { LONGEST_LINE } else { BLANKS } && !self.is_odd => {
+                    return Err(UNCLEAR);
+                }
+                _ => {}
             }
         }
         Ok((None, input.len()))
