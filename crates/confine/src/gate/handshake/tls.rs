@@ -49,6 +49,9 @@ pub(super) fn start(bytes: &[u8]) -> StreamStart {
             _ => StreamStart::Unclear,
         },
         [_, 3, ..] => StreamStart::Refused,
+        // Go and rustls take records of any version.
+        [HANDSHAKE, _, _, 0, 0, ..] | [HANDSHAKE, _, _, _, _, CLIENT_HELLO, ..] => StreamStart::Refused,
+        [HANDSHAKE, ..] if bytes.len() <= HEADER => StreamStart::Unclear,
         _ => StreamStart::Other,
     }
 }
@@ -56,7 +59,7 @@ pub(super) fn start(bytes: &[u8]) -> StreamStart {
 /// Finds where a ClientHello begins in a stream, whatever stands before it: another protocol, such as before
 /// `STARTTLS`, or an earlier ClientHello.
 ///
-/// Encrypted bytes look like the beginning of one once in 2⁴⁰ bytes.
+/// Encrypted bytes look like the beginning of one once in 2³⁶ bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HelloScan {
     /// The end of the stream, if a ClientHello may begin there. It was passed on.
@@ -106,48 +109,72 @@ enum HelloLook {
     Other,
 }
 
-/// Returns whether a ClientHello begins here. Go takes other versions than the others, of records and of the message.
-/// Then their lengths have to agree.
+/// Returns whether a ClientHello begins here. Go and rustls take any version, of records and of the message. Then a
+/// second record has to follow, or the lengths in the message have to agree.
 fn looks(bytes: &[u8]) -> HelloLook {
-    let (mut message, mut at, mut records, mut is_odd, mut first) = (Vec::new(), 0, 0, false, 0);
+    let (mut message, mut at, mut is_usual) = (Vec::new(), 0, true);
     loop {
         let header = &bytes[at..bytes.len().min(at + HEADER)];
-        let is_header = header.iter().enumerate().all(|(index, byte)| match index {
-            0 => *byte == HANDSHAKE,
-            1 => *byte < 0x10,
-            3 => *byte <= 0x41,
-            _ => true,
-        });
-        if !is_header {
-            return HelloLook::Other;
+        match header {
+            [HANDSHAKE, _, _, 0x42..=0xFF, ..] => return HelloLook::Other,
+            // Servers pass over some records in the middle of a message. They would hide the rest.
+            [kind, 3, ..] if at > 0 && RECORDS.contains(kind) && *kind != HANDSHAKE => return HelloLook::Hello,
+            [HANDSHAKE, ..] | [] => {}
+            [kind] if at > 0 && RECORDS.contains(kind) => {}
+            _ => return HelloLook::Other,
         }
         let [_, major, _, high, low] = header else { return HelloLook::Unclear };
         let length = usize::from(*high) << 8 | usize::from(*low);
-        if length == 0 {
-            // Behind the beginning of a message, it hides the rest.
-            return if records == 0 { HelloLook::Other } else { HelloLook::Hello };
+        is_usual &= *major == 3;
+        match (at, length) {
+            (0, 0) => return HelloLook::Other,
+            // Behind the beginning of a message, an empty record hides the rest.
+            (_, 0) => return HelloLook::Hello,
+            _ if at > 0 && message.len() >= SHOWN => return HelloLook::Hello,
+            _ => {}
         }
-        if records == 0 {
-            first = length;
-        }
-        records += 1;
-        is_odd |= *major != 3;
         let content = &bytes[at + HEADER..];
-        message.extend_from_slice(&content[..length.min(SHOWN - message.len()).min(content.len())]);
-        match message[..] {
-            [CLIENT_HELLO] | [CLIENT_HELLO, 0..=2, ..] | [] => {}
-            _ => return HelloLook::Other,
-        }
-        if let [_, a, b, c, version, _] = message[..] {
-            let whole = u32::from_be_bytes([0, a, b, c]) as usize + 4;
-            is_odd |= version != 3;
-            return if !is_odd || records > 1 || first == whole { HelloLook::Hello } else { HelloLook::Other };
+        message.extend_from_slice(&content[..length.min(content.len())]);
+        match begins(&message, is_usual) {
+            HelloLook::Unclear => {}
+            known => return known,
         }
         if content.len() < length {
             return HelloLook::Unclear;
         }
         at += HEADER + length;
     }
+}
+
+/// Returns whether a message is a ClientHello, by its beginning.
+fn begins(message: &[u8], is_usual: bool) -> HelloLook {
+    match message {
+        [] | [CLIENT_HELLO] => HelloLook::Unclear,
+        [CLIENT_HELLO, 0..=2, ..] if message.len() < SHOWN => HelloLook::Unclear,
+        [CLIENT_HELLO, 0..=2, _, _, 3, ..] if is_usual => HelloLook::Hello,
+        [CLIENT_HELLO, 0..=2, high, low, body @ ..] => {
+            agrees(usize::from(message[1]) << 16 | usize::from(*high) << 8 | usize::from(*low), body)
+        }
+        _ => HelloLook::Other,
+    }
+}
+
+/// Returns whether the lengths in the body of a ClientHello add up to its length.
+fn agrees(whole: usize, body: &[u8]) -> HelloLook {
+    // Behind version and random are session, ciphers, compressions and extensions, which begin with their lengths.
+    let mut end = 2 + 32;
+    for width in [1, 2, 1, 2] {
+        let length = match body.get(end..end + width) {
+            Some(length) => length.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)),
+            None if end < whole => return HelloLook::Unclear,
+            // There are no extensions.
+            None => break,
+        };
+        if end < whole {
+            end += width + length;
+        }
+    }
+    if end == whole { HelloLook::Hello } else { HelloLook::Other }
 }
 
 /// Collects a ClientHello, which may be split over records, and records over segments.
@@ -242,7 +269,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the name in the body of a ClientHello, in lower case and without a final dot.
+/// Returns the name in the body of a ClientHello, in lower case.
 pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, Malformed> {
     let mut fields = Fields(body);
     // Version, random, session, ciphers, compressions.
@@ -279,7 +306,9 @@ fn name_in(data: &[u8]) -> Result<String, Malformed> {
     if kind != 0 || !plain || !names.0.is_empty() || !fields.0.is_empty() {
         return Err(Malformed);
     }
-    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let name = name.strip_suffix('.').unwrap_or(&name);
-    if name.is_empty() { Err(Malformed) } else { Ok(name.to_owned()) }
+    // Some servers know no name with a final dot, and take it for none.
+    if name.is_empty() || name.ends_with(b".") {
+        return Err(Malformed);
+    }
+    Ok(String::from_utf8_lossy(name).to_ascii_lowercase())
 }

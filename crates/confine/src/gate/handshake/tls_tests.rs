@@ -132,6 +132,7 @@ fn names_that_a_server_could_read_otherwise_are_refused() {
         vec![sni("evil.test"), sni("a.test")],
         vec![extension(0, &vector(2, &two))],
         vec![sni("a.test\0.evil.test")],
+        vec![sni("a.test.")],
         vec![sni("")],
         vec![extension(0, &[])],
         vec![extension(0, &[0, 9, 0, 0, 6, b'a'])],
@@ -205,6 +206,41 @@ fn versions_that_only_some_servers_take_are_refused() {
             let mut stream = [before, &hello("evil.test")].concat();
             stream[before.len() + at] = version;
             assert!(pass(&mut named("a.test"), &[&stream]).is_err(), "{before:?} {at} {version}");
+        }
+    }
+}
+
+#[test]
+fn records_of_versions_that_only_some_servers_take_are_refused() {
+    let whole = message(&body(&[sni("evil.test")]));
+    for version in [[0, 0], [1, 1], [4, 0], [15, 255], [16, 1], [254, 253], [255, 255]] {
+        for length in [1, 5, 6, 18, 60, 16_384] {
+            let mut stream = Vec::new();
+            for part in whole.chunks(length) {
+                stream.extend([&[HANDSHAKE], &version[..], &vector(2, part)].concat());
+            }
+            for before in [&b""[..], b"EHLO a\r\nSTARTTLS\r\n", &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]] {
+                let stream = [before, &stream].concat();
+                for part in [1, 7, stream.len()] {
+                    let parts: Vec<&[u8]> = stream.chunks(part).collect();
+                    assert!(pass(&mut named("a.test"), &parts).is_err(), "{before:?} {version:?} {length} {part}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_within_a_hello_does_not_hide_its_rest() {
+    let whole = message(&body(&[sni("evil.test")]));
+    for version in [[3, 1], [4, 0]] {
+        for first in 1..6 {
+            for record in [&[20, 3, 3, 0, 1, 1][..], &[21, 3, 1, 0, 2, 1, 90], &[24, 3, 3, 0, 0], &[22, 3, 3, 0, 0]] {
+                let part = |part: &[u8]| [&[HANDSHAKE], &version[..], &vector(2, part)].concat();
+                let hello = [part(&whole[..first]), record.to_vec(), part(&whole[first..])].concat();
+                let stream = [b"STARTTLS\r\n", &hello[..]].concat();
+                assert!(pass(&mut named("a.test"), &[&stream]).is_err(), "{version:?} {first} {record:?}");
+            }
         }
     }
 }
