@@ -32,15 +32,19 @@ const PACKAGES = {
   'xz-utils': () => onPath('xz'),
 };
 
-/** Those that only stress needs: login shells, and clients of containers and pods with what they run. */
+/** Those that only stress needs: login shells, servers, and clients of containers and pods with what they run. */
 const STRESS_PACKAGES = {
+  apache2: () => existsSync('/usr/sbin/apache2'),
   'g++': () => onPath('c++'),
   'bash-static': () => onPath('bash-static'),
   'busybox-static': () => onPath('busybox'),
   crun: () => onPath('crun'),
   fish: () => onPath('fish'),
+  'golang-go': () => onPath('go'),
   'kubernetes-client': () => onPath('kubectl'),
   mksh: () => onPath('mksh'),
+  nginx: () => existsSync('/usr/sbin/nginx'),
+  openssl: () => onPath('openssl'),
   podman: () => onPath('podman'),
   tcsh: () => onPath('tcsh'),
   zsh: () => onPath('zsh'),

@@ -101,6 +101,13 @@ const onNode = (major) => ({
 
 const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(words, { ...options, ...more }) });
 
+/** The directory of a part, and the Rust tests with this word. */
+const withRust = (name, covers, word) => ({
+  name,
+  covers,
+  act: async () => sum([await rust([word], { ...options, stress: 'only' }), await directory(name).act()]),
+});
+
 /** All parts. `full` marks those that need the optimized addon. */
 export const PARTS = [
   unit('units', 'Rust tests that take several seconds, measure time or load the machine', [], { stress: 'only' }),
@@ -115,6 +122,7 @@ export const PARTS = [
   directory('crashes', 'undo, receipts, ledger'),
   directory('chaos', 'background tasks'),
   directory('attacks', 'confinement, terminals, sessions, rendering, the tools'),
+  withRust('gate', 'confinement: how real servers read the first bytes of a connection', 'handshake::differential'),
   directory('bombs', 'limits: fork bombs, each in a namespace that ends it'),
   // It measures the speed of what users get.
   { ...directory('load', 'running, supervision, warm shells, limits, output'), full: true },

@@ -18,6 +18,8 @@
 //!
 //! Nothing is decrypted: a request in TLS may name another host than its handshake, and the server decides about it.
 
+#[cfg(all(test, target_os = "linux"))]
+mod differential;
 mod http;
 #[cfg(test)]
 mod http_tests;

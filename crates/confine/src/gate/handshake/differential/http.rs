@@ -1,0 +1,250 @@
+//! Clients of HTTP, ordinary and odd.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use super::random::Random;
+use super::servers::{Server, Step};
+use super::{ALLOWED, Dialect, OTHER, Read};
+
+/// Bytes of a request, shown as text.
+#[derive(Clone, Copy)]
+pub struct Text(&'static [u8]);
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:?}", self.0.escape_ascii().to_string())
+    }
+}
+
+/// A part of a request.
+#[derive(Debug, Clone, Copy)]
+pub enum Part {
+    Front,
+    Method,
+    Gap,
+    Target,
+    SecondGap,
+    Version,
+    LineEnd,
+    HeaderEnd,
+    End,
+}
+
+/// The length of a body, as its headers and chunks tell it. `$` stands for it, in decimal or hexadecimal digits.
+#[derive(Debug, Clone, Copy)]
+pub enum Framing {
+    Length(Text),
+    Chunks { header: Text, size: Text, end: Text },
+}
+
+/// A change of a stream of requests. The number says which request it changes.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// Another request behind the others, for the name that is allowed or not.
+    Another(bool),
+    /// Another text for a part.
+    Part(usize, Part, Text),
+    /// Other lines in place of `Host`.
+    Host(usize, Text),
+    /// More lines.
+    Lines(usize, Text),
+    /// A body.
+    Body(usize, Framing, Text),
+    /// A text that is repeated so often, in a part.
+    Long(usize, Part, Text, usize),
+    /// A client that waits behind this request.
+    Pause(usize),
+    /// Writes that end at these places.
+    Cuts(Vec<usize>),
+}
+
+struct Request {
+    parts: [Vec<u8>; 9],
+    host: Vec<u8>,
+    lines: Vec<u8>,
+    body: Vec<u8>,
+    pause: bool,
+}
+
+impl Request {
+    fn new(name: &str) -> Self {
+        let parts = [&b""[..], b"GET", b" ", b"/", b" ", b"HTTP/1.1", b"\r\n", b"\r\n", b"\r\n"].map(<[u8]>::to_vec);
+        Self { parts, host: format!("Host: {name}").into(), lines: vec![], body: vec![], pause: false }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let [front, method, gap, target, second, version, line_end, header_end, end] = &self.parts;
+        let host_end = if self.host.is_empty() { &[][..] } else { header_end };
+        [front, method, gap, target, second, version, line_end, &self.host, host_end, &self.lines, end, &self.body]
+            .map(|part: &[u8]| part)
+            .concat()
+    }
+
+    fn frame(&mut self, framing: Framing, body: &[u8]) {
+        let filled = |Text(text): Text, number: String| {
+            let text = text.escape_ascii().to_string().replace('$', &number);
+            unescaped(&text)
+        };
+        match framing {
+            Framing::Length(header) => {
+                self.lines.extend(filled(header, body.len().to_string()));
+                self.body = body.to_vec();
+            }
+            Framing::Chunks { header: Text(header), size, end: Text(end) } => {
+                self.lines.extend_from_slice(header);
+                self.body = [&filled(size, format!("{:x}", body.len())), body, end].concat();
+            }
+        }
+    }
+}
+
+/// Reverses `escape_ascii`.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match (byte, if byte == b'\\' { rest.next() } else { None }) {
+            (b'\\', Some(b'x')) => {
+                let digits = [rest.next().expect("a digit"), rest.next().expect("a digit")];
+                let digits = std::str::from_utf8(&digits).expect("digits");
+                bytes.push(u8::from_str_radix(digits, 16).expect("a number"));
+            }
+            (b'\\', Some(b'r')) => bytes.push(b'\r'),
+            (b'\\', Some(b'n')) => bytes.push(b'\n'),
+            (b'\\', Some(b't')) => bytes.push(b'\t'),
+            (b'\\', Some(other)) => bytes.push(other),
+            (byte, _) => bytes.push(byte),
+        }
+    }
+    bytes
+}
+
+/// The texts of requests, by their headings.
+static TEXTS: LazyLock<BTreeMap<&str, Vec<Vec<u8>>>> = LazyLock::new(|| {
+    let (mut texts, mut heading) = (BTreeMap::<_, Vec<_>>::new(), "");
+    for line in include_str!("requests.txt").lines() {
+        match line.split_at_checked(1) {
+            Some(("#", name)) => heading = name.trim(),
+            Some(("|", text)) => texts.entry(heading).or_default().push(unescaped(text)),
+            _ => {}
+        }
+    }
+    texts
+});
+
+fn text(random: &mut Random, heading: &str) -> Text {
+    let texts = &TEXTS[heading];
+    Text(&texts[random.below(texts.len())])
+}
+
+fn part(random: &mut Random) -> (Part, Text) {
+    let (part, heading) = random.pick(&[
+        (Part::Front, "fronts"),
+        (Part::Method, "methods"),
+        (Part::Gap, "gaps"),
+        (Part::Target, "targets"),
+        (Part::SecondGap, "gaps"),
+        (Part::Version, "versions"),
+        (Part::LineEnd, "ends"),
+        (Part::HeaderEnd, "ends"),
+        (Part::End, "ends"),
+    ]);
+    (part, text(random, heading))
+}
+
+fn change(random: &mut Random) -> Change {
+    let at = random.below(3);
+    match random.below(20) {
+        0..=2 => Change::Another(random.percent(70)),
+        3..=8 => {
+            let (part, text) = part(random);
+            Change::Part(at, part, text)
+        }
+        9..=12 => Change::Host(at, text(random, "hosts")),
+        13..=14 => Change::Lines(at, text(random, "lines")),
+        15..=16 => {
+            // Most have one oddity, which then matters.
+            let mut odd = |heading| if random.percent(50) { Text(&TEXTS[heading][0]) } else { text(random, heading) };
+            let framing = Framing::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
+            let framing = if random.percent(50) { Framing::Length(text(random, "lengths")) } else { framing };
+            Change::Body(at, framing, text(random, "bodies"))
+        }
+        17 => {
+            let (part, text) = part(random);
+            Change::Long(at, part, text, random.pick(&[2, 3, 10, 33, 100, 1_000, 9_000]))
+        }
+        18 => Change::Pause(at),
+        _ => Change::Cuts(random.places(40, 300)),
+    }
+}
+
+fn apply(requests: &mut Vec<Request>, change: &Change) {
+    let count = requests.len();
+    match change {
+        Change::Another(wrong) => requests.push(Request::new(if *wrong { OTHER } else { ALLOWED })),
+        Change::Part(at, part, Text(text)) => requests[at % count].parts[*part as usize] = text.to_vec(),
+        Change::Host(at, Text(text)) => requests[at % count].host = text.to_vec(),
+        Change::Lines(at, Text(text)) => requests[at % count].lines.extend_from_slice(text),
+        Change::Body(at, framing, Text(body)) => requests[at % count].frame(*framing, body),
+        Change::Long(at, part, Text(text), times) => requests[at % count].parts[*part as usize] = text.repeat(*times),
+        Change::Pause(at) => requests[at % count].pause = true,
+        Change::Cuts(_) => {}
+    }
+}
+
+/// HTTP/1.
+pub struct Http;
+
+impl Dialect for Http {
+    type Change = Change;
+
+    fn changes(&self, random: &mut Random) -> Vec<Change> {
+        (0..1 + random.below(4)).map(|_| change(random)).collect()
+    }
+
+    fn steps(&self, changes: &[Change]) -> Vec<Step> {
+        let mut requests = vec![Request::new(ALLOWED)];
+        changes.iter().for_each(|change| apply(&mut requests, change));
+        let cuts =
+            changes.iter().find_map(|change| if let Change::Cuts(cuts) = change { Some(&cuts[..]) } else { None });
+        let mut steps = Vec::new();
+        let mut waiting = Vec::new();
+        for request in &requests {
+            waiting.extend(request.bytes());
+            if request.pause {
+                steps.extend(super::writes(&std::mem::take(&mut waiting), cuts.unwrap_or_default()));
+                steps.push(Step::Await);
+            }
+        }
+        steps.extend(super::writes(&waiting, cuts.unwrap_or_default()));
+        steps
+    }
+
+    fn read(&self, _: &Server, answer: &[u8]) -> Vec<Read> {
+        let answer = String::from_utf8_lossy(answer);
+        let seen = answer.split("<<").skip(1).filter_map(|text| text.split_once(">>").map(|(seen, _)| seen));
+        seen.map(|seen| {
+            let [host, target, version, site] = seen.split('\x1f').collect::<Vec<_>>()[..] else {
+                return Read::Wrong(seen.to_owned());
+            };
+            let is_silent = host.is_empty() && ["HTTP/1.0", "1.0", ""].contains(&version);
+            let authority = match target.split_once("://") {
+                _ if target.starts_with(['/', '?']) || target == "*" => ALLOWED,
+                Some((_, rest)) => rest.split(['/', '?', '#']).next().unwrap_or_default(),
+                None => target,
+            };
+            let is_right = (is_silent || is_allowed(host)) && is_allowed(authority) && site != OTHER;
+            if is_right { Read::Right } else { Read::Wrong(seen.replace('\x1f', " | ")) }
+        })
+        .collect()
+    }
+}
+
+/// Returns whether a server can only mean the name that is allowed.
+fn is_allowed(authority: &str) -> bool {
+    let authority = authority.trim_matches([' ', '\t']).to_ascii_lowercase();
+    let Some(rest) = authority.strip_prefix(ALLOWED) else { return false };
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    rest.is_empty() || rest.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,223 @@
+//! The inspector compared with real servers: a client's bytes are generated, led through an inspector that allows
+//! `a.test`, and given to each server. The answer tells which name the server has read.
+//!
+//! - A server that answers with another name, or with none, is a fault of the inspector.
+//! - Bytes that all servers read as meant for `a.test` and that the inspector refuses are counted.
+//!
+//! `AGENT_BASH_SEED` and `AGENT_BASH_CASES` make other cases, and more.
+
+mod http;
+mod random;
+mod servers;
+mod tls;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Dialled, Inspector};
+use random::Random;
+use servers::{Pace, Server, Servers, Step};
+
+/// The name that is allowed.
+const ALLOWED: &str = "a.test";
+/// The name that is not.
+const OTHER: &str = "evil.test";
+/// Connections at the same time.
+const THREADS: usize = 8;
+/// Faults after which a comparison ends.
+const MOST_FAULTS: usize = 30;
+
+/// What a server has read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Read {
+    /// The name that is allowed.
+    Right,
+    /// Another one, or none where one has to be.
+    Wrong(String),
+}
+
+/// Makes the bytes of clients, and reads answers.
+trait Dialect: Sync {
+    /// A change of an ordinary client.
+    type Change: Clone + Debug + Send + Sync;
+    /// Returns some changes.
+    fn changes(&self, random: &mut Random) -> Vec<Self::Change>;
+    /// Returns what an ordinary client with these changes does.
+    fn steps(&self, changes: &[Self::Change]) -> Vec<Step>;
+    /// Returns the names in an answer.
+    fn read(&self, server: &Server, answer: &[u8]) -> Vec<Read>;
+}
+
+fn inspector() -> Inspector {
+    Inspector::new(Dialled::Name { name: ALLOWED.into(), mapped: false })
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |value| value.parse().expect("a number"))
+}
+
+/// Writes a stream in parts that end at these places.
+fn writes(stream: &[u8], cuts: &[usize]) -> Vec<Step> {
+    let mut ends: Vec<usize> = cuts.iter().copied().filter(|cut| (1..stream.len()).contains(cut)).collect();
+    ends.extend([0, stream.len()]);
+    ends.sort_unstable();
+    ends.dedup();
+    ends.windows(2).map(|ends| Step::Write(stream[ends[0]..ends[1]].to_vec())).collect()
+}
+
+/// What a comparison has found.
+#[derive(Default)]
+struct Findings {
+    connections: usize,
+    refused: usize,
+    /// The shortest changes, with the servers and what they read.
+    faults: BTreeMap<String, BTreeSet<String>>,
+    /// Changes that are refused although all servers read the right name.
+    needless: BTreeMap<String, usize>,
+}
+
+/// Returns the names that a server reads behind the inspector.
+fn names<D: Dialect>(dialect: &D, server: &Server, changes: &[D::Change], pace: Pace) -> Vec<Read> {
+    dialect.read(server, &server.play(&dialect.steps(changes), Some(inspector()), pace).answer)
+}
+
+fn is_wrong<D: Dialect>(dialect: &D, server: &Server, changes: &[D::Change]) -> Option<String> {
+    let wrong = |pace| {
+        names(dialect, server, changes, pace).into_iter().find_map(|read| match read {
+            Read::Wrong(name) => Some(name),
+            Read::Right => None,
+        })
+    };
+    // Some servers answer otherwise when their client has closed its side, which it cannot do behind a refusal.
+    wrong(Pace::Fast).and_then(|_| wrong(Pace::Calm))
+}
+
+/// Leaves out the changes that a finding does not need.
+fn shortest<C: Clone>(mut changes: Vec<C>, holds: impl Fn(&[C]) -> bool) -> Vec<C> {
+    let mut at = 0;
+    while at < changes.len() {
+        let mut fewer = changes.clone();
+        fewer.remove(at);
+        if holds(&fewer) {
+            changes = fewer;
+        } else {
+            at += 1;
+        }
+    }
+    changes
+}
+
+/// Returns whether the inspector refuses what all servers read as meant for the name that is allowed.
+fn is_needless<D: Dialect>(dialect: &D, servers: &[&Server], changes: &[D::Change]) -> bool {
+    let steps = dialect.steps(changes);
+    let mut inspector = inspector();
+    let refuses = steps.iter().any(|step| matches!(step, Step::Write(bytes) if inspector.feed(bytes).is_err()));
+    let is_ordinary = |step: &Step| match step {
+        Step::Write(bytes) => memchr::memmem::find(&bytes.to_ascii_lowercase(), OTHER.as_bytes()).is_none(),
+        Step::Await => true,
+    };
+    refuses
+        && steps.iter().all(is_ordinary)
+        && servers.iter().all(|server| {
+            let reads = dialect.read(server, &server.play(&steps, None, Pace::Fast).answer);
+            !reads.is_empty() && reads.iter().all(|read| *read == Read::Right)
+        })
+}
+
+fn compare_one<D: Dialect>(dialect: &D, servers: &[&Server], random: &mut Random, findings: &Mutex<Findings>) {
+    let changes = dialect.changes(random);
+    let steps = dialect.steps(&changes);
+    let mut faults = Vec::new();
+    let mut refused = false;
+    for server in servers {
+        let exchange = server.play(&steps, Some(inspector()), Pace::Fast);
+        refused |= exchange.refused.is_some();
+        let reads = dialect.read(server, &exchange.answer);
+        if reads.iter().any(|read| *read != Read::Right)
+            && let Some(name) = is_wrong(dialect, server, &changes)
+        {
+            let what = format!("{} reads {name:?}", server.program);
+            let is_known =
+                findings.lock().expect("no panic").faults.values().filter(|known| known.contains(&what)).count() > 2;
+            if !is_known {
+                let least = shortest(changes.clone(), |fewer| is_wrong(dialect, server, fewer).is_some());
+                faults.push((what, format!("{least:?}")));
+            }
+        }
+    }
+    let needless = (refused && is_needless(dialect, servers, &changes))
+        .then(|| shortest(changes, |fewer| is_needless(dialect, servers, fewer)));
+    let mut findings = findings.lock().expect("no panic");
+    findings.connections += servers.len();
+    findings.refused += usize::from(refused);
+    for (what, least) in faults {
+        findings.faults.entry(least).or_default().insert(what);
+    }
+    if let Some(needless) = needless {
+        *findings.needless.entry(format!("{needless:?}")).or_default() += 1;
+    }
+}
+
+/// Compares the inspector with all servers of a kind.
+fn compare<D: Dialect>(dialect: &D, servers: &[&Server], cases: usize) {
+    let seed = number("AGENT_BASH_SEED", 1);
+    let cases = number("AGENT_BASH_CASES", cases);
+    let (next, findings) = (AtomicUsize::new(0), Mutex::new(Findings::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let ends = || findings.lock().expect("no panic").faults.len() >= MOST_FAULTS;
+                while let Some(case) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|case| *case < cases && !ends())
+                {
+                    compare_one(dialect, servers, &mut Random((seed << 32 | case) as u64), &findings);
+                }
+            });
+        }
+    });
+    let Findings { connections, refused, faults, needless } = findings.into_inner().expect("no panic");
+    println!("AGENT_BASH_SEED={seed} AGENT_BASH_CASES={cases}: {connections} connections, {refused} cases refused");
+    println!("{} cases are refused that all servers read alike:", needless.values().sum::<usize>());
+    needless.iter().for_each(|(changes, count)| println!("  {count} × {changes}"));
+    faults.iter().for_each(|(least, what)| println!("  FAULT {least}: {what:?}"));
+    assert!(faults.is_empty(), "{} faults", faults.len());
+}
+
+/// Fails unless each server reads what an ordinary client sends.
+fn check_plain<D: Dialect>(dialect: &D, servers: &[&Server]) {
+    for server in servers {
+        assert_eq!(names(dialect, server, &[], Pace::Fast), [Read::Right], "{}", server.program);
+        assert_eq!(names(dialect, server, &[], Pace::Calm), [Read::Right], "{}", server.program);
+    }
+}
+
+#[test]
+#[ignore = "stress: it starts servers, and takes minutes"]
+fn the_gate_reads_requests_as_servers_do() {
+    let servers = Servers::start();
+    let servers: Vec<_> = servers.all.iter().filter(|server| server.speaks == "http").collect();
+    check_plain(&http::Http, &servers);
+    compare(&http::Http, &servers, 3_000);
+}
+
+fn compare_handshakes(speaks: &str) {
+    let servers = Servers::start();
+    let servers: Vec<_> = servers.all.iter().filter(|server| server.speaks == speaks).collect();
+    let dialect = tls::Tls::for_servers(&servers, speaks == "starttls");
+    check_plain(&dialect, &servers);
+    compare(&dialect, &servers, 3_000);
+}
+
+#[test]
+#[ignore = "stress: it starts servers, and takes minutes"]
+fn the_gate_reads_handshakes_as_servers_do() {
+    compare_handshakes("tls");
+}
+
+#[test]
+#[ignore = "stress: it starts servers, and takes minutes"]
+fn the_gate_reads_later_handshakes_as_servers_do() {
+    compare_handshakes("starttls");
+}
