@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { finished, until } from '../support/index.ts';
@@ -56,6 +57,25 @@ describe.concurrent('a malformed or unknown request', () => {
     ]);
     expect((await tab.get('/api/history')).status).toBe(200);
     expect(page.host.stderr()).toBe('');
+  });
+});
+
+describe.concurrent('requests that are never finished', () => {
+  test('keep no new tab out, and disturb none that is open', async () => {
+    const { page, tab, events } = await opened();
+    const head = `Host: 127.0.0.1:${page.port}\r\nOrigin: ${page.origin}\r\nContent-Type: application/json\r\n`;
+    const halves = ['', 'GET / HTTP/1.1\r\n', `POST /api/sign-in HTTP/1.1\r\n${head}Content-Length: 50\r\n\r\n{`];
+    const sockets = Array.from({ length: 300 }, (_, n) => {
+      const socket = connect(page.port, '127.0.0.1').on('error', () => {});
+      finished(() => void socket.destroy());
+      socket.write(halves[n % halves.length] as string);
+      return socket;
+    });
+    await Promise.all(sockets.map((socket) => socket.readyState === 'open' || once(socket, 'connect')));
+    const other = await (await page.signIn(await page.another())).events();
+    await until(() => other.named('state').length > 0, 'the state in the new tab');
+    expect(events.closed).toBe(false);
+    expect((await tab.get('/api/history')).status).toBe(200);
   });
 });
 

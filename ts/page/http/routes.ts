@@ -104,12 +104,15 @@ function runIn(parameters: URLSearchParams): string {
 
 /** Returns the function that answers requests whose origin was checked. */
 export function answerWith(parts: Parts): Answer {
-  return async (request, response) => {
+  return async (request, response, known) => {
     const [path = '', ...rest] = (request.url as string).split('?');
     const route = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined;
     if (!route) throw new Refusal(404, 'path', 'there is nothing at this path');
     if (route.method !== request.method) throw new Refusal(405, 'method', `this path takes ${route.method}`);
-    if (route.access !== 'open') parts.signIn.check(request.headers.authorization);
+    if (route.access !== 'open') {
+      parts.signIn.check(request.headers.authorization);
+      known();
+    }
     if (route.access === 'control' && !parts.control) {
       throw new Refusal(
         403,

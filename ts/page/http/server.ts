@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { BashError } from 'agent-bash';
+import { Connections } from './connections.ts';
 import { checkRequest, Refusal } from './guard.ts';
 import { HEADERS, rawRefusal, sendRefusal } from './reply.ts';
 
@@ -12,15 +13,16 @@ const REQUEST_MS = 50_000;
 const CHECK_MS = 5_000;
 /** Time in ms without progress after which the connection of a response is closed. */
 const STUCK_MS = 60_000;
-/** Most connections at once. */
-const CONNECTIONS = 200;
 /** Time in ms for which the rest of a refused request is read, so that its sender gets to read the refusal. */
 const DISCARD_MS = 2_000;
 
 const ADDRESS = '127.0.0.1';
 
-/** Answers a request whose origin was checked. A `Refusal` that it throws becomes the response. */
-export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/**
+ * Answers a request whose origin was checked, and calls `known` once it has shown a token. A `Refusal` that it throws
+ * becomes the response.
+ */
+export type Answer = (request: IncomingMessage, response: ServerResponse, known: () => void) => Promise<void>;
 
 /** A server that listens. */
 export interface Listening {
@@ -40,13 +42,17 @@ export async function listen(port: number, answer: Answer): Promise<Listening> {
     // Our own check refuses a request without Host.
     requireHostHeader: false,
   });
-  server.maxConnections = CONNECTIONS;
+  const connections = new Connections();
+  server.on('connection', (socket) => connections.take(socket));
   server.timeout = STUCK_MS;
   await bound(server, port);
   const { port: actual } = server.address() as AddressInfo;
   // An origin as browsers write it, without the port if that is 80.
   const { origin } = new URL(`http://${ADDRESS}:${actual}`);
-  const take = (request: IncomingMessage, response: ServerResponse) => void handle(request, response, origin, answer);
+  const take = (request: IncomingMessage, response: ServerResponse) => {
+    const known = () => connections.keep(request.socket);
+    void handle(request, response, origin, () => answer(request, response, known));
+  };
   // The body of a request with Expect is read only after the checks.
   server.on('request', take).on('checkContinue', take).on('checkExpectation', take);
   server.on('connect', (_, socket) => socket.end(rawRefusal(new Refusal(405, 'method', 'there is no CONNECT here'))));
@@ -78,7 +84,7 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   origin: string,
-  answer: Answer,
+  answer: () => Promise<void>,
 ): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   // A slow answer may take its time. A slow reader is disconnected.
@@ -89,7 +95,7 @@ async function handle(
     const { method = '', url: target = '', headers, rawHeaders } = request;
     const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
     checkRequest({ method, target, headers, hosts }, origin);
-    await answer(request, response);
+    await answer();
   } catch (error) {
     // The connection has closed, so no refusal can be sent.
     if (response.destroyed) return;
