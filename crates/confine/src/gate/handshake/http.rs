@@ -85,12 +85,13 @@ impl BodyState {
             (Self::ChunkSize { size, digits, extension, .. }, b'\r') => {
                 Self::ChunkSize { size, digits, extension, cr: true }
             }
-            (Self::ChunkSize { extension: true, .. }, b' '..=b'~' | b'\t') => self,
+            // A blank would make a request line of it, for servers that know no chunks.
+            (Self::ChunkSize { extension: true, .. }, b'!'..=b'~') => self,
             (Self::ChunkSize { size, digits, extension: false, cr }, byte) => match char::from(byte).to_digit(16) {
                 Some(digit) if digits < DIGITS => {
                     Self::ChunkSize { size: size << 4 | u64::from(digit), digits: digits + 1, extension: false, cr }
                 }
-                None if matches!(byte, b';' | b' ' | b'\t') => Self::ChunkSize { size, digits, extension: true, cr },
+                None if byte == b';' => Self::ChunkSize { size, digits, extension: true, cr },
                 _ => return None,
             },
             (Self::ChunkEnd(false), b'\r') => Self::ChunkEnd(true),

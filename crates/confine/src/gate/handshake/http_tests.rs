@@ -163,6 +163,8 @@ fn requests_that_can_be_read_in_two_ways_are_refused() {
         "P / HTTP/1.0\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n",
         "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
         "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\nab",
+        "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n13;a / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
+        "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n13 / HTTP/1.1\r\nHost: evil.test\r\n\r\n",
         "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc",
         "P / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1000000000000000\r\n",
     ] {
