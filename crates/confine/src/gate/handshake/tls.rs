@@ -2,6 +2,8 @@
 
 /// Type of a record with handshake messages.
 pub(super) const HANDSHAKE: u8 = 22;
+/// Type of a record with an alert.
+const ALERT: u8 = 21;
 /// Types of records: change of cipher, alert, handshake, data, heartbeat.
 pub(super) const RECORDS: std::ops::RangeInclusive<u8> = 20..=24;
 /// Length of a record's header.
@@ -11,6 +13,8 @@ const LONGEST_RECORD: usize = 16 * 1024;
 /// The most bytes of a ClientHello that are collected, including the headers of its records. Usual ClientHellos have 2
 /// KiB.
 const LONGEST_HELLO: usize = 32 * 1024;
+/// The longest name of a session.
+const LONGEST_SESSION: usize = 32;
 /// Type of a ClientHello message.
 const CLIENT_HELLO: u8 = 1;
 /// Bytes of a message that show a ClientHello: its type, its length and its version.
@@ -78,7 +82,7 @@ pub(super) struct HelloPlace {
 impl HelloScan {
     /// Returns whether no ClientHello begins in the input.
     pub fn skips(&self, input: &[u8]) -> bool {
-        self.tail.is_empty() && memchr::memchr(HANDSHAKE, input).is_none()
+        self.tail.is_empty() && memchr::memchr2(HANDSHAKE, CLIENT_HELLO, input).is_none() && cut_old(input).is_none()
     }
 
     /// Takes more of the stream. Returns where a ClientHello begins.
@@ -86,11 +90,16 @@ impl HelloScan {
         let carried = self.tail.len();
         let mut all = std::mem::take(&mut self.tail);
         all.extend_from_slice(input);
-        let mut unclear = None;
-        for at in memchr::memchr_iter(HANDSHAKE, &all) {
-            match looks(&all[at..]) {
+        let mut unclear = cut_old(&all);
+        for at in memchr::memchr2_iter(HANDSHAKE, CLIENT_HELLO, &all) {
+            let (at, look) = match (all[at], at.checked_sub(2)) {
+                (HANDSHAKE, _) => (at, looks(&all[at..])),
+                (_, Some(before)) => (before, looks_old(&all[before..])),
+                _ => continue,
+            };
+            match look {
                 HelloLook::Other => {}
-                HelloLook::Unclear => unclear = unclear.or(Some(at)),
+                HelloLook::Unclear => unclear = Some(unclear.map_or(at, |first| first.min(at))),
                 HelloLook::Hello => {
                     all.truncate(carried);
                     let carried = all.split_off(at.min(carried));
@@ -100,6 +109,28 @@ impl HelloScan {
         }
         self.tail = unclear.map_or_else(Vec::new, |at| all.split_off(at));
         None
+    }
+}
+
+/// Returns where a ClientHello of version 2 may begin whose type is not there yet.
+fn cut_old(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.len().saturating_sub(2);
+    bytes[end..].iter().position(|byte| *byte >= 0x80).map(|at| end + at)
+}
+
+/// Returns whether a ClientHello of version 2 begins here, whose lengths have to agree.
+fn looks_old(bytes: &[u8]) -> HelloLook {
+    match bytes {
+        [0x80..=0xFF, _, CLIENT_HELLO, rest @ ..] if rest.len() < 8 && matches!(rest, [] | [0 | 3, ..]) => {
+            HelloLook::Unclear
+        }
+        [high @ 0x80..=0xFF, low, CLIENT_HELLO, 0 | 3, _, lengths @ ..] => {
+            let number = |at: usize| usize::from(lengths[at]) << 8 | usize::from(lengths[at + 1]);
+            let whole = usize::from(high & 0x7F) << 8 | usize::from(*low);
+            let agrees = 9 + number(0) + number(2) + number(4) == whole;
+            if agrees && number(2) <= LONGEST_SESSION { HelloLook::Hello } else { HelloLook::Other }
+        }
+        _ => HelloLook::Other,
     }
 }
 
@@ -115,34 +146,32 @@ fn looks(bytes: &[u8]) -> HelloLook {
     let (mut message, mut at, mut is_usual) = (Vec::new(), 0, true);
     loop {
         let header = &bytes[at..bytes.len().min(at + HEADER)];
+        let is_sure = at > 0 && (is_usual || message.len() < SHOWN);
         match header {
             [HANDSHAKE, _, _, 0x42..=0xFF, ..] => return HelloLook::Other,
+            [] | [HANDSHAKE, ..] => {}
             // Servers pass over some records in the middle of a message. They would hide the rest.
-            [kind, 3, ..] if at > 0 && RECORDS.contains(kind) && *kind != HANDSHAKE => return HelloLook::Hello,
-            [HANDSHAKE, ..] | [] => {}
-            [kind] if at > 0 && RECORDS.contains(kind) => {}
+            [kind, ..] if is_sure && RECORDS.contains(kind) => return HelloLook::Hello,
+            [ALERT, _, _, 0, 2] if at > 0 => return HelloLook::Hello,
+            [ALERT] | [ALERT, _] | [ALERT, _, _] | [ALERT, _, _, 0] if at > 0 => {}
             _ => return HelloLook::Other,
         }
         let [_, major, _, high, low] = header else { return HelloLook::Unclear };
         let length = usize::from(*high) << 8 | usize::from(*low);
         is_usual &= *major == 3;
-        match (at, length) {
-            (0, 0) => return HelloLook::Other,
+        match length {
+            0 if at == 0 => return HelloLook::Other,
             // Behind the beginning of a message, an empty record hides the rest.
-            (_, 0) => return HelloLook::Hello,
+            0 => return HelloLook::Hello,
             _ if at > 0 && message.len() >= SHOWN => return HelloLook::Hello,
             _ => {}
         }
         let content = &bytes[at + HEADER..];
         message.extend_from_slice(&content[..length.min(content.len())]);
         match begins(&message, is_usual) {
-            HelloLook::Unclear => {}
+            HelloLook::Unclear if content.len() >= length => at += HEADER + length,
             known => return known,
         }
-        if content.len() < length {
-            return HelloLook::Unclear;
-        }
-        at += HEADER + length;
     }
 }
 
@@ -152,9 +181,9 @@ fn begins(message: &[u8], is_usual: bool) -> HelloLook {
         [] | [CLIENT_HELLO] => HelloLook::Unclear,
         [CLIENT_HELLO, 0..=2, ..] if message.len() < SHOWN => HelloLook::Unclear,
         [CLIENT_HELLO, 0..=2, _, _, 3, ..] if is_usual => HelloLook::Hello,
-        [CLIENT_HELLO, 0..=2, high, low, body @ ..] => {
-            agrees(usize::from(message[1]) << 16 | usize::from(*high) << 8 | usize::from(*low), body)
-        }
+        // Servers that take other versions read no longer ones.
+        [CLIENT_HELLO, 0, high, low, body @ ..] => agrees(usize::from(*high) << 8 | usize::from(*low), body),
+        [CLIENT_HELLO, 1, 0, 0, body @ ..] => agrees(1 << 16, body),
         _ => HelloLook::Other,
     }
 }

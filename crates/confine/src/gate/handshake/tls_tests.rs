@@ -235,12 +235,30 @@ fn a_record_within_a_hello_does_not_hide_its_rest() {
     let whole = message(&body(&[sni("evil.test")]));
     for version in [[3, 1], [4, 0]] {
         for first in 1..6 {
-            for record in [&[20, 3, 3, 0, 1, 1][..], &[21, 3, 1, 0, 2, 1, 90], &[24, 3, 3, 0, 0], &[22, 3, 3, 0, 0]] {
+            for record in [
+                &[20, 3, 3, 0, 1, 1][..],
+                &[21, 3, 1, 0, 2, 1, 90],
+                &[21, 4, 0, 0, 2, 1, 90],
+                &[24, 3, 3, 0, 0],
+                &[22, 3, 3, 0, 0],
+            ] {
                 let part = |part: &[u8]| [&[HANDSHAKE], &version[..], &vector(2, part)].concat();
                 let hello = [part(&whole[..first]), record.to_vec(), part(&whole[first..])].concat();
                 let stream = [b"STARTTLS\r\n", &hello[..]].concat();
                 assert!(pass(&mut named("a.test"), &[&stream]).is_err(), "{version:?} {first} {record:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_hello_of_version_2_is_refused_wherever_it_begins() {
+    let old = [&[0x80, 41 + 3][..], &[1, 3, 3, 0, 3, 0, 0, 0, 32, 0, 0, 0x2f], &[7; 32]].concat();
+    for before in [&b""[..], b"STARTTLS\r\n", b"STARTTLS\r\n\x80", b"\xff\xff", &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]] {
+        let stream = [before, &old].concat();
+        for part in [1, 2, 3, 5, stream.len()] {
+            let parts: Vec<&[u8]> = stream.chunks(part).collect();
+            assert!(pass(&mut named("a.test"), &parts).is_err(), "{before:?} {part}");
         }
     }
 }
