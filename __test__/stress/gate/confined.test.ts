@@ -52,10 +52,10 @@ function hello(name: string, version = '0301', length = 16_384): Buffer {
   const extensions = [
     extension('0000', vector(2, entry)),
     extension('000a', Buffer.from('0004001d0017', 'hex')),
-    extension('000d', Buffer.from('00020403', 'hex')),
+    extension('000d', Buffer.from('00020401', 'hex')),
   ];
   const fields = [Buffer.from('0303', 'hex'), Buffer.alloc(32, 7), vector(1, Buffer.alloc(0))];
-  const choices = [vector(2, Buffer.from('c02b', 'hex')), vector(1, Buffer.from([0]))];
+  const choices = [vector(2, Buffer.from('c02f', 'hex')), vector(1, Buffer.from([0]))];
   const body = Buffer.concat([...fields, ...choices, vector(2, Buffer.concat(extensions))]);
   const message = Buffer.concat([Buffer.from([1]), vector(3, body)]);
   const records = [];
@@ -91,7 +91,7 @@ const cases: [title: string, server: string, parts: Buffer[], passes: boolean][]
   ],
 ];
 
-/** Runs a client for each case, confined with `a.test` as the only host, or not at all. Returns which ones are answered. */
+/** Runs a client for each case, confined with `a.test` as the only host, or not at all. Says which are answered. */
 async function answered(env: NodeJS.ProcessEnv, confined: boolean): Promise<Record<string, boolean>> {
   const runs = cases.map(([title, server, parts]) => {
     const port = ports.get(server);

@@ -39,6 +39,9 @@ class Handler(BaseHTTPRequestHandler):
 
 def context_of(name):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    # As a server that still takes old clients.
+    context.options &= ~(ssl.OP_NO_TLSv1 | ssl.OP_NO_TLSv1_1)
+    context.set_ciphers("ALL:@SECLEVEL=0")
     context.load_cert_chain(*(os.path.join(os.environ["CERTIFICATES"], name + end) for end in (".pem", ".key")))
     return context
 

@@ -153,6 +153,14 @@ fn part(random: &mut Random) -> (Part, Text) {
     (part, text(random, heading))
 }
 
+fn body(random: &mut Random) -> Change {
+    // Most have one oddity, which then matters.
+    let mut odd = |heading| if random.percent(60) { Text(&TEXTS[heading][0]) } else { text(random, heading) };
+    let framing = Framing::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
+    let framing = if random.percent(40) { Framing::Length(text(random, "lengths")) } else { framing };
+    Change::Body(random.below(2), framing, text(random, "bodies"))
+}
+
 fn change(random: &mut Random) -> Change {
     let at = random.below(3);
     match random.below(20) {
@@ -163,13 +171,7 @@ fn change(random: &mut Random) -> Change {
         }
         9..=12 => Change::Host(at, text(random, "hosts")),
         13..=14 => Change::Lines(at, text(random, "lines")),
-        15..=16 => {
-            // Most have one oddity, which then matters.
-            let mut odd = |heading| if random.percent(50) { Text(&TEXTS[heading][0]) } else { text(random, heading) };
-            let framing = Framing::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
-            let framing = if random.percent(50) { Framing::Length(text(random, "lengths")) } else { framing };
-            Change::Body(at, framing, text(random, "bodies"))
-        }
+        15..=16 => body(random),
         17 => {
             let (part, text) = part(random);
             Change::Long(at, part, text, random.pick(&[2, 3, 10, 33, 100, 1_000, 9_000]))
@@ -200,7 +202,24 @@ impl Dialect for Http {
     type Change = Change;
 
     fn changes(&self, random: &mut Random) -> Vec<Change> {
-        (0..1 + random.below(4)).map(|_| change(random)).collect()
+        let mut changes = match random.below(10) {
+            // One oddity matters most where all the rest is in order.
+            0..=2 => vec![change(random), Change::Another(true)],
+            3..=5 => vec![
+                Change::Part(0, Part::Method, Text(random.pick(&[b"POST", b"PUT", b"GET", b"X"]))),
+                body(random),
+                Change::Another(random.percent(50)),
+            ],
+            6 => {
+                let frames = Change::Part(1, Part::Front, text(random, "frames"));
+                let (asks, pauses) = (Change::Lines(0, text(random, "upgrades")), random.percent(70));
+                [asks, Change::Another(true), frames].into_iter().chain(pauses.then_some(Change::Pause(0))).collect()
+            }
+            _ => vec![],
+        };
+        let more = if changes.is_empty() { 1 + random.below(4) } else { random.below(3) };
+        changes.extend((0..more).map(|_| change(random)));
+        changes
     }
 
     fn steps(&self, changes: &[Change]) -> Vec<Step> {
