@@ -43,9 +43,14 @@ pub fn settle(point: &mut Point, store: &Store) -> Result<(), StoreError> {
             point.names.remove(&path);
         }
     }
-    for (path, node) in left(point, last) {
+    let (left, late) = left(point, last);
+    for (path, node) in left {
         writer.append(&Record::After { path: path.clone(), node: node.clone() }).map_err(failed)?;
         point.after.insert(path, node);
+    }
+    for path in late {
+        writer.append(&Record::Others { path: path.clone() }).map_err(failed)?;
+        point.add(Record::Others { path });
     }
     let mut not_covered = vec!["what the run changed at its very end, as its recorder was killed".to_owned()];
     not_covered.extend(point.header.beyond());
@@ -68,8 +73,10 @@ fn compare(point: &mut Point, store: &Store, manifest: &Path) -> io::Result<()> 
     Ok(())
 }
 
-fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
-    let mut left = BTreeMap::new();
+/// Returns what the run left, and the places of earlier files that the run moved and that changed after the last
+/// record.
+fn left(point: &Point, last: i64) -> (BTreeMap<PathBuf, Node>, Vec<PathBuf>) {
+    let (mut left, mut late) = (BTreeMap::new(), Vec::new());
     let names = &point.names;
     let mut plain = Plain::default();
     let before: HashMap<PathBuf, &Node> =
@@ -78,6 +85,7 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
     let is_hashed = |file: &&File| matches!(file.contents, Contents::Hash(_));
     let files = point.before.values().filter_map(Node::file).filter(is_hashed);
     let hashed: HashSet<FileId> = files.map(|file| file.meta.id).collect();
+    let earlier: HashSet<FileId> = point.before.values().filter_map(Node::file).map(|file| file.meta.id).collect();
     let directories = names.moved().map(|(_, now)| now).chain(names.made()).map(Path::to_owned);
     let mut places: BTreeSet<PathBuf> = before.keys().cloned().chain(directories).collect();
     while let Some(path) = places.pop_first() {
@@ -101,11 +109,15 @@ fn left(point: &Point, last: i64) -> BTreeMap<PathBuf, Node> {
                 }
                 left.insert(path, node);
             }
+            Node::File(file) if was.is_absent() && earlier.contains(&file.meta.id) => {
+                left.insert(path.clone(), Node::File(file));
+                late.push(path);
+            }
             _ if was.is_absent() => {}
             _ => drop(left.insert(path, unlike_any())),
         }
     }
-    left
+    (left, late)
 }
 
 fn is_before(path: &Path, last: i64) -> bool {

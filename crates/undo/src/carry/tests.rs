@@ -1,4 +1,5 @@
-use std::fs;
+use std::fs::{self, File};
+use std::time::SystemTime;
 
 use super::*;
 use crate::testing::{Run, Scene};
@@ -357,4 +358,20 @@ fn a_name_that_the_run_made_and_removed_is_kept_nowhere() {
     });
     scene.undo("s");
     assert_eq!(scene.read("a").as_deref(), Some("old"));
+}
+
+#[test]
+fn a_file_that_moved_and_then_changed_is_named_after_its_recorder_was_killed() {
+    let scene = Scene::new();
+    scene.write("d/f", "text");
+    let mut run = scene.begin("r");
+    run.make_directory("n").expect("done");
+    run.rename("d/f", "n/f").expect("done");
+    drop(run);
+    let manifest = File::open(scene.store.manifest("r").expect("a path")).expect("opened");
+    manifest.set_modified(SystemTime::UNIX_EPOCH).expect("set");
+    let undone = scene.undo("r");
+    let why = format!("the run moved it to {}, and it changed since", scene.path("n/f").display());
+    let named = |conflict: &Stayed| (&conflict.path, &conflict.why) == (&scene.path("d/f"), &why);
+    assert!(undone.conflicts.iter().any(named), "{:?}", undone.conflicts);
 }
