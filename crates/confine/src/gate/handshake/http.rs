@@ -275,9 +275,8 @@ struct Head {
 /// after a line of the oldest version, which names none, and llhttp after one of RTSP or ICE.
 pub(super) fn is_request_line(line: &[u8]) -> bool {
     let is_http = |at: &[u8]| at.eq_ignore_ascii_case(b"HTTP/");
-    let words: Vec<&[u8]> = line.split(is_blank).filter(|word| !word.is_empty()).collect();
     let is_oldest = |method: &[u8], target: &[u8]| {
-        let is_method = method.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'-');
+        let is_method = method.iter().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(byte));
         let is_target = method == b"GET" || matches!(target[0], b'/' | b'*');
         target.windows(3).any(|part| part == b"://") || is_method && is_target
     };
@@ -286,12 +285,16 @@ pub(super) fn is_request_line(line: &[u8]) -> bool {
         let (name, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         name.len() > 1 && name.iter().all(u8::is_ascii_alphabetic) && number.first().is_some_and(u8::is_ascii_digit)
     };
-    let is_request = match words[..] {
-        [method, target] => is_oldest(method, target),
-        [_, _, version] => is_other(version),
-        _ => false,
+    let is_request = |is_gap: fn(&u8) -> bool| {
+        let words: Vec<&[u8]> = line.split(is_gap).filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            [method, target] => is_oldest(method, target),
+            [_, _, version] => is_other(version),
+            _ => false,
+        }
     };
-    is_request || line.windows(5).any(is_http)
+    // To Apache and nginx, other blanks are a part of the target.
+    is_request(is_blank) || is_request(|byte| b" \r\n".contains(byte)) || line.windows(5).any(is_http)
 }
 
 /// Returns whether a server may take a byte for a blank of a first line. Python's http.server takes those of Latin-1.

@@ -60,12 +60,13 @@ fn requests_for_another_host_are_refused() {
 
 #[test]
 fn requests_that_only_some_servers_read_are_refused() {
-    let lines: [&[u8]; 24] = [
+    let lines: [&[u8]; 27] = [
         b"GET /a",
         b"GET /a ",
         b"GET a",
         b"OPTIONS *",
         b"M-SEARCH /a",
+        b"GET_ /a",
         b"GET / RTSP/1.0",
         b"DESCRIBE http://a.test/ RTSP/1.0",
         b"SOURCE /a ICE/1.0",
@@ -85,6 +86,8 @@ fn requests_that_only_some_servers_read_are_refused() {
         b"GET\0 /a HTTP/1.1",
         b"GET /a HTTP/+1.1",
         b"GET /a HTTP/ 1.1",
+        b"GET /\xa0a",
+        b"GET /a\xc2\xa0HTTP",
     ];
     for line in lines {
         for end in ["\n", "\r\n"] {
