@@ -6,8 +6,8 @@
 //!
 //! - **TLS**: the name in each ClientHello, however it is split over records and segments, at the beginning and
 //!   wherever one begins later, such as after `STARTTLS`. The outer name counts where the inner name is encrypted. A
-//!   handshake without a name is refused, unless the program has dialled an address. So is a stream of TLS that begins
-//!   with anything else, as servers pass over such records.
+//!   handshake without a name is refused, unless the program has dialled an address. So is one in a form that only some
+//!   servers take, and a stream of TLS that begins with anything else, as servers pass over such records.
 //! - **HTTP/1**: the host of each request of the connection, and the host in its target. Ambiguous requests, requests
 //!   of version 1.1 without a host and `CONNECT` are refused. A connection whose server has agreed to another protocol
 //!   is not read any further.
