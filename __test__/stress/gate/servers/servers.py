@@ -22,7 +22,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer
 
     def answer(self):
-        length = self.headers.get("Content-Length", "")
+        length = self.headers.get("Content-Length", "").strip()
         if self.command in ("POST", "PUT", "PATCH") and length.isdigit():
             self.rfile.read(int(length))
         seen = [self.headers.get("Host", ""), self.path, self.request_version, ""]
