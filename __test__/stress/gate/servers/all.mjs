@@ -51,9 +51,9 @@ function certify(name, others) {
   });
 }
 
-/** Starts a server, which ends with this process, and prints its lines. Resolves when it has printed so many. */
+/** Starts a server, which ends itself with this process, and prints its lines. Resolves when it has printed so many. */
 function start(program, args, lines) {
-  const words = ['--pdeathsig', 'KILL', program, ...args];
+  const words = ['--pdeathsig', 'TERM', program, ...args];
   const child = spawn('setpriv', words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((done, failed) => {
     let printed = 0;
