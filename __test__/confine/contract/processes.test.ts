@@ -67,6 +67,26 @@ linuxTest('a process of the machine gets no signal, and nothing of it can be rea
     expect(confinement?.denied).toContainEqual(expect.objectContaining({ kind: 'process', target: `${pid}` }));
 });
 
+linuxTest('limits, groups and scheduling are read of processes of the world alone', async () => {
+  const victim = spawn('sleep', ['60']);
+  onTestFinished(() => void victim.kill());
+  const source = `
+import os, resource, subprocess, sys
+reads = [os.getsid, os.getpgid, os.sched_getscheduler, os.sched_getparam, os.sched_getaffinity, os.sched_rr_get_interval,
+  lambda pid: os.getpriority(os.PRIO_PROCESS, pid), lambda pid: resource.prlimit(pid, resource.RLIMIT_NOFILE)]
+def read(pid):
+    found = []
+    for one in reads:
+        try: one(pid); found.append("read")
+        except OSError as error: found.append(type(error).__name__)
+    return found
+child = subprocess.Popen(["sleep", "60"])
+print(*(set(read(pid)) for pid in (0, os.getpid(), child.pid, int(sys.argv[1]))))
+child.kill()`;
+  const { stdout, stderr } = await run(`python3 -c '${source}' ${victim.pid}`);
+  expect(stdout, stderr).toBe("{'read'} {'read'} {'read'} {'ProcessLookupError'}\n");
+});
+
 linuxTest('ps and /proc list the processes of the world', async () => {
   const { stdout } = await run(
     'sleep 60 & ps axo args= | sort; cd /proc; ls -d [0-9]* | wc -w; head -1 meminfo; kill $!',

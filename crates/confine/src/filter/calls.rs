@@ -338,10 +338,11 @@ const PROCESSES: &[Entry] = &[
     denied("process_vm_writev", 311, 271),
     denied("pidfd_getfd", 438, 438),
     // A process sets its own limits with pid 0. Any other pid may be another process, such as a helper of ours.
-    refused(
+    entry(
         "prlimit64",
         302,
         261,
+        Question::Process,
         &[Case(&[Is(0, 0)], Allow), Case(&[Null(2)], Allow), Case(&[Always], Refuse(EPERM))],
     ),
     refused("kcmp", 312, 272, NO),

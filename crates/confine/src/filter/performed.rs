@@ -36,7 +36,9 @@ const FASTOPEN: u32 = 0x2000_0000;
 /// All processes are refused.
 const KILL: Rule = &[Case(&[Is(0, u32::MAX)], Refuse(EPERM)), Case(&[Always], Ask)];
 /// A call whose first argument is a pid, and 0 the caller.
-const SCHEDULE: Rule = &[Case(&[Is(0, 0)], Allow), Case(&[Always], Ask)];
+const OF_PID: Rule = &[Case(&[Is(0, 0)], Allow), Case(&[Always], Ask)];
+/// Limits of another process can be read, if at all. `0` is the caller.
+const LIMITS: Rule = &[Case(&[Is(0, 0)], Allow), Case(&[Null(2)], Ask), Case(&[Always], Refuse(EPERM))];
 /// A call about a process (`which` is `first`), a group of processes, or a user. 0 is the caller, or its group.
 const fn priority<const PROCESS: u32, const GROUP: u32>() -> Rule {
     const {
@@ -94,6 +96,16 @@ pub const MORE: &[Entry] = &[
     entry("sched_setscheduler", 144, 119, Question::Process),
     entry("sched_setaffinity", 203, 122, Question::Process),
     entry("sched_setattr", 314, 274, Question::Process),
+    entry("getpriority", 140, 141, Question::Process),
+    entry("ioprio_get", 252, 31, Question::Process),
+    entry("getpgid", 121, 155, Question::Process),
+    entry("getsid", 124, 156, Question::Process),
+    entry("sched_getparam", 143, 121, Question::Process),
+    entry("sched_getscheduler", 145, 120, Question::Process),
+    entry("sched_getaffinity", 204, 123, Question::Process),
+    entry("sched_getattr", 315, 275, Question::Process),
+    entry("sched_rr_get_interval", 148, 127, Question::Process),
+    entry("get_robust_list", 274, 100, Question::Process),
     entry("migrate_pages", 256, 238, Question::Denied),
     entry("move_pages", 279, 239, Question::Denied),
 ];
@@ -112,9 +124,18 @@ pub fn rule(name: &str) -> Option<Rule> {
         "setsockopt" => &[Case(&[Is(1, 0), Is(2, 4)], Refuse(EPERM))],
         "listen" | "getsockname" | "getpeername" => ASK,
         "kill" => KILL,
-        "setpriority" => priority::<0, 1>(),
-        "ioprio_set" => priority::<1, 2>(),
-        "sched_setparam" | "sched_setscheduler" | "sched_setaffinity" | "sched_setattr" => SCHEDULE,
+        "setpriority" | "getpriority" => priority::<0, 1>(),
+        "ioprio_set" | "ioprio_get" => priority::<1, 2>(),
+        "sched_setparam" | "sched_setscheduler" | "sched_setaffinity" | "sched_setattr" => OF_PID,
+        "sched_getparam"
+        | "sched_getscheduler"
+        | "sched_getaffinity"
+        | "sched_getattr"
+        | "sched_rr_get_interval"
+        | "getpgid"
+        | "getsid"
+        | "get_robust_list" => OF_PID,
+        "prlimit64" => LIMITS,
         "migrate_pages" | "move_pages" => PAGES,
         "open" | "openat" | "tkill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" | "pidfd_send_signal"
         | "unlinkat" | "inotify_add_watch" => ASK,

@@ -1,4 +1,5 @@
-//! Calls that reach another process: signals, and changes of how it is scheduled.
+//! Calls that reach another process: signals, changes of how it is scheduled, and reads of that, of its limits and of
+//! its groups.
 //!
 //! The kernel gets a call only if it reaches the caller's own process alone. This process sends all other signals, to
 //! a process that it has opened and then found in the world. The receivers see the pid of this process as the sender.
@@ -44,6 +45,9 @@ pub(super) fn reach(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno
             to_process(asked, first, second, Some(&info))
         }
         "pidfd_send_signal" => to_open(asked, first, second),
+        "getpriority" | "ioprio_get" => looked_at(asked, own, second),
+        "getpgid" | "getsid" | "get_robust_list" | "prlimit64" => looked_at(asked, own, first),
+        name if name.starts_with("sched_get") || name == "sched_rr_get_interval" => looked_at(asked, own, first),
         "setpriority" | "ioprio_set" if is_thread(own, second) => Ok(Reply::CONTINUE),
         "setpriority" | "ioprio_set" => Err(refused(asked, second)),
         // A thread of another process.
@@ -56,6 +60,12 @@ pub(super) fn reach(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno
 /// Returns whether a process has this thread.
 fn is_thread(process: i32, thread: i32) -> bool {
     Path::new(&format!("/proc/{process}/task/{thread}")).exists()
+}
+
+/// Lets a call read facts of a process of the world. Any other process does not exist, as with namespaces.
+fn looked_at(asked: &mut Asked<'_>, own: i32, pid: i32) -> Result<Reply, Errno> {
+    let is_known = is_thread(own, pid) || roster(asked)?.has(Pid::from_raw(pid));
+    if is_known { Ok(Reply::CONTINUE) } else { Err(Errno::ESRCH) }
 }
 
 /// Records that a process cannot be reached, and returns the error.
