@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { BashSession, bash } from 'agent-bash';
 import { expect, onTestFinished } from 'vitest';
 import { folder, linuxTest } from '../../support/index.ts';
@@ -85,6 +86,14 @@ print(*(set(read(pid)) for pid in (0, os.getpid(), child.pid, int(sys.argv[1])))
 child.kill()`;
   const { stdout, stderr } = await run(`python3 -c '${source}' ${victim.pid}`);
   expect(stdout, stderr).toBe("{'read'} {'read'} {'read'} {'ProcessLookupError'}\n");
+});
+
+linuxTest('/proc tells nothing of the keys, the timers and the shared memory of the machine', async () => {
+  const id = /\d+/.exec(execFileSync('ipcmk', ['-M', '4321'], { encoding: 'utf8' }))?.[0] ?? '';
+  onTestFinished(() => void execFileSync('ipcrm', ['-m', id]));
+  expect(readFileSync('/proc/sysvipc/shm', 'utf8')).toContain('4321');
+  const { stdout } = await run('cd /proc; cat keys kcore kmsg timer_list sysvipc/shm 2>/dev/null | grep -v shmid');
+  expect(stdout).toBe('');
 });
 
 linuxTest('ps and /proc list the processes of the world', async () => {

@@ -27,7 +27,7 @@ mod surroundings;
 mod types;
 
 pub use access::{Access, missing_access};
-pub use defaults::{PROTECT, SYSTEM, UNDO_PLACE};
+pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
 pub use error::{Fault, PolicyError};
 pub use facts::facts;
 pub use known::{confine, forget};

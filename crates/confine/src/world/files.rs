@@ -20,6 +20,7 @@ use super::private::Private;
 use super::protection::Protection;
 use super::shown::Shown;
 use super::{caches, devices, layers, visible};
+use crate::policy::OF_MACHINE;
 use crate::{Network, Policy, Read, Tmp};
 use sys::MountFlags;
 
@@ -149,7 +150,6 @@ pub(super) fn terminals() -> Result<OwnedFd, Failure> {
 /// Mounts `/proc`. Files that would change the machine are read-only, because a process with the user id of root may
 /// write them without any capability. These are all writable files that belong to no process.
 fn attach_proc(blanks: &Blanks) -> Result<(), Failure> {
-    const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "sched_debug", "sysrq-trigger", "timer_list"];
     let proc = Path::new("/proc");
     let attached = || -> io::Result<()> {
         for entry in fs::read_dir(proc)? {
@@ -163,7 +163,7 @@ fn attach_proc(blanks: &Blanks) -> Result<(), Failure> {
                 sys::attach_tree(&tree, &path)?;
             }
         }
-        for name in HIDDEN {
+        for name in OF_MACHINE {
             blanks.cover(&proc.join(name))?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::policy::SYSTEM;
+use crate::policy::{OF_MACHINE, SYSTEM};
 use crate::world::{Held, Protected};
 use crate::{Caches, Policy, Read, Tmp};
 
@@ -99,7 +99,7 @@ impl Bounds {
     }
 
     fn is_hidden(&self, path: &Path) -> bool {
-        path.ancestors().any(|path| self.hide.contains(path))
+        is_of_machine(path) || path.ancestors().any(|path| self.hide.contains(path))
     }
 
     fn is_protected(&self, path: &Path) -> bool {
@@ -123,6 +123,13 @@ impl Bounds {
             None => !below(&self.closed, path),
         }
     }
+}
+
+/// Returns whether a path in `/proc` tells of the whole machine. A world without namespaces has no objects of System V
+/// of its own, so the list of them is one of others.
+fn is_of_machine(path: &Path) -> bool {
+    let name = path.strip_prefix("/proc").ok().and_then(|rest| rest.iter().next());
+    name.is_some_and(|name| name == "sysvipc" || OF_MACHINE.iter().any(|one| name == *one))
 }
 
 /// Returns whether a path lies below one of these that is no directory of the system.
@@ -215,6 +222,9 @@ mod tests {
                 row("/deep/hidden/x", NO),
                 row("x", READ),
                 ("/usr/bin/env", READ),
+                ("/proc/meminfo", READ),
+                ("/proc/keys", NO),
+                ("/proc/sysvipc/shm", NO),
                 ("/home/me/.ssh/id", NO),
                 ("/home/me", READ),
                 ("/tmp/x", NO),
