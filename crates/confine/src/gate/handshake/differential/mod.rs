@@ -4,7 +4,7 @@
 //! - A server that answers with another name, or with none, is a fault of the inspector.
 //! - Bytes that all servers read as meant for `a.test` and that the inspector refuses are counted.
 //!
-//! `AGENT_BASH_SEED` and `AGENT_BASH_CASES` make other cases, and more.
+//! `AGENT_BASH_SEED` and `AGENT_BASH_CASES` make other cases, and more. `-- --ignored --nocapture` shows the numbers.
 
 mod http;
 mod random;
