@@ -27,7 +27,7 @@ use wire::{Frame, Frames, Kind};
 /// The first argument of a carrier. The others are the transport with its arguments.
 pub const CARRY: &str = "carry";
 /// The first words of the message that there is no transport.
-const CANNOT_START: &str = "cannot be started: ";
+pub const CANNOT_START: &str = "cannot be started: ";
 /// Time the other machine has to end after a goodbye.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Time the transport has between SIGTERM and SIGKILL.

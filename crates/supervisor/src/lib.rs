@@ -17,6 +17,6 @@ mod tap_names;
 pub mod tree;
 mod warm;
 
-pub use carrier::{CARRY, carry};
+pub use carrier::{CANNOT_START, CARRY, carry};
 pub use facts::facts;
 pub use supervisor::main;

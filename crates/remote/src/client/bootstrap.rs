@@ -153,7 +153,12 @@ pub struct Answers {
     bytes: Vec<u8>,
     /// Bytes that were skipped since the last answer.
     skipped: usize,
+    /// The lines that were skipped before the first answer, the first few KiB.
+    printed: String,
 }
+
+/// The most of what a login shell has printed that an error shows, bytes.
+const PRINTED: usize = 4096;
 
 /// The next thing found in the output.
 #[derive(Debug, PartialEq, Eq)]
@@ -170,7 +175,7 @@ impl Answers {
     /// Waits for answers with this mark.
     #[must_use]
     pub fn new(mark: &str) -> Self {
-        Self { mark: mark.to_owned(), bytes: Vec::new(), skipped: 0 }
+        Self { mark: mark.to_owned(), bytes: Vec::new(), skipped: 0, printed: String::new() }
     }
 
     /// Takes the next bytes.
@@ -193,8 +198,19 @@ impl Answers {
                 return Answer::of(&said).map_or(Found::Noise, Found::Answer);
             }
             self.skipped += end + 1;
+            if self.printed.len() < PRINTED {
+                self.printed.push_str(&line);
+                self.printed.push('\n');
+            }
         }
         if self.skipped + self.bytes.len() > MAX_NOISE { Found::Noise } else { Found::Nothing }
+    }
+
+    /// Returns what a login shell has printed in place of an answer.
+    #[must_use]
+    pub fn printed(&self) -> String {
+        let rest = &self.bytes[..self.bytes.len().min(PRINTED)];
+        self.printed.clone() + &String::from_utf8_lossy(rest)
     }
 
     /// Returns the bytes after the last answer: frames of the program.

@@ -10,7 +10,7 @@ use super::error::{Reason, TargetError};
 use super::forms::{Coding, Program};
 use super::reason::reason;
 use super::settings::{MACHINES, Settings};
-use super::transport::Transport;
+use super::transport::{Transport, clean};
 use crate::link::Cut;
 use crate::messages::{Facts, FromProgram, clean_facts};
 use crate::random::random_name;
@@ -27,8 +27,8 @@ pub struct Reached {
 
 /// Why an attempt failed, before it has words.
 enum Failure {
-    /// The transport ended.
-    Ended,
+    /// The transport ended, when a login shell had printed this in place of an answer.
+    Ended(String),
     /// A step failed.
     Known(Reason, String),
 }
@@ -69,7 +69,7 @@ async fn start(settings: &Settings, wanted: &Wanted, transport: &mut Transport) 
         }
         Ok(_) => Err(Failure::Known(Reason::Protocol, "the program has not greeted first".to_owned())),
         Err(Cut::Broken(error)) => Err(Failure::Known(Reason::Protocol, error.to_string())),
-        Err(Cut::Goodbye | Cut::Lost(_)) => Err(Failure::Ended),
+        Err(Cut::Goodbye | Cut::Lost(_)) => Err(Failure::Ended(String::new())),
     }
 }
 
@@ -80,7 +80,10 @@ async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) ->
     let mut tries = 0;
     loop {
         match answers.next_answer() {
-            Found::Nothing => answers.push(&transport.link.bytes().await.map_err(|_| Failure::Ended)?),
+            Found::Nothing => match transport.link.bytes().await {
+                Ok(bytes) => answers.push(&bytes),
+                Err(_) => return Err(Failure::Ended(answers.printed())),
+            },
             Found::Noise => {
                 return known(
                     Reason::Shell,
@@ -141,7 +144,7 @@ async fn send(program: &Program, coding: Coding, transport: &mut Transport) -> R
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
     let bytes = bytes.map_err(|error| Failure::Known(Reason::NoProgram, format!("it cannot be sent: {error}")))?;
-    transport.link.raw(&bytes).await.map_err(|_| Failure::Ended)
+    transport.link.raw(&bytes).await.map_err(|_| Failure::Ended(String::new()))
 }
 
 /// Returns the error of a failed attempt, once the transport has said its last words.
@@ -153,9 +156,10 @@ async fn told(settings: &Settings, transport: Transport, failure: Failure) -> Ta
             transport.drop_link();
             TargetError::new(&settings.id, reason, &message, said)
         }
-        Failure::Ended => {
+        Failure::Ended(printed) => {
             let (exit_code, said) = transport.last_words().await;
             let reason = reason(kind, &said, exit_code);
+            let said = [said, clean(&printed)].join("\n").trim().to_owned();
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
             TargetError::new(&settings.id, reason, last, said.clone())
         }

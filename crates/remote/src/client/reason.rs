@@ -4,9 +4,7 @@ use super::address::TargetKind;
 use super::error::Reason;
 
 /// Words of a transport, in lower case, and what they mean. The first row that fits counts.
-const WORDS: [(&str, Reason); 20] = [
-    // Said by our own carrier.
-    ("cannot be started: ", Reason::Unreachable),
+const WORDS: [(&str, Reason); 19] = [
     ("host key verification failed", Reason::HostKey),
     ("remote host identification has changed", Reason::HostKey),
     ("no matching host key", Reason::HostKey),
@@ -37,6 +35,7 @@ pub fn reason(kind: TargetKind, said: &str, exit_code: Option<i32>) -> Reason {
     let said = said.to_lowercase();
     let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *reason);
     match (kind, exit_code) {
+        _ if said.starts_with(supervisor::CANNOT_START) => Reason::Unreachable,
         // What ssh prints and its login shell prints are in one stream.
         (TargetKind::Ssh, Some(code)) if code != SSH_FAILED => Reason::Shell,
         (TargetKind::Ssh, _) => known.unwrap_or(Reason::Unreachable),
@@ -74,6 +73,7 @@ mod tests {
             (TargetKind::Docker, "Error response from daemon: Container web is paused", Some(1), Reason::Unreachable),
             (TargetKind::Docker, "OCI runtime exec failed: \"/bin/sh\": stat /bin/sh", Some(126), Reason::Shell),
             (TargetKind::Podman, "", Some(137), Reason::Shell),
+            (TargetKind::Ssh, "cannot be started: ssh: No such file or directory", Some(127), Reason::Unreachable),
             (TargetKind::Command, "cannot be started: tsh: No such file or directory", Some(127), Reason::Unreachable),
             (TargetKind::Command, "anything else", Some(126), Reason::Shell),
         ] {

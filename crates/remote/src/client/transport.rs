@@ -107,7 +107,7 @@ impl Messages {
 }
 
 /// Removes what a terminal would not show as text.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     let mut capture =
         capture::Capture::new("stderr", capture::Truncate::default(), Some(capture::Sanitize::default()), false);
     capture.push(text.as_bytes());
