@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nix::sys::utsname::uname;
-use nix::unistd::{geteuid, getpid};
+use nix::unistd::{User, geteuid, getpid};
 
 use super::door::Door;
 use super::lingers::lingers;
@@ -17,7 +17,9 @@ pub fn facts(door: &Door) -> Facts {
     let kernel = uname().map(|system| system.release().to_string_lossy().into_owned());
     let host_name = sys::host_name().unwrap_or_default();
     let cwd = text(std::env::current_dir()).unwrap_or_else(|_| "/".to_owned());
-    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| uid.to_string());
+    // Containers start programs without such a variable.
+    let known = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
+    let user = variable("USER").or_else(|| variable("LOGNAME")).or_else(known).unwrap_or_else(|| uid.to_string());
     Facts {
         lingers: lingers(&user),
         machine: machine(&host_name),
@@ -27,7 +29,7 @@ pub fn facts(door: &Door) -> Facts {
         uid,
         home: variable("HOME").filter(|home| home.starts_with('/')).unwrap_or_else(|| cwd.clone()),
         pid: getpid().as_raw(),
-        bash: bash(),
+        bash: bash(&cwd),
         path: text(std::env::current_exe()).unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         environment: sys::environment(),
@@ -47,16 +49,10 @@ fn machine(host_name: &str) -> String {
 }
 
 /// Returns the path of the bash that commands get.
-fn bash() -> Option<String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let fixed = ["/bin", "/usr/bin", "/usr/local/bin"].map(Into::into);
-    let found =
-        std::env::split_paths(&path).chain(fixed).map(|folder| folder.join("bash")).find(|path| is_program(path));
-    found.map(|path| path.to_string_lossy().into_owned())
-}
-
-fn is_program(path: &Path) -> bool {
-    path.is_absolute() && nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok()
+fn bash(cwd: &str) -> Option<String> {
+    let path = std::env::var("PATH").ok();
+    let found = protocol::plan::find(None, path.as_deref(), Path::new(cwd)).ok()?;
+    Some(found.to_string_lossy().into_owned())
 }
 
 /// Returns the mode mask. Nothing else runs in this process yet that makes files.
