@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BackgroundCheck, BackgroundRegistry, type BashOptions, BashSession, bash } from 'agent-bash';
 import { describe, expect, onTestFinished } from 'vitest';
-import { linuxTest, until } from '../support/index.ts';
+import { folder, linuxTest, until } from '../support/index.ts';
 import { Site } from './support.ts';
 
 const UNDO = (site: Site) => ({ when: 'always' as const, dir: site.dir });
@@ -14,11 +15,12 @@ async function asTask(site: Site, command: string, moved = false): Promise<Run> 
   const tasks = new BackgroundRegistry();
   onTestFinished(() => tasks.close());
   const options = { cwd: site.cwd, undo: UNDO(site), safety: 'off' as const };
+  if (!moved) return tasks.wait((await tasks.start(command, options)).id, { timeoutMs: 20_000 });
+  const go = join(folder(), 'go');
   const move = { timeoutMs: 50, onTimeout: 'background' as const, registry: tasks };
-  const id = moved
-    ? (await bash(`sleep .1; ${command}`, { ...options, ...move })).background?.id
-    : (await tasks.start(command, options)).id;
-  return tasks.wait(id ?? '', { timeoutMs: 20_000 });
+  const { background } = await bash(`until [ -e ${go} ]; do sleep .01; done; ${command}`, { ...options, ...move });
+  writeFileSync(go, '');
+  return tasks.wait(background?.id ?? '', { timeoutMs: 20_000 });
 }
 
 const ways: [string, (site: Site, command: string) => Promise<Run>][] = [
