@@ -74,8 +74,8 @@ const ATTACKS: [string, string, string, string][] = [
     'sub/.git/config',
   ],
   [
-    'a repository behind ten thousand directories like one',
-    `python3 -c "import os; [os.makedirs(f'a/{i}/hooks') for i in range(10100)]"; git init -q sub; ${HOOK('sub/.git/hooks')}`,
+    'a repository behind two thousand directories like one',
+    `python3 -c "import os; [os.makedirs(f'a/{i}/hooks') for i in range(2100)]"; git init -q sub; ${HOOK('sub/.git/hooks')}`,
     `cd sub; ${GIT} commit -q --allow-empty -m x`,
     'sub/.git/hooks/pre-commit',
   ],

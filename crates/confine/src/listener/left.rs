@@ -22,7 +22,7 @@ use crate::{Denials, Policy, WorldFacts};
 use sys::Follow;
 
 /// The most directories that are remembered for one command.
-const MOST: usize = 10_000;
+const MOST: usize = 2_000;
 /// The most directories of which it is known that the command has made them.
 const MADE: usize = 200_000;
 
