@@ -29,14 +29,32 @@ function lives(word) {
 
 const sum = (counts) => counts.reduce((all, count) => all + count, 0);
 
+/** The environment of all that is counted, as a developer may have it: a start reads each variable. */
+const ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  LANG: 'C.UTF-8',
+  TERM: 'xterm-256color',
+  USER: 'ann',
+  LOGNAME: 'ann',
+  SHELL: '/bin/bash',
+  EDITOR: 'vim',
+  PAGER: 'less',
+  LESS: '-R',
+  XDG_SESSION_TYPE: 'tty',
+  SSH_AUTH_SOCK: '/run/user/1000/keyring/ssh',
+  GIT_AUTHOR_NAME: 'Ann',
+};
+
 /** Runs a command below a tool that writes a file for each process into a directory. Resolves to the texts by pid. */
 async function traced(command, tool, env = {}) {
   const place = mkdtempSync(join(tmpdir(), 'agent-bash-counted-'));
   try {
     const [program, ...flags] = tool(place);
     // Its ledger and its tasks lie apart from those of this user.
-    const options = { output: 'keep', limitMs: 300_000, env: { XDG_STATE_HOME: join(place, 'state'), ...env } };
-    const { stdout } = await run(program, [...flags, ...command], options);
+    const all = { ...ENVIRONMENT, HOME: place, XDG_STATE_HOME: join(place, 'state'), ...env };
+    const pairs = Object.entries(all).map(([name, value]) => `${name}=${value}`);
+    const options = { output: 'keep', limitMs: 300_000 };
+    const { stdout } = await run('env', ['-i', ...pairs, program, ...flags, ...command], options);
     // Helpers exit a moment after their host.
     while (lives(place)) await sleep(20);
     const files = readdirSync(place).filter((name) => /\.\d+$/.test(name));
