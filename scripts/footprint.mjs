@@ -106,10 +106,11 @@ export function killAll(mark) {
 /** Names what a directory has in it, which tells the test that made it. */
 function within(path) {
   const found = entries(path, { recursive: true, withFileTypes: true });
-  const files = found.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
-  const names = files.slice(0, 5).map((file) => relative(path, file));
-  if (found.length > 0 && files.length === 0) return ' with empty directories';
-  return files.length > 0 ? ` with ${names.join(', ')}${files.length > names.length ? ' and more' : ''}` : '';
+  const files = found.filter((entry) => !entry.isDirectory());
+  // Without a file, its directories have to do.
+  const told = files.length > 0 ? files : found;
+  const names = told.slice(0, 5).map(({ parentPath, name }) => relative(path, join(parentPath, name)));
+  return told.length > 0 ? ` with ${names.join(', ')}${told.length > names.length ? ' and more' : ''}` : '';
 }
 
 export class Footprint {

@@ -195,7 +195,7 @@ describe('agent-bash ui in a terminal', () => {
     const first = terminal([], env);
     await first.says(LINK);
     await opened();
-    expect(first.screen()).toContain('read-only without --control');
+    await until(() => first.screen().includes('read-only without --control'), 'the remark');
     expect(left()).toHaveLength(1);
     await first.session.write('\u0003');
     expect(await first.ended).toMatchObject({ exitCode: 0 });

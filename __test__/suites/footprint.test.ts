@@ -44,7 +44,7 @@ linuxTest('a leftover directory is named with its files', () => {
     writeFileSync(env.TMPDIR + '/one/two/three', '');
     mkdirSync(env.TMPDIR + '/empty/four', { recursive: true });`);
   expect(wrong.sort()).toEqual([
-    'left behind: file $TMPDIR/empty with empty directories',
+    'left behind: file $TMPDIR/empty with four',
     'left behind: file $TMPDIR/one with two/three',
   ]);
 });
