@@ -114,7 +114,7 @@ async function history(seed: number): Promise<void> {
   const isTouched = (path: string) =>
     concerned.some((one) => concerns(one, path)) || names.has(path.split('/').at(-1)) || moved.includes(path);
   for (const path of stayed) {
-    // What moved to a path stays there if an edit is in its way, and so does what was at the path.
+    // A moved file that an edit keeps from its place stays, and so the earlier file of its new path stays away.
     const isConcerned = touched.some((one) => concerns(one, path) || moved.some((to) => isAbove(to, one)));
     expect([path, isConcerned || moved.includes(path)], shown).toEqual([path, true]);
   }

@@ -39,7 +39,7 @@ pub(super) const NAMES: [&[u8]; 11] = [
 ];
 const CONFIG: &str = ".git/config";
 const HOOKS: &str = ".git/hooks";
-/// The end of the name of what was put out of force.
+/// What is added to the names of files that git must not find.
 const ASIDE: &str = ".agent-bash";
 /// The largest file that is read, bytes.
 const READ: u64 = 1 << 20;
@@ -146,7 +146,7 @@ impl<'a> RepositorySettlement<'a> {
         let Some(directory) = self.opened(path).map(Arc::new) else { return };
         self.steps(&directory);
         self.strategy(&directory, path);
-        // What is missing of a repository may follow by a later command, before which the rest would be protected.
+        // A later command may complete the repository, and its hooks would be protected from us by then.
         if !is_like_git(directory.as_fd()) && path.file_name() != Some(OsStr::new(".git")) {
             return;
         }

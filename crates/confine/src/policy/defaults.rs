@@ -64,7 +64,7 @@ pub(super) struct HiddenPaths {
 pub(super) static HIDE: LazyLock<HiddenPaths> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../data/hidden.json")).expect("a test reads the same text"));
 
-/// Names in `/proc` of what is known of the whole machine, which no command reads.
+/// Files of `/proc` about the whole machine, which no command reads.
 pub const OF_MACHINE: [&str; 6] = ["kcore", "keys", "kmsg", "sched_debug", "sysrq-trigger", "timer_list"];
 
 /// Directories that can always be read: system directories with programs and their libraries.

@@ -97,7 +97,7 @@ impl Planner<'_> {
 
     fn fate(&self, path: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
         let Some(here) = self.here(path).filter(|_| self.is_in_its_directory(path)) else { return Fate::Gone };
-        // Without an entry, what was at this path is elsewhere now, if the run has moved its directory.
+        // No entry: the run has moved the directory of the earlier file, which is elsewhere now.
         let entry = self.entries.get(path).map(PathBuf::as_path);
         if !self.is_wanted([entry.unwrap_or(path), path]) || self.is_object(path) {
             return Fate::Stays;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::random::Random;
-use super::servers::{Server, Step};
-use super::{ALLOWED, Dialect, OTHER, Read};
+use super::random::SeededRandom;
+use super::servers::{ExchangeStep, RealServer};
+use super::{ALLOWED, OTHER, Read, ServerDialect};
 
 /// Bytes of a request, shown as text.
 #[derive(Clone, Copy)]
@@ -33,14 +33,14 @@ pub enum Part {
 
 /// The length of a body, as its headers and chunks tell it. `$` stands for it, in decimal or hexadecimal digits.
 #[derive(Debug, Clone, Copy)]
-pub enum Framing {
+pub enum BodyFraming {
     Length(Text),
     Chunks { header: Text, size: Text, end: Text },
 }
 
 /// A change of a stream of requests. The number says which request it changes.
 #[derive(Debug, Clone)]
-pub enum Change {
+pub enum RequestChange {
     /// Another request behind the others, for the name that is allowed or not.
     Another(bool),
     /// Another text for a part.
@@ -50,7 +50,7 @@ pub enum Change {
     /// More lines.
     Lines(usize, Text),
     /// A body.
-    Body(usize, Framing, Text),
+    Body(usize, BodyFraming, Text),
     /// A text that is repeated so often, in a part.
     Long(usize, Part, Text, usize),
     /// A client that waits behind this request.
@@ -59,7 +59,7 @@ pub enum Change {
     Cuts(Vec<usize>),
 }
 
-struct Request {
+struct GeneratedRequest {
     parts: [Vec<u8>; 9],
     host: Vec<u8>,
     lines: Vec<u8>,
@@ -67,7 +67,7 @@ struct Request {
     pause: bool,
 }
 
-impl Request {
+impl GeneratedRequest {
     fn new(name: &str) -> Self {
         let parts = [&b""[..], b"GET", b" ", b"/", b" ", b"HTTP/1.1", b"\r\n", b"\r\n", b"\r\n"].map(<[u8]>::to_vec);
         Self { parts, host: format!("Host: {name}").into(), lines: vec![], body: vec![], pause: false }
@@ -81,17 +81,17 @@ impl Request {
             .concat()
     }
 
-    fn frame(&mut self, framing: Framing, body: &[u8]) {
+    fn frame(&mut self, framing: BodyFraming, body: &[u8]) {
         let filled = |Text(text): Text, number: String| {
             let text = text.escape_ascii().to_string().replace('$', &number);
             unescaped(&text)
         };
         match framing {
-            Framing::Length(header) => {
+            BodyFraming::Length(header) => {
                 self.lines.extend(filled(header, body.len().to_string()));
                 self.body = body.to_vec();
             }
-            Framing::Chunks { header: Text(header), size, end: Text(end) } => {
+            BodyFraming::Chunks { header: Text(header), size, end: Text(end) } => {
                 self.lines.extend_from_slice(header);
                 self.body = [&filled(size, format!("{:x}", body.len())), body, end].concat();
             }
@@ -133,12 +133,12 @@ static TEXTS: LazyLock<BTreeMap<&str, Vec<Vec<u8>>>> = LazyLock::new(|| {
     texts
 });
 
-fn text(random: &mut Random, heading: &str) -> Text {
+fn text(random: &mut SeededRandom, heading: &str) -> Text {
     let texts = &TEXTS[heading];
     Text(&texts[random.below(texts.len())])
 }
 
-fn part(random: &mut Random) -> (Part, Text) {
+fn part(random: &mut SeededRandom) -> (Part, Text) {
     let (part, heading) = random.pick(&[
         (Part::Front, "fronts"),
         (Part::Method, "methods"),
@@ -153,67 +153,72 @@ fn part(random: &mut Random) -> (Part, Text) {
     (part, text(random, heading))
 }
 
-fn body(random: &mut Random) -> Change {
+fn body(random: &mut SeededRandom) -> RequestChange {
     // Most have one oddity, which then matters.
     let mut odd = |heading| if random.percent(60) { Text(&TEXTS[heading][0]) } else { text(random, heading) };
-    let framing = Framing::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
-    let framing = if random.percent(40) { Framing::Length(text(random, "lengths")) } else { framing };
-    Change::Body(random.below(2), framing, text(random, "bodies"))
+    let framing = BodyFraming::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
+    let framing = if random.percent(40) { BodyFraming::Length(text(random, "lengths")) } else { framing };
+    RequestChange::Body(random.below(2), framing, text(random, "bodies"))
 }
 
-fn change(random: &mut Random) -> Change {
+fn change(random: &mut SeededRandom) -> RequestChange {
     let at = random.below(3);
     match random.below(20) {
-        0..=2 => Change::Another(random.percent(70)),
+        0..=2 => RequestChange::Another(random.percent(70)),
         3..=8 => {
             let (part, text) = part(random);
-            Change::Part(at, part, text)
+            RequestChange::Part(at, part, text)
         }
-        9..=12 => Change::Host(at, text(random, "hosts")),
-        13..=14 => Change::Lines(at, text(random, "lines")),
+        9..=12 => RequestChange::Host(at, text(random, "hosts")),
+        13..=14 => RequestChange::Lines(at, text(random, "lines")),
         15..=16 => body(random),
         17 => {
             let (part, text) = part(random);
-            Change::Long(at, part, text, random.pick(&[2, 3, 10, 33, 100, 1_000, 9_000]))
+            RequestChange::Long(at, part, text, random.pick(&[2, 3, 10, 33, 100, 1_000, 9_000]))
         }
-        18 => Change::Pause(at),
-        _ => Change::Cuts(random.places(40, 300)),
+        18 => RequestChange::Pause(at),
+        _ => RequestChange::Cuts(random.places(40, 300)),
     }
 }
 
-fn apply(requests: &mut Vec<Request>, change: &Change) {
+fn apply(requests: &mut Vec<GeneratedRequest>, change: &RequestChange) {
     let count = requests.len();
     match change {
-        Change::Another(wrong) => requests.push(Request::new(if *wrong { OTHER } else { ALLOWED })),
-        Change::Part(at, part, Text(text)) => requests[at % count].parts[*part as usize] = text.to_vec(),
-        Change::Host(at, Text(text)) => requests[at % count].host = text.to_vec(),
-        Change::Lines(at, Text(text)) => requests[at % count].lines.extend_from_slice(text),
-        Change::Body(at, framing, Text(body)) => requests[at % count].frame(*framing, body),
-        Change::Long(at, part, Text(text), times) => requests[at % count].parts[*part as usize] = text.repeat(*times),
-        Change::Pause(at) => requests[at % count].pause = true,
-        Change::Cuts(_) => {}
+        RequestChange::Another(wrong) => requests.push(GeneratedRequest::new(if *wrong { OTHER } else { ALLOWED })),
+        RequestChange::Part(at, part, Text(text)) => requests[at % count].parts[*part as usize] = text.to_vec(),
+        RequestChange::Host(at, Text(text)) => requests[at % count].host = text.to_vec(),
+        RequestChange::Lines(at, Text(text)) => requests[at % count].lines.extend_from_slice(text),
+        RequestChange::Body(at, framing, Text(body)) => requests[at % count].frame(*framing, body),
+        RequestChange::Long(at, part, Text(text), times) => {
+            requests[at % count].parts[*part as usize] = text.repeat(*times)
+        }
+        RequestChange::Pause(at) => requests[at % count].pause = true,
+        RequestChange::Cuts(_) => {}
     }
 }
 
 /// HTTP/1.
 pub struct Http;
 
-impl Dialect for Http {
-    type Change = Change;
+impl ServerDialect for Http {
+    type Change = RequestChange;
 
-    fn changes(&self, random: &mut Random) -> Vec<Change> {
+    fn changes(&self, random: &mut SeededRandom) -> Vec<RequestChange> {
         let mut changes = match random.below(10) {
             // One oddity matters most where all the rest is in order.
-            0..=2 => vec![change(random), Change::Another(true)],
+            0..=2 => vec![change(random), RequestChange::Another(true)],
             3..=5 => vec![
-                Change::Part(0, Part::Method, Text(random.pick(&[b"POST", b"PUT", b"GET", b"X"]))),
+                RequestChange::Part(0, Part::Method, Text(random.pick(&[b"POST", b"PUT", b"GET", b"X"]))),
                 body(random),
-                Change::Another(random.percent(50)),
+                RequestChange::Another(random.percent(50)),
             ],
             6 => {
-                let frames = Change::Part(1, Part::Front, text(random, "frames"));
-                let (asks, pauses) = (Change::Lines(0, text(random, "upgrades")), random.percent(70));
-                [asks, Change::Another(true), frames].into_iter().chain(pauses.then_some(Change::Pause(0))).collect()
+                let frames = RequestChange::Part(1, Part::Front, text(random, "frames"));
+                let (asks, pauses) = (RequestChange::Lines(0, text(random, "upgrades")), random.percent(70));
+                [asks, RequestChange::Another(true), frames]
+                    .into_iter()
+                    .chain(pauses.then_some(RequestChange::Pause(0)))
+                    .collect()
             }
             _ => vec![],
         };
@@ -222,25 +227,26 @@ impl Dialect for Http {
         changes
     }
 
-    fn steps(&self, changes: &[Change]) -> Vec<Step> {
-        let mut requests = vec![Request::new(ALLOWED)];
+    fn steps(&self, changes: &[RequestChange]) -> Vec<ExchangeStep> {
+        let mut requests = vec![GeneratedRequest::new(ALLOWED)];
         changes.iter().for_each(|change| apply(&mut requests, change));
-        let cuts =
-            changes.iter().find_map(|change| if let Change::Cuts(cuts) = change { Some(&cuts[..]) } else { None });
+        let cuts = changes
+            .iter()
+            .find_map(|change| if let RequestChange::Cuts(cuts) = change { Some(&cuts[..]) } else { None });
         let mut steps = Vec::new();
         let mut waiting = Vec::new();
         for request in &requests {
             waiting.extend(request.bytes());
             if request.pause {
                 steps.extend(super::writes(&std::mem::take(&mut waiting), cuts.unwrap_or_default()));
-                steps.push(Step::Await);
+                steps.push(ExchangeStep::Await);
             }
         }
         steps.extend(super::writes(&waiting, cuts.unwrap_or_default()));
         steps
     }
 
-    fn read(&self, _: &Server, answer: &[u8]) -> Vec<Read> {
+    fn read(&self, _: &RealServer, answer: &[u8]) -> Vec<Read> {
         let answer = String::from_utf8_lossy(answer);
         let seen = answer.split("<<").skip(1).filter_map(|text| text.split_once(">>").map(|(seen, _)| seen));
         seen.map(|seen| {

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Dialled, Inspector};
-use random::Random;
-use servers::{Pace, Server, Servers, Step};
+use random::SeededRandom;
+use servers::{ExchangeStep, RealServer, RealServers, WritePace};
 
 /// The name that is allowed.
 const ALLOWED: &str = "a.test";
@@ -41,15 +41,15 @@ enum Read {
 }
 
 /// Makes the bytes of clients, and reads answers.
-trait Dialect: Sync {
+trait ServerDialect: Sync {
     /// A change of an ordinary client.
     type Change: Clone + Debug + Send + Sync;
     /// Returns some changes.
-    fn changes(&self, random: &mut Random) -> Vec<Self::Change>;
+    fn changes(&self, random: &mut SeededRandom) -> Vec<Self::Change>;
     /// Returns what an ordinary client with these changes does.
-    fn steps(&self, changes: &[Self::Change]) -> Vec<Step>;
+    fn steps(&self, changes: &[Self::Change]) -> Vec<ExchangeStep>;
     /// Returns the names in an answer.
-    fn read(&self, server: &Server, answer: &[u8]) -> Vec<Read>;
+    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<Read>;
 }
 
 fn inspector() -> Inspector {
@@ -61,17 +61,17 @@ fn number(variable: &str, default: usize) -> usize {
 }
 
 /// Writes a stream in parts that end at these places.
-fn writes(stream: &[u8], cuts: &[usize]) -> Vec<Step> {
+fn writes(stream: &[u8], cuts: &[usize]) -> Vec<ExchangeStep> {
     let mut ends: Vec<usize> = cuts.iter().copied().filter(|cut| (1..stream.len()).contains(cut)).collect();
     ends.extend([0, stream.len()]);
     ends.sort_unstable();
     ends.dedup();
-    ends.windows(2).map(|ends| Step::Write(stream[ends[0]..ends[1]].to_vec())).collect()
+    ends.windows(2).map(|ends| ExchangeStep::Write(stream[ends[0]..ends[1]].to_vec())).collect()
 }
 
 /// What a comparison has found.
 #[derive(Default)]
-struct Findings {
+struct DialectFaults {
     connections: usize,
     refused: usize,
     /// The shortest changes, with the servers and what they read.
@@ -83,11 +83,11 @@ struct Findings {
 }
 
 /// Returns the names that a server reads behind the inspector.
-fn names<D: Dialect>(dialect: &D, server: &Server, changes: &[D::Change], pace: Pace) -> Vec<Read> {
+fn names<D: ServerDialect>(dialect: &D, server: &RealServer, changes: &[D::Change], pace: WritePace) -> Vec<Read> {
     dialect.read(server, &server.play(&dialect.steps(changes), Some(inspector()), pace).answer)
 }
 
-fn is_wrong<D: Dialect>(dialect: &D, server: &Server, changes: &[D::Change]) -> Option<String> {
+fn is_wrong<D: ServerDialect>(dialect: &D, server: &RealServer, changes: &[D::Change]) -> Option<String> {
     let wrong = |pace| {
         names(dialect, server, changes, pace).into_iter().find_map(|read| match read {
             Read::Wrong(name) => Some(name),
@@ -95,7 +95,7 @@ fn is_wrong<D: Dialect>(dialect: &D, server: &Server, changes: &[D::Change]) -> 
         })
     };
     // Some servers answer otherwise when their client has closed its side, which it cannot do behind a refusal.
-    wrong(Pace::Fast).and_then(|_| wrong(Pace::Calm))
+    wrong(WritePace::Fast).and_then(|_| wrong(WritePace::Calm))
 }
 
 /// Leaves out the changes that a finding does not need.
@@ -114,29 +114,34 @@ fn shortest<C: Clone>(mut changes: Vec<C>, holds: impl Fn(&[C]) -> bool) -> Vec<
 }
 
 /// Returns whether the inspector refuses what all servers read as meant for the name that is allowed.
-fn is_needless<D: Dialect>(dialect: &D, servers: &[&Server], changes: &[D::Change]) -> bool {
+fn is_needless<D: ServerDialect>(dialect: &D, servers: &[&RealServer], changes: &[D::Change]) -> bool {
     let steps = dialect.steps(changes);
     let mut inspector = inspector();
-    let refuses = steps.iter().any(|step| matches!(step, Step::Write(bytes) if inspector.feed(bytes).is_err()));
-    let is_ordinary = |step: &Step| match step {
-        Step::Write(bytes) => memchr::memmem::find(&bytes.to_ascii_lowercase(), OTHER.as_bytes()).is_none(),
-        Step::Await => true,
+    let refuses = steps.iter().any(|step| matches!(step, ExchangeStep::Write(bytes) if inspector.feed(bytes).is_err()));
+    let is_ordinary = |step: &ExchangeStep| match step {
+        ExchangeStep::Write(bytes) => memchr::memmem::find(&bytes.to_ascii_lowercase(), OTHER.as_bytes()).is_none(),
+        ExchangeStep::Await => true,
     };
     refuses
         && steps.iter().all(is_ordinary)
         && servers.iter().all(|server| {
-            let reads = dialect.read(server, &server.play(&steps, None, Pace::Fast).answer);
+            let reads = dialect.read(server, &server.play(&steps, None, WritePace::Fast).answer);
             !reads.is_empty() && reads.iter().all(|read| *read == Read::Right)
         })
 }
 
-fn compare_one<D: Dialect>(dialect: &D, servers: &[&Server], random: &mut Random, findings: &Mutex<Findings>) {
+fn compare_one<D: ServerDialect>(
+    dialect: &D,
+    servers: &[&RealServer],
+    random: &mut SeededRandom,
+    findings: &Mutex<DialectFaults>,
+) {
     let changes = dialect.changes(random);
     let steps = dialect.steps(&changes);
     let mut faults = Vec::new();
     let mut refused = false;
     for server in servers {
-        let exchange = server.play(&steps, Some(inspector()), Pace::Fast);
+        let exchange = server.play(&steps, Some(inspector()), WritePace::Fast);
         refused |= exchange.refused.is_some();
         let reads = dialect.read(server, &exchange.answer);
         if reads.iter().any(|read| *read != Read::Right)
@@ -166,11 +171,11 @@ fn compare_one<D: Dialect>(dialect: &D, servers: &[&Server], random: &mut Random
 }
 
 /// Compares the inspector with all servers of a kind. Returns the number of faults.
-fn compare<D: Dialect>(speaks: &str, dialect: &D, servers: &[&Server]) -> usize {
+fn compare<D: ServerDialect>(speaks: &str, dialect: &D, servers: &[&RealServer]) -> usize {
     check_plain(dialect, servers);
     let seed = number("AGENT_BASH_SEED", 1);
     let cases = number("AGENT_BASH_CASES", CASES);
-    let (next, findings) = (AtomicUsize::new(0), Mutex::new(Findings::default()));
+    let (next, findings) = (AtomicUsize::new(0), Mutex::new(DialectFaults::default()));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
@@ -178,12 +183,13 @@ fn compare<D: Dialect>(speaks: &str, dialect: &D, servers: &[&Server]) -> usize 
                 while let Some(case) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).filter(|case| *case < cases && !ends())
                 {
-                    compare_one(dialect, servers, &mut Random((seed << 32 | case) as u64), &findings);
+                    compare_one(dialect, servers, &mut SeededRandom((seed << 32 | case) as u64), &findings);
                 }
             });
         }
     });
-    let Findings { connections, refused, faults, needless_cases, needless } = findings.into_inner().expect("no panic");
+    let DialectFaults { connections, refused, faults, needless_cases, needless } =
+        findings.into_inner().expect("no panic");
     println!(
         "{speaks}, AGENT_BASH_SEED={seed} AGENT_BASH_CASES={cases}: {connections} connections, {refused} cases refused"
     );
@@ -194,17 +200,17 @@ fn compare<D: Dialect>(speaks: &str, dialect: &D, servers: &[&Server]) -> usize 
 }
 
 /// Fails unless each server reads what an ordinary client sends.
-fn check_plain<D: Dialect>(dialect: &D, servers: &[&Server]) {
+fn check_plain<D: ServerDialect>(dialect: &D, servers: &[&RealServer]) {
     for server in servers {
-        assert_eq!(names(dialect, server, &[], Pace::Fast), [Read::Right], "{}", server.program);
-        assert_eq!(names(dialect, server, &[], Pace::Calm), [Read::Right], "{}", server.program);
+        assert_eq!(names(dialect, server, &[], WritePace::Fast), [Read::Right], "{}", server.program);
+        assert_eq!(names(dialect, server, &[], WritePace::Calm), [Read::Right], "{}", server.program);
     }
 }
 
 #[test]
 #[ignore = "stress: it starts servers, and takes minutes"]
 fn the_gate_reads_what_servers_read() {
-    let servers = Servers::start();
+    let servers = RealServers::start();
     let speaking = |speaks: &str| servers.all.iter().filter(|server| server.speaks == speaks).collect::<Vec<_>>();
     let mut faults = compare("http", &http::Http, &speaking("http"));
     for speaks in ["tls", "starttls"] {

@@ -1,9 +1,9 @@
 //! Choices that a seed decides.
 
 /// A stream of numbers (SplitMix64).
-pub struct Random(pub u64);
+pub struct SeededRandom(pub u64);
 
-impl Random {
+impl SeededRandom {
     /// Returns a number below a bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -12,7 +12,7 @@ use super::super::{Flow, Inspector, Mismatch};
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../__test__/stress/gate/servers/all.mjs");
 
 /// A server of this machine.
-pub struct Server {
+pub struct RealServer {
     /// `http`, `tls` or `starttls`.
     pub speaks: String,
     /// The name of its program.
@@ -21,15 +21,15 @@ pub struct Server {
 }
 
 /// All servers, until they are dropped.
-pub struct Servers {
+pub struct RealServers {
     process: Child,
     /// The servers.
-    pub all: Vec<Server>,
+    pub all: Vec<RealServer>,
 }
 
 /// A step of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ExchangeStep {
     /// It writes.
     Write(Vec<u8>),
     /// It waits for the server.
@@ -38,7 +38,7 @@ pub enum Step {
 
 /// How a client behaves behind its last write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
+pub enum WritePace {
     /// It closes its side, so that the server ends the connection.
     Fast,
     /// It waits between its writes, and then for an answer, as a person would.
@@ -47,14 +47,14 @@ pub enum Pace {
 
 /// What has happened in a connection.
 #[derive(Debug, Default)]
-pub struct Exchange {
+pub struct ServerExchange {
     /// The bytes of the server.
     pub answer: Vec<u8>,
     /// Why the inspector has refused the connection.
     pub refused: Option<Mismatch>,
 }
 
-impl Servers {
+impl RealServers {
     /// Starts all servers.
     pub fn start() -> Self {
         let command = Command::new("node").arg(PROGRAM).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
@@ -65,7 +65,7 @@ impl Servers {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 [speaks, program, port] => {
                     let port = port.parse().expect("a port");
-                    all.push(Server { speaks: speaks.into(), program: program.into(), port });
+                    all.push(RealServer { speaks: speaks.into(), program: program.into(), port });
                 }
                 ["ready"] => return Self { process, all },
                 _ => panic!("{line}"),
@@ -75,27 +75,27 @@ impl Servers {
     }
 }
 
-impl Drop for Servers {
+impl Drop for RealServers {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
 }
 
-impl Server {
+impl RealServer {
     /// Plays a client's steps, through an inspector if there is one.
-    pub fn play(&self, steps: &[Step], mut inspector: Option<Inspector>, pace: Pace) -> Exchange {
+    pub fn play(&self, steps: &[ExchangeStep], mut inspector: Option<Inspector>, pace: WritePace) -> ServerExchange {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_nodelay(true).expect("an option");
-        let mut exchange = Exchange::default();
+        let mut exchange = ServerExchange::default();
         for step in steps {
             let passed = match (step, &mut inspector) {
-                (Step::Await, inspector) => {
+                (ExchangeStep::Await, inspector) => {
                     exchange.wait(&mut stream, inspector.as_mut(), Duration::from_millis(300));
                     continue;
                 }
-                (Step::Write(bytes), None) => bytes.clone(),
-                (Step::Write(bytes), Some(inspector)) => match inspector.feed(bytes) {
+                (ExchangeStep::Write(bytes), None) => bytes.clone(),
+                (ExchangeStep::Write(bytes), Some(inspector)) => match inspector.feed(bytes) {
                     Ok(Flow::Pass) => bytes.clone(),
                     Ok(Flow::Instead(passed)) => passed,
                     Err(mismatch) => {
@@ -108,7 +108,7 @@ impl Server {
             if stream.write_all(&passed).is_err() {
                 break;
             }
-            if pace == Pace::Calm {
+            if pace == WritePace::Calm {
                 thread::sleep(Duration::from_millis(20));
             }
         }
@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-impl Exchange {
+impl ServerExchange {
     /// Reads once, and passes on what the inspector has kept until then. Returns whether there is more.
     fn wait(&mut self, stream: &mut TcpStream, inspector: Option<&mut Inspector>, limit: Duration) -> bool {
         let mut buffer = [0; 65_536];
@@ -134,13 +134,13 @@ impl Exchange {
     }
 
     /// Reads until the server has said all.
-    fn finish(&mut self, stream: &mut TcpStream, mut inspector: Option<Inspector>, pace: Pace) {
+    fn finish(&mut self, stream: &mut TcpStream, mut inspector: Option<Inspector>, pace: WritePace) {
         let is_kept = self.refused.is_none() && inspector.as_ref().is_some_and(|inspector| inspector.kept() > 0);
-        let quiet = if pace == Pace::Calm { 700 } else { 100 };
-        if is_kept || pace == Pace::Calm {
+        let quiet = if pace == WritePace::Calm { 700 } else { 100 };
+        if is_kept || pace == WritePace::Calm {
             while self.wait(stream, inspector.as_mut(), Duration::from_millis(quiet)) {}
         }
-        if pace == Pace::Fast {
+        if pace == WritePace::Fast {
             let _ = stream.shutdown(Shutdown::Write);
             while self.wait(stream, inspector.as_mut(), Duration::from_secs(2)) {}
         }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::random::Random;
-use super::servers::{Pace, Server, Step};
-use super::{ALLOWED, Dialect, OTHER, Read};
+use super::random::SeededRandom;
+use super::servers::{ExchangeStep, RealServer, WritePace};
+use super::{ALLOWED, OTHER, Read, ServerDialect};
 
 const HANDSHAKE: u8 = 22;
 const ENCRYPTED: u8 = 23;
@@ -21,7 +21,7 @@ const UNNAMED: &str = "default.test";
 
 /// The way in which a ClientHello gives a name.
 #[derive(Debug, Clone, Copy)]
-pub enum Naming {
+pub enum NameField {
     /// Names with their types, in one extension.
     Names(&'static [(u8, &'static str)]),
     /// Two extensions.
@@ -54,7 +54,7 @@ pub enum Length {
 
 /// How a ClientHello follows another one.
 #[derive(Debug, Clone, Copy)]
-pub enum Joining {
+pub enum RecordJoining {
     SameRecord,
     NextRecord,
     BehindAnswer,
@@ -63,8 +63,8 @@ pub enum Joining {
 
 /// A change of a client. The first number says which ClientHello it changes.
 #[derive(Debug, Clone)]
-pub enum Change {
-    Name(usize, Naming),
+pub enum HelloChange {
+    Name(usize, NameField),
     Field(usize, Field, &'static [u8]),
     Extension(usize, usize, u16, &'static [u8]),
     NoExtensions(usize),
@@ -72,7 +72,7 @@ pub enum Change {
     Length(usize, Length, i8),
     Kind(usize, u8),
     /// Another ClientHello, for the name that is allowed or not.
-    Another(bool, Joining),
+    Another(bool, RecordJoining),
     /// Records that end at these places of the message.
     Records(usize, Vec<usize>),
     /// Records of so many bytes.
@@ -89,7 +89,7 @@ pub enum Change {
     Pieces(usize),
 }
 
-struct Hello {
+struct GeneratedHello {
     kind: u8,
     fields: [Vec<u8>; 5],
     extensions: Option<Vec<(u16, Vec<u8>)>>,
@@ -97,7 +97,7 @@ struct Hello {
     cuts: Vec<usize>,
     record: usize,
     inserted: Vec<(usize, &'static [u8])>,
-    joining: Joining,
+    joining: RecordJoining,
     version: [u8; 2],
     message: &'static [u8],
     is_old: bool,
@@ -114,8 +114,8 @@ fn name_list(names: &[(u8, &str)]) -> Vec<u8> {
     vector(2, &entries, 0)
 }
 
-impl Hello {
-    fn new(name: &str, joining: Joining) -> Self {
+impl GeneratedHello {
+    fn new(name: &str, joining: RecordJoining) -> Self {
         let mut share = vec![0, 36, 0, 29, 0, 32, 9];
         share.resize(38, 0);
         let extensions = vec![
@@ -143,17 +143,17 @@ impl Hello {
         }
     }
 
-    fn name(&mut self, naming: Naming) {
+    fn name(&mut self, naming: NameField) {
         let Some(extensions) = &mut self.extensions else { return };
         let bodies = match naming {
-            Naming::Names(names) => vec![name_list(names)],
-            Naming::Twice(one, two) => [one, two].map(|name| name_list(&[(0, name)])).to_vec(),
-            Naming::Raw(bytes) => vec![bytes.to_vec()],
-            Naming::Lengths(list, name, behind) => {
+            NameField::Names(names) => vec![name_list(names)],
+            NameField::Twice(one, two) => [one, two].map(|name| name_list(&[(0, name)])).to_vec(),
+            NameField::Raw(bytes) => vec![bytes.to_vec()],
+            NameField::Lengths(list, name, behind) => {
                 let entry = [&[0][..], &vector(2, OTHER.as_bytes(), name)].concat();
                 vec![[&vector(2, &entry, list), behind].concat()]
             }
-            Naming::Absent => vec![],
+            NameField::Absent => vec![],
         };
         extensions.retain(|(kind, _)| *kind != SERVER_NAME);
         bodies.into_iter().rev().for_each(|body| extensions.insert(0, (SERVER_NAME, body)));
@@ -189,15 +189,15 @@ impl Hello {
 
 /// The stream of a client, as far as it was made.
 #[derive(Default)]
-struct Stream {
+struct RecordStream {
     steps: Vec<Vec<u8>>,
     current: Vec<u8>,
     /// Messages whose records were not made.
     open: Vec<u8>,
 }
 
-impl Stream {
-    fn add(&mut self, hello: &Hello, last: bool) {
+impl RecordStream {
+    fn add(&mut self, hello: &GeneratedHello, last: bool) {
         if hello.is_old {
             return self.current.extend(hello.old());
         }
@@ -208,7 +208,7 @@ impl Stream {
     }
 
     /// Makes the records of the messages.
-    fn close(&mut self, hello: &Hello) {
+    fn close(&mut self, hello: &GeneratedHello) {
         let message = std::mem::take(&mut self.open);
         let mut ends: Vec<usize> = hello.cuts.iter().copied().filter(|cut| (1..message.len()).contains(cut)).collect();
         ends.extend((0..message.len()).step_by(hello.record.max(1)));
@@ -230,51 +230,51 @@ impl Stream {
 }
 
 /// Node takes a name in other letters for none, and clients send it as it was typed. So it is not here.
-const NAMINGS: &[Naming] = &[
-    Naming::Names(&[(0, OTHER)]),
-    Naming::Names(&[(0, "EVIL.test")]),
-    Naming::Names(&[(0, "evil.test.")]),
-    Naming::Names(&[(0, "evil.test\0")]),
-    Naming::Names(&[(0, "a.test\0evil.test")]),
-    Naming::Names(&[(0, "evil.test\0a.test")]),
-    Naming::Names(&[(0, "a.test.")]),
-    Naming::Names(&[(0, "a.test..")]),
-    Naming::Names(&[(0, "")]),
-    Naming::Names(&[(0, ".")]),
-    Naming::Names(&[(0, " evil.test")]),
-    Naming::Names(&[(0, "evil.test ")]),
-    Naming::Names(&[(0, "evil.test:443")]),
-    Naming::Names(&[(0, "a.test/evil.test")]),
-    Naming::Names(&[(0, "x.evil.test")]),
-    Naming::Names(&[(0, "*.test")]),
-    Naming::Names(&[(0, "127.0.0.1")]),
-    Naming::Names(&[(0, "evil.te\u{161}t")]),
-    Naming::Names(&[(0, ALLOWED), (0, OTHER)]),
-    Naming::Names(&[(0, OTHER), (0, ALLOWED)]),
-    Naming::Names(&[(1, ALLOWED), (0, OTHER)]),
-    Naming::Names(&[(0, ALLOWED), (1, OTHER)]),
-    Naming::Names(&[(1, OTHER)]),
-    Naming::Names(&[(0, OTHER), (1, ALLOWED)]),
-    Naming::Names(&[(255, OTHER)]),
-    Naming::Names(&[]),
-    Naming::Twice(ALLOWED, OTHER),
-    Naming::Twice(OTHER, ALLOWED),
-    Naming::Twice(ALLOWED, ALLOWED),
-    Naming::Raw(b""),
-    Naming::Raw(b"\0"),
-    Naming::Raw(b"\0\0"),
-    Naming::Raw(b"\0\x0c\0\0\x09evil.testx"),
-    Naming::Raw(b"\0\x09\0\0\x06a.test\0\x0c\0\0\x09evil.test"),
-    Naming::Raw(b"evil.test"),
-    Naming::Lengths(1, 0, b""),
-    Naming::Lengths(-1, 0, b""),
-    Naming::Lengths(0, 1, b""),
-    Naming::Lengths(0, -1, b""),
-    Naming::Lengths(0, 0, b"\0"),
-    Naming::Lengths(1, 0, b"\0"),
-    Naming::Lengths(1, 1, b"."),
-    Naming::Lengths(3, 0, b"\x01\0\0"),
-    Naming::Absent,
+const NAMINGS: &[NameField] = &[
+    NameField::Names(&[(0, OTHER)]),
+    NameField::Names(&[(0, "EVIL.test")]),
+    NameField::Names(&[(0, "evil.test.")]),
+    NameField::Names(&[(0, "evil.test\0")]),
+    NameField::Names(&[(0, "a.test\0evil.test")]),
+    NameField::Names(&[(0, "evil.test\0a.test")]),
+    NameField::Names(&[(0, "a.test.")]),
+    NameField::Names(&[(0, "a.test..")]),
+    NameField::Names(&[(0, "")]),
+    NameField::Names(&[(0, ".")]),
+    NameField::Names(&[(0, " evil.test")]),
+    NameField::Names(&[(0, "evil.test ")]),
+    NameField::Names(&[(0, "evil.test:443")]),
+    NameField::Names(&[(0, "a.test/evil.test")]),
+    NameField::Names(&[(0, "x.evil.test")]),
+    NameField::Names(&[(0, "*.test")]),
+    NameField::Names(&[(0, "127.0.0.1")]),
+    NameField::Names(&[(0, "evil.te\u{161}t")]),
+    NameField::Names(&[(0, ALLOWED), (0, OTHER)]),
+    NameField::Names(&[(0, OTHER), (0, ALLOWED)]),
+    NameField::Names(&[(1, ALLOWED), (0, OTHER)]),
+    NameField::Names(&[(0, ALLOWED), (1, OTHER)]),
+    NameField::Names(&[(1, OTHER)]),
+    NameField::Names(&[(0, OTHER), (1, ALLOWED)]),
+    NameField::Names(&[(255, OTHER)]),
+    NameField::Names(&[]),
+    NameField::Twice(ALLOWED, OTHER),
+    NameField::Twice(OTHER, ALLOWED),
+    NameField::Twice(ALLOWED, ALLOWED),
+    NameField::Raw(b""),
+    NameField::Raw(b"\0"),
+    NameField::Raw(b"\0\0"),
+    NameField::Raw(b"\0\x0c\0\0\x09evil.testx"),
+    NameField::Raw(b"\0\x09\0\0\x06a.test\0\x0c\0\0\x09evil.test"),
+    NameField::Raw(b"evil.test"),
+    NameField::Lengths(1, 0, b""),
+    NameField::Lengths(-1, 0, b""),
+    NameField::Lengths(0, 1, b""),
+    NameField::Lengths(0, -1, b""),
+    NameField::Lengths(0, 0, b"\0"),
+    NameField::Lengths(1, 0, b"\0"),
+    NameField::Lengths(1, 1, b"."),
+    NameField::Lengths(3, 0, b"\x01\0\0"),
+    NameField::Absent,
 ];
 
 const FIELDS: &[(Field, &[&[u8]])] = &[
@@ -466,49 +466,53 @@ const AGREED: &[&[u8]] = &[
     b"STARTTLS\r\n\r\nSTARTTLS\r\n",
 ];
 
-fn change(random: &mut Random, within: bool) -> Change {
+fn change(random: &mut SeededRandom, within: bool) -> HelloChange {
     let at = random.below(2);
     match random.below(if within { 27 } else { 24 }) {
-        0..=4 => Change::Name(at, random.pick(NAMINGS)),
+        0..=4 => HelloChange::Name(at, random.pick(NAMINGS)),
         5..=6 => {
             let (field, values) = random.pick(FIELDS);
-            Change::Field(at, field, random.pick(values))
+            HelloChange::Field(at, field, random.pick(values))
         }
         7..=9 => {
             let (kind, bodies) = random.pick(EXTENSIONS);
-            Change::Extension(at, random.below(9), kind, random.pick(bodies))
+            HelloChange::Extension(at, random.below(9), kind, random.pick(bodies))
         }
-        10 => Change::NoExtensions(at),
-        11 => Change::Order(at, random.below(7)),
-        12 => Change::Length(
+        10 => HelloChange::NoExtensions(at),
+        11 => HelloChange::Order(at, random.below(7)),
+        12 => HelloChange::Length(
             at,
             random.pick(&[Length::Message, Length::Extensions, Length::Record]),
             random.pick(&[-4, -2, -1, 1, 2, 4]),
         ),
-        13 => Change::Kind(at, random.pick(&[0, 2, 3, 20, 255])),
+        13 => HelloChange::Kind(at, random.pick(&[0, 2, 3, 20, 255])),
         14..=16 => {
-            let joinings =
-                [Joining::SameRecord, Joining::NextRecord, Joining::BehindAnswer, Joining::BehindCipherChange];
-            Change::Another(random.percent(70), random.pick(&joinings))
+            let joinings = [
+                RecordJoining::SameRecord,
+                RecordJoining::NextRecord,
+                RecordJoining::BehindAnswer,
+                RecordJoining::BehindCipherChange,
+            ];
+            HelloChange::Another(random.percent(70), random.pick(&joinings))
         }
-        17 => Change::Records(at, random.places(8, 260)),
-        18 => Change::RecordsOf(at, 1 + random.below(60)),
-        19..=20 => Change::Insert(if random.percent(60) { 0 } else { random.below(4) }, random.pick(RECORDS)),
-        21 => Change::RecordVersion(at, random.pick(RECORD_VERSIONS)),
-        22 if random.percent(40) => Change::Old(at),
-        22 => Change::Message(at, random.pick(MESSAGES)),
-        23 if random.percent(30) => Change::Pieces(1 + random.below(7)),
-        23 => Change::Cuts(random.places(12, 280)),
-        _ => Change::Front(random.pick(AGREED)),
+        17 => HelloChange::Records(at, random.places(8, 260)),
+        18 => HelloChange::RecordsOf(at, 1 + random.below(60)),
+        19..=20 => HelloChange::Insert(if random.percent(60) { 0 } else { random.below(4) }, random.pick(RECORDS)),
+        21 => HelloChange::RecordVersion(at, random.pick(RECORD_VERSIONS)),
+        22 if random.percent(40) => HelloChange::Old(at),
+        22 => HelloChange::Message(at, random.pick(MESSAGES)),
+        23 if random.percent(30) => HelloChange::Pieces(1 + random.below(7)),
+        23 => HelloChange::Cuts(random.places(12, 280)),
+        _ => HelloChange::Front(random.pick(AGREED)),
     }
 }
 
-fn apply(hellos: &mut Vec<Hello>, change: &Change) {
+fn apply(hellos: &mut Vec<GeneratedHello>, change: &HelloChange) {
     let count = hellos.len();
     match change {
-        Change::Name(at, naming) => hellos[at % count].name(*naming),
-        Change::Field(at, field, value) => hellos[at % count].fields[*field as usize] = value.to_vec(),
-        Change::Extension(at, place, kind, data) => {
+        HelloChange::Name(at, naming) => hellos[at % count].name(*naming),
+        HelloChange::Field(at, field, value) => hellos[at % count].fields[*field as usize] = value.to_vec(),
+        HelloChange::Extension(at, place, kind, data) => {
             let Some(extensions) = &mut hellos[at % count].extensions else { return };
             // Names and others that are there twice are another change.
             if *kind != SERVER_NAME {
@@ -516,21 +520,23 @@ fn apply(hellos: &mut Vec<Hello>, change: &Change) {
             }
             extensions.insert((*place).min(extensions.len()), (*kind, data.to_vec()));
         }
-        Change::NoExtensions(at) => hellos[at % count].extensions = None,
-        Change::Order(at, by) => hellos[at % count].extensions.iter_mut().for_each(|all| {
+        HelloChange::NoExtensions(at) => hellos[at % count].extensions = None,
+        HelloChange::Order(at, by) => hellos[at % count].extensions.iter_mut().for_each(|all| {
             let by = by % all.len().max(1);
             all.rotate_left(by);
         }),
-        Change::Length(at, which, off) => hellos[at % count].lengths[*which as usize] = *off,
-        Change::Kind(at, kind) => hellos[at % count].kind = *kind,
-        Change::Another(wrong, joining) => hellos.push(Hello::new(if *wrong { OTHER } else { ALLOWED }, *joining)),
-        Change::Records(at, cuts) => hellos[at % count].cuts.clone_from(cuts),
-        Change::RecordsOf(at, length) => hellos[at % count].record = *length,
-        Change::Insert(record, bytes) => hellos[0].inserted.push((*record, bytes)),
-        Change::RecordVersion(at, version) => hellos[at % count].version = *version,
-        Change::Message(at, message) => hellos[at % count].message = message,
-        Change::Old(at) => hellos[at % count].is_old = true,
-        Change::Front(_) | Change::Cuts(_) | Change::Pieces(_) => {}
+        HelloChange::Length(at, which, off) => hellos[at % count].lengths[*which as usize] = *off,
+        HelloChange::Kind(at, kind) => hellos[at % count].kind = *kind,
+        HelloChange::Another(wrong, joining) => {
+            hellos.push(GeneratedHello::new(if *wrong { OTHER } else { ALLOWED }, *joining))
+        }
+        HelloChange::Records(at, cuts) => hellos[at % count].cuts.clone_from(cuts),
+        HelloChange::RecordsOf(at, length) => hellos[at % count].record = *length,
+        HelloChange::Insert(record, bytes) => hellos[0].inserted.push((*record, bytes)),
+        HelloChange::RecordVersion(at, version) => hellos[at % count].version = *version,
+        HelloChange::Message(at, message) => hellos[at % count].message = message,
+        HelloChange::Old(at) => hellos[at % count].is_old = true,
+        HelloChange::Front(_) | HelloChange::Cuts(_) | HelloChange::Pieces(_) => {}
     }
 }
 
@@ -543,17 +549,17 @@ pub struct Tls {
 
 impl Tls {
     /// Measures what the servers answer.
-    pub fn for_servers(servers: &[&Server], within: bool) -> Self {
+    pub fn for_servers(servers: &[&RealServer], within: bool) -> Self {
         let mut tls = Self { within, lengths: BTreeMap::new() };
         let namings = [
-            (Naming::Names(&[(0, ALLOWED)]), ALLOWED),
-            (Naming::Names(&[(0, OTHER)]), OTHER),
-            (Naming::Absent, UNNAMED),
+            (NameField::Names(&[(0, ALLOWED)]), ALLOWED),
+            (NameField::Names(&[(0, OTHER)]), OTHER),
+            (NameField::Absent, UNNAMED),
         ];
         for server in servers {
             let measured = namings.map(|(naming, name)| {
-                let steps = tls.steps(&[Change::Name(0, naming)]);
-                (encrypted(&server.play(&steps, None, Pace::Fast).answer), name)
+                let steps = tls.steps(&[HelloChange::Name(0, naming)]);
+                (encrypted(&server.play(&steps, None, WritePace::Fast).answer), name)
             });
             let [(one, _), (two, _), (three, _)] = measured;
             assert!(one + 300 < two && two + 300 < three, "{}: {measured:?}", server.program);
@@ -578,45 +584,45 @@ fn records(mut answer: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-impl Dialect for Tls {
-    type Change = Change;
+impl ServerDialect for Tls {
+    type Change = HelloChange;
 
-    fn changes(&self, random: &mut Random) -> Vec<Change> {
-        let first = random.percent(60).then_some(Change::Name(0, NAMINGS[0]));
+    fn changes(&self, random: &mut SeededRandom) -> Vec<HelloChange> {
+        let first = random.percent(60).then_some(HelloChange::Name(0, NAMINGS[0]));
         let others = 1 + random.below(4);
         first.into_iter().chain((0..others).map(|_| change(random, self.within))).collect()
     }
 
-    fn steps(&self, changes: &[Change]) -> Vec<Step> {
-        let mut hellos = vec![Hello::new(ALLOWED, Joining::NextRecord)];
+    fn steps(&self, changes: &[HelloChange]) -> Vec<ExchangeStep> {
+        let mut hellos = vec![GeneratedHello::new(ALLOWED, RecordJoining::NextRecord)];
         changes.iter().for_each(|change| apply(&mut hellos, change));
-        let mut stream = Stream::default();
+        let mut stream = RecordStream::default();
         let front =
-            changes.iter().find_map(|change| if let Change::Front(front) = change { Some(*front) } else { None });
+            changes.iter().find_map(|change| if let HelloChange::Front(front) = change { Some(*front) } else { None });
         if self.within {
             stream.current.extend_from_slice(front.unwrap_or(AGREED[0]));
         }
         for (index, hello) in hellos.iter().enumerate() {
             match hello.joining {
-                Joining::BehindAnswer => stream.steps.push(std::mem::take(&mut stream.current)),
-                Joining::BehindCipherChange => stream.current.extend([20, 3, 3, 0, 1, 1]),
-                Joining::SameRecord | Joining::NextRecord => {}
+                RecordJoining::BehindAnswer => stream.steps.push(std::mem::take(&mut stream.current)),
+                RecordJoining::BehindCipherChange => stream.current.extend([20, 3, 3, 0, 1, 1]),
+                RecordJoining::SameRecord | RecordJoining::NextRecord => {}
             }
-            let joined = hellos.get(index + 1).is_some_and(|next| matches!(next.joining, Joining::SameRecord));
+            let joined = hellos.get(index + 1).is_some_and(|next| matches!(next.joining, RecordJoining::SameRecord));
             stream.add(hello, !joined);
         }
-        let Stream { mut steps, current, .. } = stream;
+        let RecordStream { mut steps, current, .. } = stream;
         steps.push(current);
         let cuts = changes.iter().find_map(|change| match change {
-            Change::Cuts(cuts) => Some(cuts.clone()),
-            Change::Pieces(length) => Some((0..400).step_by(*length).collect()),
+            HelloChange::Cuts(cuts) => Some(cuts.clone()),
+            HelloChange::Pieces(length) => Some((0..400).step_by(*length).collect()),
             _ => None,
         });
         let parts = steps.iter().map(|part| super::writes(part, cuts.as_deref().unwrap_or_default()));
-        parts.collect::<Vec<_>>().join(&Step::Await)
+        parts.collect::<Vec<_>>().join(&ExchangeStep::Await)
     }
 
-    fn read(&self, server: &Server, answer: &[u8]) -> Vec<Read> {
+    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<Read> {
         let is_hello = |(kind, content): (u8, &[u8])| kind == HANDSHAKE && content.first() == Some(&SERVER_HELLO);
         if !records(answer).any(is_hello) {
             return vec![];
