@@ -69,7 +69,7 @@ pub fn of_node(node: &Node, text: &str) -> String {
             format!("{}else {}fi", arms.collect::<String>(), of_list(otherwise, text))
         }
         Kind::Loop { condition, expressions, body } => {
-            format!("while {}{}do {}done", words(expressions), of_list(condition, text), of_list(body, text))
+            format!("while {}{}do {}done", words(expressions.as_slice()), of_list(condition, text), of_list(body, text))
         }
         Kind::For { name, words: items, body } => {
             let items = items.as_deref().map_or_else(|| "$@ ".to_owned(), words);
@@ -81,6 +81,7 @@ pub fn of_node(node: &Node, text: &str) -> String {
         }
         Kind::Function { name, body } => format!("function {name} {}", of_node(body, text)),
         Kind::Test(tested) => format!("[[{}]]", words(tested)),
+        Kind::Arithmetic(expression) => format!("[[{}]]", words(std::slice::from_ref(expression))),
         // Bash prints the name that it gives to a simple command, too, and reads none there.
         Kind::Coproc(_, body) => {
             let body = of_node(body, text);

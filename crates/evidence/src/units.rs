@@ -247,7 +247,7 @@ impl Builder<'_> {
                 Shape::If { arms, otherwise: self.list(otherwise, Some((id, Role::Otherwise)), text) }
             }
             Kind::Loop { condition, expressions, body } => {
-                self.words(expressions, id, text);
+                self.words(expressions.as_slice(), id, text);
                 let condition = self.list(condition, Some((id, Role::Condition(0))), text);
                 Shape::Loop { condition, body: self.list(body, Some((id, Role::Body(0))), text) }
             }
@@ -269,6 +269,10 @@ impl Builder<'_> {
             }
             Kind::Test(words) => {
                 self.optionally(|builder| builder.words(words, id, text));
+                Shape::Test
+            }
+            Kind::Arithmetic(word) => {
+                self.optionally(|builder| builder.parts(&word.parts, id, text));
                 Shape::Test
             }
             Kind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),

@@ -38,6 +38,12 @@ pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     choices.into_iter().map(Cow::Owned).collect()
 }
 
+/// Returns whether a word has several texts that are no numbers. Which number it is does not matter.
+pub fn is_choice(value: &Value) -> bool {
+    let number = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
+    value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(texts) if !texts.iter().all(number)))
+}
+
 /// Appends the words of one text that `value` may have.
 fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
     match value.known() {
@@ -50,7 +56,8 @@ fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
     }
 }
 
-fn alternatives(value: &Value) -> Vec<Value> {
+/// Returns the texts that a word may have.
+pub fn alternatives(value: &Value) -> Vec<Value> {
     let mut all = vec![Value::default()];
     for piece in value.pieces() {
         let texts = match piece {

@@ -1,11 +1,12 @@
 //! The spine of the engine: evaluates a command, checks each simple command against the rules, and returns the verdict.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
-use super::choices::choices;
+use super::choices::{choices, is_choice};
 use super::command::{Command, Directories, Input, Redirect, ShellState, Source};
 use super::eval::{Environment, Evaluation, Evaluator, SimpleCommand};
 use super::level::{Confidence, Verdict};
@@ -75,7 +76,7 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
     let mut listed = evaluation.commands;
     // A guess is listed if a finding is about it.
     listed.retain(|simple| simple.traits.listed || judge.is_found(simple, &findings));
-    let commands: Vec<CommandUnit> = listed.into_iter().map(|simple| judge.unit(simple)).collect();
+    let commands: Vec<CommandUnit> = listed.into_iter().flat_map(|simple| judge.units(simple)).collect();
     let acting = commands.iter().filter(|unit| !unit.argv.is_empty() || !unit.redirects.is_empty());
     let worst = acting.map(|unit| unit.read_only).max().unwrap_or(ReadOnly::Yes);
     Analysis {
@@ -144,7 +145,7 @@ impl<'a> Judge<'a> {
 
     /// Adds the findings of all rules about one command.
     fn check(&self, simple: &SimpleCommand, findings: &mut Vec<Finding>) {
-        if simple.traits.dead {
+        if simple.traits.dead || simple.traits.unseen {
             return;
         }
         if simple.traits.opaque {
@@ -237,7 +238,8 @@ impl<'a> Judge<'a> {
 
     fn read_only(&self, simple: &SimpleCommand) -> ReadOnly {
         let Some(cwd) = simple.cwds.first() else { return ReadOnly::Unknown };
-        read_only(&simple.command(cwd, self.directories), self.environment, simple.traits.transparent)
+        let own = read_only(&simple.command(cwd, self.directories), self.environment, simple.traits.transparent);
+        if simple.traits.decided && !simple.argv.is_empty() { own.max(ReadOnly::Unknown) } else { own }
     }
 
     /// Returns whether a finding is about a command.
@@ -249,12 +251,22 @@ impl<'a> Judge<'a> {
         findings.iter().any(is_it)
     }
 
+    /// The command with each combination of the words that it may have.
+    fn units(&self, simple: SimpleCommand) -> Vec<CommandUnit> {
+        if !simple.argv.iter().any(is_choice) {
+            return vec![self.unit(simple)];
+        }
+        let all: Vec<Vec<Value>> = choices(&simple.argv).into_iter().map(Cow::into_owned).collect();
+        all.into_iter().map(|argv| self.unit(SimpleCommand { argv, ..simple.clone() })).collect()
+    }
+
     fn unit(&self, simple: SimpleCommand) -> CommandUnit {
         let read_only = self.read_only(&simple);
         let program = simple.argv.first();
         let name = program.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned);
-        let argv: Vec<Word> =
-            simple.argv.into_iter().zip(simple.sources).map(|(value, source)| word(value, source)).collect();
+        // A word of several texts may be several words.
+        let sources = simple.sources.into_iter().chain(std::iter::repeat(String::new()));
+        let argv: Vec<Word> = simple.argv.into_iter().zip(sources).map(|(value, source)| word(value, source)).collect();
         CommandUnit {
             name,
             path: argv.first().map(|program| program.text.clone()),

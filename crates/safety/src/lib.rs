@@ -30,6 +30,8 @@ mod corpus_tests;
 pub mod decide;
 mod engine;
 mod eval;
+#[cfg(test)]
+mod expanded_again_tests;
 mod glob;
 mod json;
 mod level;

@@ -142,7 +142,7 @@ impl Reader {
                 self.functions.insert(name.clone(), body.clone());
                 Prints::Nothing
             }
-            Kind::Test(_) => Prints::Nothing,
+            Kind::Test(_) | Kind::Arithmetic(_) => Prints::Nothing,
             Kind::Coproc(..) => {
                 self.speaks = true;
                 Prints::Text

@@ -8,6 +8,9 @@ use crate::value::Value;
 /// Paths that are not files.
 static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
+/// Builtins that set variables by their words.
+static DECLARING: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
+
 /// A judged command.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
@@ -34,6 +37,8 @@ pub struct Unit<'a> {
     pub via: Vec<&'a str>,
     /// `NAME=value` before the command, as written.
     pub assignments: Vec<&'a str>,
+    /// `NAME=value` behind `export` and the like.
+    pub declared: Vec<&'a str>,
     /// The files that the redirects write, without `/dev/null`.
     pub writes: Vec<Write<'a>>,
     /// The place in the whole command. A nested unit has the place of the word that holds it.
@@ -68,7 +73,10 @@ impl<'a> Unit<'a> {
         let writes = written.map(|redirect| (redirect, redirect.path.as_deref())).filter(|(_, path)| file(*path));
         let writes: Vec<Write> = writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect();
         let reads = unit.read_only == ReadOnly::Yes || writes.is_empty() && reads_as_git(unit);
+        let declares = unit.path.as_deref().is_some_and(|name| DECLARING.contains(&name));
+        let declared = unit.argv.iter().skip(1).filter(|_| declares).map(|word| word.text.as_str()).collect();
         Self {
+            declared,
             source: &unit.source,
             argv: unit.argv.iter().map(|word| (word.text.as_str(), word.known)).collect(),
             prefix: unit.prefix.iter().map(String::as_str).collect(),

@@ -4,11 +4,10 @@ use std::collections::HashSet;
 
 use super::judged::{Judged, Unit};
 use super::pattern::Pattern;
-use crate::lists::has_word;
 use crate::options::parse;
 use crate::programs;
 use crate::programs::program::Fact;
-use crate::programs::variables::HIJACKING;
+use crate::read_only;
 use crate::value::Value;
 
 /// Most words of wrappers that are tried as the beginning of a command. Wrappers have only a few words.
@@ -87,7 +86,7 @@ impl<'a> Allowing<'a> {
     /// Returns whether a rule covers this command. With rules, a command that only reads needs
     /// none. An empty list is for hosts that ask about everything.
     pub fn covers(&self, unit: &Unit) -> bool {
-        if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
+        if unit.assignments.iter().chain(&unit.declared).any(|assignment| hijacks(assignment)) {
             return false;
         }
         // Only assignments, or a wrapper that only runs other units.
@@ -168,7 +167,7 @@ fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
 /// Returns whether an assignment before a command makes it run something else.
 pub fn hijacks(assignment: &str) -> bool {
     let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
-    has_word(HIJACKING, name)
+    read_only::hijacks(name)
 }
 
 fn runs_elsewhere(word: &str) -> bool {

@@ -9,15 +9,17 @@ use super::frame::{Frame, MAX_DEPTH};
 use super::functions::Function;
 use super::lists::After;
 use super::output;
-use super::shell::Shell;
+use super::shell::{Separators, Shell};
 use super::shell_state::keep_function;
 use super::simple_command::{SimpleCommand, Traits};
 use super::text;
 use crate::command::{Command, Input, Redirect, Source};
 use crate::contents;
 use crate::level::Confidence;
+use crate::options::parse;
 use crate::parse::Span;
 use crate::programs;
+use crate::programs::program::Effect;
 use crate::unwrap::{InnerCommand, unwrap};
 use crate::value::Value;
 
@@ -53,6 +55,16 @@ pub(super) struct Call {
     pub span: Span,
     /// Whether bash gives up before it runs.
     pub dead: bool,
+}
+
+impl Call {
+    /// Returns the characters that split what it reads.
+    pub(super) fn separators<'a>(&'a self, shell: &'a Shell) -> Separators<'a> {
+        match self.assignments.iter().rfind(|(name, _)| name == "IFS") {
+            Some((_, value)) => value.known().map_or(Separators::Unknown, Separators::Set),
+            None => shell.separators(),
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -91,14 +103,18 @@ impl Evaluator<'_> {
         };
         let inners =
             if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
-        let traits = traits(command.name(), &inners);
-        after.failed = self.builtin(shell, &call.argv);
-        let carried = inners.iter().position(InnerCommand::replaces_wrapper);
+        let traits = traits(&command, &inners);
+        after.failed = self.builtin(shell, &call, frame);
+        let decided = shell.variables.deciding || shell.variables.forgetful;
+        // A wrapper that does more than to run the command is a command of its own.
+        let acts = program_writes(&command);
+        let carried = inners.iter().position(InnerCommand::replaces_wrapper).filter(|_| !acts);
         let listed = |mut call: Call| {
             let redirects = redirects.unwrap_or_else(|| std::mem::take(&mut call.redirects));
             let command = simple_command(call, frame);
             let Traits { opaque, transparent, .. } = traits;
-            SimpleCommand { redirects, cwds, traits: Traits { opaque, transparent, ..command.traits }, ..command }
+            let traits = Traits { opaque, transparent, decided, ..command.traits };
+            SimpleCommand { redirects, cwds, traits, ..command }
         };
         if inners.is_empty() {
             self.record(listed(call));
@@ -185,6 +201,14 @@ impl Evaluator<'_> {
         shell.ended = false;
     }
 
+    /// Lists a text that bash may run.
+    pub(super) fn record_unseen(&mut self, shell: &Shell, text: Call, frame: &Frame) {
+        let cwds = Rc::clone(&shell.location.candidates);
+        let command = simple_command(text, frame);
+        let traits = Traits { unseen: true, ..command.traits };
+        self.record(SimpleCommand { cwds, traits, ..command });
+    }
+
     /// Lists redirects without a command.
     pub(super) fn redirected(&mut self, shell: &Shell, redirects: Vec<Redirect>, frame: &Frame) {
         let span = frame.origin.fixed.clone().unwrap_or_else(|| self.current.span.clone());
@@ -221,14 +245,15 @@ fn inside(frame: &Frame, function: &Function, call: &Call) -> Frame {
 }
 
 /// Whether a command only runs the commands that were found in it, and whether it runs code that cannot be seen.
-fn traits(name: Option<&str>, inners: &[InnerCommand]) -> Traits {
+fn traits(command: &Command, inners: &[InnerCommand]) -> Traits {
     let opaque = inners.iter().any(|inner| match inner {
         InnerCommand::Opaque { .. } => true,
         InnerCommand::Script { text, .. } => text::scripts(text).is_empty(),
         InnerCommand::Words { .. } | InnerCommand::Argv { .. } => false,
     });
     // Not `git -c core.pager=…` or `awk 'system(…)'`: they do more than that.
-    let only_runs = name.is_some_and(|name| programs::of(name).only_runs_commands());
+    let only_runs =
+        command.name().is_some_and(|name| programs::of(name).only_runs_commands()) && !program_writes(command);
     let exact = |inner: &InnerCommand| match inner {
         InnerCommand::Script { confidence, .. } | InnerCommand::Words { confidence, .. } => {
             *confidence == Confidence::Exact
@@ -236,6 +261,12 @@ fn traits(name: Option<&str>, inners: &[InnerCommand]) -> Traits {
         InnerCommand::Argv { .. } | InnerCommand::Opaque { .. } => false,
     };
     Traits { opaque, transparent: !opaque && only_runs && inners.iter().any(exact), ..Traits::default() }
+}
+
+/// Whether options of a program make it write: `strace -o FILE`.
+fn program_writes(command: &Command) -> bool {
+    let Some(program) = command.name().map(programs::of) else { return false };
+    matches!(program.effect, Effect::ReadsUnless(unless) if parse(command.args(), &program.options).has(unless.writes))
 }
 
 /// A call as it is listed, without redirects and directories.

@@ -10,6 +10,9 @@ use super::shell::Shell;
 use crate::parse::{AndOr, Kind, List, Word};
 use crate::value::Value;
 
+/// The function that bash calls in place of a program that it does not find.
+const NOT_FOUND: &str = "command_not_found_handle";
+
 /// Items of a loop that are evaluated one by one.
 const MAX_ITEMS: usize = 100;
 
@@ -36,11 +39,12 @@ impl Evaluator<'_> {
             }
             Kind::If { arms, otherwise } => self.condition(shell, arms, otherwise, frame),
             Kind::Loop { condition, expressions, body } => {
-                for word in expressions {
-                    self.single(shell, word, frame);
-                    self.blur_assigned(shell, word, frame);
-                }
+                let around = |evaluator: &mut Self, shell: &mut Shell| {
+                    expressions.iter().for_each(|word| evaluator.expression(shell, &word.parts, frame));
+                };
+                around(self, shell);
                 self.repeat(shell, condition, body, frame);
+                around(self, shell);
             }
             Kind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, frame),
             Kind::Case { word, arms } => self.case(shell, word, arms, frame),
@@ -48,35 +52,25 @@ impl Evaluator<'_> {
                 let number = Rc::as_ptr(body).addr();
                 let function = Function { body: Rc::clone(body), origin: frame.origin.clone(), number };
                 self.functions.define(function.clone(), frame.clone());
+                if name == NOT_FOUND {
+                    // Any word may call it.
+                    let mut then = self.copy(shell);
+                    then.args = vec![Value::unknown(), Value::unknown_words()];
+                    self.subshell(&mut then, |evaluator, shell| evaluator.node(shell, body, &frame.maybe()));
+                }
                 shell.functions.define(name.clone(), function);
             }
-            Kind::Test(words) => {
-                for word in words {
-                    self.single(shell, word, frame);
-                    self.blur_assigned(shell, word, frame);
-                }
-            }
+            Kind::Test(words) => self.test(shell, words, frame),
+            Kind::Arithmetic(expression) => self.expression(shell, &expression.parts, frame),
             Kind::Coproc(name, node) => {
                 let mut inner = self.copy(shell);
                 let frame = Frame { forked: true, ..frame.clone() };
                 self.subshell(&mut inner, |evaluator, shell| evaluator.node(shell, node, &frame));
-                shell.set(name, vec![Value::unknown_words()], self.environment);
-                shell.set(&format!("{name}_PID"), vec![Value::number()], self.environment);
+                self.set(shell, name, vec![Value::number(), Value::number()], &frame);
+                self.set(shell, &format!("{name}_PID"), vec![Value::number()], &frame);
             }
         }
         After::default()
-    }
-
-    /// `((x = 1))` sets a variable to a number.
-    fn blur_assigned(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) {
-        let text = frame.origin.text.get(word.span.clone()).unwrap_or_default();
-        if !text.starts_with("((") {
-            return;
-        }
-        let names = text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').take(64);
-        for name in names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')) {
-            shell.set(name, vec![Value::number()], self.environment);
-        }
     }
 
     /// Leaves the branches of a command, of which at most one ran.
@@ -159,7 +153,7 @@ impl Evaluator<'_> {
                 return;
             }
             let mut round = self.copy(shell);
-            round.set(name, vec![item], self.environment);
+            self.set(&mut round, name, vec![item], frame);
             self.round(&mut round, body, &maybe);
             // Afterwards the variable has its last value. Any round may have been the last one.
             if round.ended {

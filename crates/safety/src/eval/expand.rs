@@ -190,7 +190,7 @@ impl Evaluator<'_> {
                 value.extend(&if is_search(&nested.list) { Value::unknown() } else { found });
             }
             Part::Arithmetic(parts) => {
-                self.joined(shell, parts, frame);
+                self.expression(shell, parts, frame);
                 value.extend(&Value::number());
             }
             Part::Process(nested) => {

@@ -13,6 +13,7 @@ use crate::command::{Input, Source};
 use crate::level::Confidence;
 use crate::parse::{Span, read};
 use crate::path::resolved;
+use crate::read_only::runs;
 use crate::unwrap::{InnerCommand, is_interpreter};
 use crate::value::{Piece, Value};
 
@@ -75,9 +76,10 @@ impl Evaluator<'_> {
             }
             InnerCommand::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
                 let from_heredoc = is_program_from_heredoc(call) || text.is_from_heredoc();
+                let listed = confidence == Confidence::Exact;
                 for (script, sure) in text::scripts(&text) {
                     let confidence = confidence.max(sure);
-                    let entry = Entry { via: &via, confidence, listed: true, elsewhere, from_heredoc };
+                    let entry = Entry { via: &via, confidence, listed, elsewhere, from_heredoc };
                     let script = Script { text: script, word: &text, args: &args, same_shell, stdin };
                     self.inner_script(shell, call, script, entry, frame);
                 }
@@ -139,7 +141,6 @@ impl Evaluator<'_> {
             return;
         }
         let mut inside = entered(frame, call, &entry);
-        inside.listed = frame.listed && entry.confidence == Confidence::Exact;
         let sources = [Source::Heredoc, Source::HereString, Source::Pipe];
         let from_input = sources.iter().any(|source| source.name() == entry.via);
         inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.word) });
@@ -180,6 +181,7 @@ impl Evaluator<'_> {
         for (name, value) in assignments {
             other.set(name, vec![value.clone()], self.environment);
             other.export(name, true, self.environment);
+            other.variables.deciding |= runs(name, value);
         }
         if let Some(cwd) = cwd {
             let directory = resolved(other.cwd(), cwd);

@@ -134,7 +134,7 @@ impl Evaluator<'_> {
         };
         let (redirects, input) = self.redirects(shell, &node.redirects, frame);
         let outer_input = input.map(|(input, _)| std::mem::replace(&mut shell.input, input));
-        if matches!(kind, Kind::Test(_)) && redirects.iter().any(Redirect::writes_file) {
+        if matches!(kind, Kind::Test(_) | Kind::Arithmetic(_)) && redirects.iter().any(Redirect::writes_file) {
             self.redirected(shell, redirects.clone(), frame);
         }
         let outer_redirects = shell.redirects.len();

@@ -1,6 +1,7 @@
 //! Evaluates a script without running it: words to their values, `cd`, variables, branches, loops and functions.
 //! Lists every simple command with its values.
 
+mod again;
 mod alias;
 mod aliases;
 mod braces;
@@ -9,6 +10,7 @@ mod builtins;
 mod call;
 mod calls;
 mod compound;
+mod declare;
 mod evaluator;
 mod expand;
 mod filter;
@@ -18,8 +20,10 @@ mod functions;
 #[cfg(feature = "guesses")]
 mod guess;
 mod inner;
+mod input;
 mod lists;
 mod location;
+mod numbers;
 mod output;
 mod parameter;
 mod printed;

@@ -1,6 +1,7 @@
 //! The output of programs that print what their words say.
 
 use super::filter::filtered;
+use super::numbers;
 use crate::command::Input;
 use crate::path::normal;
 use crate::programs;
@@ -16,7 +17,7 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce()
     }
     match name {
         "echo" => Some(echo(args)),
-        "printf" => printf(args),
+        "printf" => printf(args).or_else(|| numbers::printed(name, args, input).then(Value::number)),
         "pwd" => Some(cwd.clone()),
         "cat" => match input {
             Input::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
@@ -50,6 +51,7 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce()
         "realpath" | "grealpath" | "readlink" | "greadlink" => canonical(name.ends_with("link"), args, cwd),
         "find" | "gfind" => found(argv),
         "true" | ":" => Some(Value::default()),
+        name if numbers::printed(name, args, input) => Some(Value::number()),
         _ => match input {
             Input::Text(text, _) => filtered(name, args, text),
             _ => None,

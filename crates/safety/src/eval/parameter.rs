@@ -2,7 +2,9 @@
 
 use super::evaluator::Evaluator;
 use super::frame::Frame;
+use super::numbers::leaves_digits;
 use super::shell::{Separators, Shell};
+use crate::choices::{alternatives, is_choice};
 use crate::glob::Glob;
 use crate::parse::{Parameter, ParameterOp, Part};
 use crate::value::{Piece, Value};
@@ -38,7 +40,8 @@ impl Evaluator<'_> {
     pub(super) fn parameter(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Expanded {
         self.budget.spend(1);
         if let Some(index) = &parameter.index {
-            self.joined(shell, index, frame);
+            let subscript = self.joined(shell, index, frame);
+            self.subscript(shell, &parameter.name, &subscript, frame);
         }
         if parameter.length || (parameter.name == "#" && !parameter.indirect) {
             let count = self.count(shell, parameter);
@@ -46,6 +49,11 @@ impl Evaluator<'_> {
         }
         if parameter.indirect {
             self.joined(shell, &parameter.word, frame);
+            if !is_list(parameter) {
+                for name in self.found(shell, parameter).unwrap_or_default() {
+                    self.reference(shell, &name, frame);
+                }
+            }
             return match self.indirect(shell, &parameter.name) {
                 Some(value) if parameter.op == ParameterOp::None => Expanded::Value(value),
                 _ => Expanded::Value(Value::unknown_words()),
@@ -56,11 +64,25 @@ impl Evaluator<'_> {
             return list(found, parameter);
         }
         let operand = self.operand(shell, parameter, frame);
+        if parameter.op == ParameterOp::Slice {
+            self.arithmetic(shell, &operand, frame);
+        }
+        if parameter.op == ParameterOp::Transform && operand.known() == Some("P") {
+            for text in found.iter().flatten() {
+                self.prompt(shell, text, "prompt", frame);
+            }
+        }
         match parameter.op {
             ParameterOp::Default { .. } => substitute(found, operand, parameter),
             ParameterOp::Assign { .. } => {
-                if missing(found.as_deref(), parameter.op) == Some(true) {
-                    shell.set(&parameter.name, vec![operand.clone()], self.environment);
+                match missing(found.as_deref(), parameter.op) {
+                    Some(true) => self.set(shell, &parameter.name, vec![operand.clone()], frame),
+                    Some(false) => {}
+                    None => {
+                        let mut other = self.copy(shell);
+                        self.set(&mut other, &parameter.name, vec![operand.clone()], frame);
+                        shell.join(other, self.environment);
+                    }
                 }
                 substitute(found, operand, parameter)
             }
@@ -201,7 +223,8 @@ fn substitute(found: Option<Vec<Value>>, operand: Value, parameter: &Parameter) 
 
 /// Returns a value that may be any of these.
 fn any_of(values: &[Value]) -> Value {
-    let texts: Option<Vec<String>> = values.iter().map(|value| value.known().map(str::to_owned)).collect();
+    let texts: Option<Vec<String>> =
+        values.iter().flat_map(alternatives).map(|value| value.known().map(str::to_owned)).collect();
     match texts {
         Some(texts) if !texts.is_empty() && texts.len() <= MAX_ANY => {
             values.iter().fold(Value::from(Piece::OneOf(texts)), Value::derived_from)
@@ -249,6 +272,10 @@ fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
 
 /// Applies an operator that changes a value.
 fn change(value: &Value, op: ParameterOp, operand: &Value) -> Value {
+    if is_choice(value) {
+        let changed: Vec<Value> = alternatives(value).iter().map(|text| change(text, op, operand)).collect();
+        return any_of(&changed);
+    }
     let Some(text) = value.known() else { return change_unknown(value, op, operand) };
     let Some(pattern) = operand.pattern() else { return Value::unknown_words() };
     let changed = match op {
@@ -274,6 +301,9 @@ fn change_unknown(value: &Value, op: ParameterOp, operand: &Value) -> Value {
             before.iter().for_each(|piece| rest.push(piece.clone()));
             rest.push(Piece::Text(last[..last.len() - 1].to_owned()));
             rest
+        }
+        (ParameterOp::Replace { all: true }, ..) if operand.pattern().is_some_and(|text| leaves_digits(&text)) => {
+            Value::number()
         }
         _ => Value::unknown_words(),
     }

@@ -3,7 +3,7 @@
 use super::aliases::Aliases;
 use super::functions::ShellFunctions;
 use super::location::Location;
-use super::variables::{Environment, Variable, Variables, either};
+use super::variables::{Attributes, Environment, Variable, Variables, either};
 use crate::command::{Input, Redirect};
 use crate::value::Value;
 
@@ -121,23 +121,18 @@ impl Shell {
         self.variables.set(name, values, self.options.exports, environment);
     }
 
-    /// Makes a variable unknown.
-    pub(super) fn blur(&mut self, name: &str, environment: Environment<'_>) {
-        self.set(name, vec![Value::unknown_words()], environment);
-    }
-
     /// Hands a variable to programs, or no longer.
     pub(super) fn export(&mut self, name: &str, exported: bool, environment: Environment<'_>) {
         let values = self.get(name, environment);
-        let changes = self.variables.changes(name);
-        self.variables.insert(name, Variable { values, exported, changes });
+        let attributes = self.variables.attributes(name);
+        self.variables.insert(name, Variable { values, exported, attributes });
     }
 
-    /// From here on a value that is assigned to a variable is changed on its way.
-    pub(super) fn change(&mut self, name: &str, environment: Environment<'_>) {
+    /// Gives a variable these attributes.
+    pub(super) fn describe(&mut self, name: &str, attributes: Attributes, environment: Environment<'_>) {
         let values = self.get(name, environment);
         let exported = self.variables.is_exported(name, environment);
-        self.variables.insert(name, Variable { values, exported, changes: true });
+        self.variables.insert(name, Variable { values, exported, attributes });
     }
 
     /// From here on `cd -` goes to the value of OLDPWD.
@@ -161,6 +156,7 @@ impl Shell {
         }
         self.location.join(&other.location);
         self.variables.forgetful |= other.variables.forgetful;
+        self.variables.deciding |= other.variables.deciding;
         self.functions.join(&other.functions);
         if self.args != other.args {
             self.args = either(Some(std::mem::take(&mut self.args)), Some(other.args)).unwrap_or_default();
@@ -168,11 +164,11 @@ impl Shell {
     }
 
     fn join_variables(&mut self, other: &Self, environment: Environment<'_>) {
-        for (name, _) in other.variables.iter() {
+        for (name, theirs) in other.variables.iter() {
             if self.variables.get(name).is_none() {
                 let values = self.get(name, environment);
                 let exported = environment.get(name).is_some();
-                self.variables.insert(name, Variable { values, exported, changes: false });
+                self.variables.insert(name, Variable { values, exported, attributes: theirs.attributes });
             }
         }
         for (name, variable) in self.variables.iter_mut() {

@@ -129,6 +129,7 @@ fn evaluate(code: &str, environment: Environment<'_>, directories: &Directories)
         evaluator.budget.give_up();
     }
     shell.variables.forgetful |= !evaluator.budget.is_complete();
+    shell.variables.deciding = false;
     shell.ended = false;
     for function in Rc::make_mut(&mut shell.functions.defined).values_mut() {
         function.origin.fixed = None;

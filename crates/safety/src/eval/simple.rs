@@ -58,16 +58,17 @@ impl Evaluator<'_> {
             let value = if values.len() == 1 { values[0].clone() } else { Value::unknown_words() };
             // Assignments before a program are for that program only. Without a program they last.
             if simple.words.is_empty() {
-                self.assign(shell, assignment, values);
+                self.assign(shell, assignment, values, frame);
             }
             call.assignments.push((assignment.name.clone(), value));
         }
-        call.dead = std::mem::replace(&mut self.current, outer).dead;
+        call.dead = self.current.dead;
         let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(Part::Array(_))));
         let after = self.call(shell, call, frame);
         for word in arrays {
             self.declared_array(shell, word, frame);
         }
+        self.current = outer;
         after
     }
 
@@ -124,24 +125,34 @@ impl Evaluator<'_> {
 
     fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, frame: &Frame) -> Vec<Value> {
         if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
-            return self.elements(shell, words, frame);
+            return self.elements(shell, &assignment.name, words, frame);
         }
         if let Some(index) = &assignment.index {
-            // Commands in a subscript run.
-            self.joined(shell, index, frame);
+            let subscript = self.joined(shell, index, frame);
+            self.subscript(shell, &assignment.name, &subscript, frame);
         }
         vec![self.single(shell, &assignment.value, frame).assigned()]
     }
 
     /// The elements between the parentheses of an array.
-    fn elements(&mut self, shell: &mut Shell, words: &[Word], frame: &Frame) -> Vec<Value> {
-        let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
-        let by_keys = words.iter().any(keyed);
+    fn elements(&mut self, shell: &mut Shell, name: &str, words: &[Word], frame: &Frame) -> Vec<Value> {
+        let has_key = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
+        let by_keys = words.iter().any(has_key);
         let values: Vec<Value> = words.iter().flat_map(|word| self.fields(shell, word, frame)).collect();
-        if by_keys { by_key(&values) } else { values }
+        if !by_keys {
+            return values;
+        }
+        let Some(keyed) = values.iter().map(keyed).collect::<Option<Vec<(String, Value)>>>() else {
+            self.subscript(shell, name, &Value::unknown_words(), frame);
+            return vec![Value::unknown_words()];
+        };
+        for (key, _) in &keyed {
+            self.subscript(shell, name, &Value::of(key.as_str()), frame);
+        }
+        by_key(keyed)
     }
 
-    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
+    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>, frame: &Frame) {
         let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
         let values = if let Some(index) = &assignment.index {
             let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
@@ -170,29 +181,43 @@ impl Evaluator<'_> {
         } else {
             values
         };
-        shell.set(&assignment.name, values, self.environment);
+        self.assign_to(shell, &assignment.name, values, frame);
     }
 
     /// Sets the array of `local -a x=(…)`.
     fn declared_array(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) {
         if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
-            let values = self.elements(shell, words, frame);
             let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
-            shell.set(name, values, self.environment);
+            let values = self.elements(shell, name, words, frame);
+            self.assign_to(shell, name, values, frame);
         }
     }
 }
 
+/// The key and the value of `[key]=value`. The key was expanded as a glob, which it is not.
+fn keyed(word: &Value) -> Option<(String, Value)> {
+    let mut key = String::new();
+    for (at, piece) in word.pieces().iter().enumerate() {
+        match piece {
+            Piece::Text(text) | Piece::Glob(text) => key.push_str(text),
+            Piece::OneOf(_) | Piece::Unknown(_) => return None,
+        }
+        if let Some((name, begun)) = key.split_once("]=") {
+            let mut value = Value::of(begun);
+            word.pieces()[at + 1..].iter().for_each(|piece| value.push(piece.clone()));
+            return Some((name.trim_start_matches('[').to_owned(), value.derived_from(word)));
+        }
+    }
+    None
+}
+
 /// The elements of `([0]=a [x]=b)`: by place if all keys are numbers, otherwise in the order of the text.
-fn by_key(words: &[Value]) -> Vec<Value> {
+fn by_key(words: Vec<(String, Value)>) -> Vec<Value> {
     let mut places = Vec::new();
     let mut values = Vec::new();
-    for word in words {
-        // The key was expanded as a glob, which it is not.
-        let Some(text) = word.pattern() else { return vec![Value::unknown_words()] };
-        let Some((key, value)) = text.split_once("]=") else { return vec![Value::unknown_words()] };
-        values.push(Value::of(value));
-        places.push(key.trim_start_matches('[').parse::<usize>().ok().filter(|place| *place < 64));
+    for (key, value) in words {
+        values.push(value);
+        places.push(key.parse::<usize>().ok().filter(|place| *place < 64));
     }
     let Some(places) = places.into_iter().collect::<Option<Vec<usize>>>() else { return values };
     let mut placed = vec![Value::default(); places.iter().max().map_or(0, |last| last + 1)];

@@ -53,6 +53,10 @@ pub struct Traits {
     pub bomb: bool,
     /// Part of a function that no command calls.
     pub uncalled: bool,
+    /// Runs with variables by which a reading program may run another one.
+    pub decided: bool,
+    /// Text that bash may run, of which nothing is known: no program that was written.
+    pub unseen: bool,
 }
 
 impl SimpleCommand {

@@ -1,5 +1,6 @@
 //! Text with globs, and scripts of which only parts are known.
 
+use crate::choices::{alternatives, is_choice};
 use crate::level::Confidence;
 use crate::value::{Piece, Value};
 
@@ -92,13 +93,11 @@ fn script(value: &Value) -> Option<String> {
 
 /// The scripts that a value may be. Empty if nothing of it is known.
 pub fn scripts(value: &Value) -> Vec<(String, Confidence)> {
-    match value.pieces() {
-        [Piece::OneOf(texts)] => {
-            let some = texts.iter().filter(|text| !text.trim().is_empty());
-            some.map(|text| (text.replace(PARTING, " "), Confidence::Partial)).collect()
-        }
-        _ => script(value).map(|script| (script, Confidence::Exact)).into_iter().collect(),
+    if !is_choice(value) {
+        return script(value).map(|script| (script, Confidence::Exact)).into_iter().collect();
     }
+    let some = alternatives(value).into_iter().filter_map(|text| script(&text)).filter(|text| !text.trim().is_empty());
+    some.map(|text| (text.replace(PARTING, " "), Confidence::Partial)).collect()
 }
 
 #[cfg(test)]

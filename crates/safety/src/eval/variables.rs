@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::numbers;
 use crate::lists::has_word;
 use crate::value::{Piece, Value};
 
@@ -16,10 +17,10 @@ const MAX_LENGTH: usize = 1 << 16;
 const MAX_ELEMENTS: usize = 512;
 
 /// Variables that bash sets by itself.
-const OWN: &str = "BASH BASHOPTS BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_REMATCH \
-                   BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION COLUMNS COPROC COPROC_PID DIRSTACK EPOCHREALTIME \
-                   EPOCHSECONDS EUID FUNCNAME GROUPS HOSTNAME HOSTTYPE IFS LINENO LINES MACHTYPE MAPFILE OLDPWD OPTARG \
-                   OPTERR OPTIND OSTYPE PIPESTATUS PPID RANDOM READLINE_LINE REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID";
+const OWN: &str = "BASH BASHOPTS BASH_ARGC BASH_ARGV BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_REMATCH \
+                   BASH_SOURCE BASH_VERSINFO BASH_VERSION COPROC COPROC_PID DIRSTACK EPOCHREALTIME FUNCNAME GROUPS \
+                   HOSTNAME HOSTTYPE IFS MACHTYPE MAPFILE OLDPWD OPTARG OPTERR OSTYPE PIPESTATUS READLINE_LINE REPLY \
+                   SHELLOPTS";
 
 /// Variables that hardly any script sets, though it might.
 const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
@@ -50,8 +51,38 @@ pub(super) struct Variable {
     pub values: Option<Vec<Value>>,
     /// Whether programs get it, too.
     pub exported: bool,
-    /// Whether an assigned value is changed on its way: `declare -i`, `-u`, `-n` …
-    pub changes: bool,
+    /// What `declare` says of it.
+    pub attributes: Attributes,
+}
+
+/// Attributes of a variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Attributes {
+    /// `-i`: an assigned value is evaluated as arithmetic.
+    pub integer: bool,
+    /// `-n`: the value is the name of another variable.
+    pub reference: bool,
+    /// `-u`, `-l`, `-c`: the letters of an assigned value are changed.
+    pub cased: bool,
+    /// `-A`: a subscript is a key, not arithmetic.
+    pub keyed: bool,
+}
+
+impl Attributes {
+    /// These attributes and further ones.
+    pub fn with(self, more: Self) -> Self {
+        Self {
+            integer: self.integer | more.integer,
+            reference: self.reference | more.reference,
+            cased: self.cased | more.cased,
+            keyed: self.keyed | more.keyed,
+        }
+    }
+
+    /// Whether an assigned value is changed on its way.
+    pub fn change(self) -> bool {
+        self.integer || self.reference || self.cased
+    }
 }
 
 /// The variables that a shell has set or removed. All others have the values of the environment.
@@ -60,6 +91,8 @@ pub(super) struct Variables {
     table: Rc<HashMap<String, Variable>>,
     /// Whether a command ran that may have set any variable.
     pub forgetful: bool,
+    /// Whether a variable was set by which a reading program may run another one.
+    pub deciding: bool,
     /// The values that `local` covers, for each function that is running.
     pub covered: Vec<HashMap<String, Option<Variable>>>,
 }
@@ -71,7 +104,7 @@ impl Variables {
             (variable.exported || variable.values.is_none()).then(|| (name.clone(), variable.clone()))
         };
         let table = Rc::new(self.table.iter().filter_map(inherited).collect());
-        Self { table, forgetful: self.forgetful, covered: Vec::new() }
+        Self { table, covered: Vec::new(), ..*self }
     }
 
     /// A variable that was set or removed.
@@ -83,6 +116,9 @@ impl Variables {
     pub(super) fn inherited(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
         if let Some(value) = environment.get(name) {
             return Some(vec![Value::of(value)]);
+        }
+        if has_word(numbers::VARIABLES, name) {
+            return Some(vec![Value::number()]);
         }
         has_word(OWN, name).then(|| vec![Value::unknown_words()])
     }
@@ -99,16 +135,18 @@ impl Variables {
             values = vec![Value::unknown_words()];
         }
         let exported = self.is_exported(name, environment) || exports;
-        let changes = self.changes(name);
-        if changes {
+        let attributes = self.attributes(name);
+        if attributes.integer {
+            values = vec![Value::number()];
+        } else if attributes.change() {
             values = vec![Value::unknown_words()];
         }
-        self.insert(name, Variable { values: Some(values), exported, changes });
+        self.insert(name, Variable { values: Some(values), exported, attributes });
     }
 
     /// Removes a variable.
     pub(super) fn unset(&mut self, name: &str) {
-        self.insert(name, Variable { values: None, exported: false, changes: false });
+        self.insert(name, Variable { values: None, exported: false, attributes: Attributes::default() });
     }
 
     /// Replaces a variable.
@@ -126,9 +164,9 @@ impl Variables {
         self.table.get(name).map_or_else(|| environment.get(name).is_some(), |variable| variable.exported)
     }
 
-    /// Whether a value assigned to a variable is changed on its way.
-    pub(super) fn changes(&self, name: &str) -> bool {
-        self.table.get(name).is_some_and(|variable| variable.changes)
+    /// The attributes of a variable.
+    pub(super) fn attributes(&self, name: &str) -> Attributes {
+        self.table.get(name).map_or_else(Attributes::default, |variable| variable.attributes)
     }
 
     /// `local`: the function's caller gets its value back.
@@ -218,7 +256,8 @@ mod tests {
         let environment = Environment("A=1\0B=2\0");
         let mut variables = Variables::default();
         assert_eq!(variables.inherited("A", environment), Some(vec![Value::of("1")]));
-        assert_eq!(variables.inherited("LINENO", environment), Some(vec![Value::unknown_words()]));
+        assert_eq!(variables.inherited("LINENO", environment), Some(vec![Value::number()]));
+        assert_eq!(variables.inherited("REPLY", environment), Some(vec![Value::unknown_words()]));
         assert_eq!(variables.inherited("C", environment), None);
         variables.set("A", vec![Value::of("x")], false, environment);
         variables.set("C", vec![Value::of("y")], false, environment);

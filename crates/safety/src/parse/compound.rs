@@ -13,9 +13,9 @@ impl Reader<'_> {
             return Ok(None);
         }
         if self.looking_at("((")
-            && let Some(test) = self.arithmetic_command()?
+            && let Some(expression) = self.arithmetic_command()?
         {
-            return Ok(Some(test));
+            return Ok(Some(Kind::Arithmetic(expression)));
         }
         if self.take("(") {
             let body = self.some_list()?;
@@ -36,7 +36,7 @@ impl Reader<'_> {
         if self.keyword("while") || self.keyword("until") {
             let condition = self.some_list()?;
             let body = self.body()?;
-            return Ok(Some(Kind::Loop { condition, expressions: Vec::new(), body }));
+            return Ok(Some(Kind::Loop { condition, expressions: None, body }));
         }
         if self.keyword("for") {
             return self.for_loop(true).map(Some);
@@ -150,11 +150,11 @@ impl Reader<'_> {
     fn for_loop(&mut self, arithmetic: bool) -> Result<Kind> {
         self.blanks();
         if arithmetic && self.looking_at("((") {
-            let Some(Kind::Test(expressions)) = self.arithmetic_command()? else { return self.fault() };
+            let Some(expressions) = self.arithmetic_command()? else { return self.fault() };
             self.blanks();
             self.take(";");
             let body = self.body()?;
-            return Ok(Kind::Loop { condition: List::new(), expressions, body });
+            return Ok(Kind::Loop { condition: List::new(), expressions: Some(expressions), body });
         }
         let name = self.function_name()?;
         self.newlines()?;
@@ -251,13 +251,13 @@ impl Reader<'_> {
     }
 
     /// Reads `((…))`. `None` if this is a subshell in a subshell.
-    fn arithmetic_command(&mut self) -> Result<Option<Kind>> {
+    fn arithmetic_command(&mut self) -> Result<Option<Word>> {
         let start = self.at;
         self.at += 2;
         let Some(parts) = self.arithmetic()? else {
             self.at = start;
             return Ok(None);
         };
-        Ok(Some(Kind::Test(vec![Word { parts, span: start..self.at }])))
+        Ok(Some(Word { parts, span: start..self.at }))
     }
 }

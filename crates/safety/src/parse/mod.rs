@@ -20,6 +20,6 @@ mod words;
 
 pub use mentions::mentions;
 pub use outline::outline;
-pub use reader::{ParsedScript, read, read_pieces};
+pub use reader::{ParsedScript, read, read_expansions, read_pieces};
 pub use syntax::*;
 pub use visit::{Visitor, visit};

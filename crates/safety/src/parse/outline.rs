@@ -114,7 +114,7 @@ fn kind(kind: &Kind) -> &'static str {
         Kind::For { .. } => "for",
         Kind::Case { .. } => "case",
         Kind::Function { .. } => "function",
-        Kind::Test(_) => "test",
+        Kind::Test(_) | Kind::Arithmetic(_) => "test",
         Kind::Coproc(..) => "coproc",
     }
 }

@@ -68,7 +68,8 @@ impl Reader<'_> {
             self.at += sign.len();
             parameter.op = *op;
         }
-        parameter.word = self.parts_in_braces(quoted)?;
+        // `"${x:$'…'}"` is arithmetic.
+        parameter.word = self.parts_in_braces(quoted && parameter.op != ParameterOp::Slice)?;
         self.expect("}")?;
         Ok(parameter)
     }

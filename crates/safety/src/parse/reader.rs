@@ -1,6 +1,6 @@
 //! The reader: its place in the text, lists and pipelines.
 
-use super::syntax::{AndOr, Fault, Heredoc, Join, List, Node, PendingHeredoc, Pipeline, Script, Span};
+use super::syntax::{AndOr, Fault, Heredoc, Join, List, Node, Part, PendingHeredoc, Pipeline, Script, Span};
 
 /// Deepest nesting that is read. Deeper nesting would overflow the stack of a small thread.
 const MAX_DEPTH: usize = 64;
@@ -25,19 +25,16 @@ pub fn read(text: &str) -> ParsedScript {
 /// a [`Fault::Limit`]. So a text of many small words takes no more memory than the caller allows for, while the length
 /// of a heredoc does not count.
 pub fn read_pieces(text: &str, most: usize) -> ParsedScript {
-    let mut reader = Reader {
-        text,
-        at: 0,
-        end: text.len(),
-        depth: 0,
-        substitutions: 0,
-        ahead: 0,
-        pieces: most,
-        pending: Vec::new(),
-        heredocs: Vec::new(),
-    };
+    let mut reader = Reader::new(text, most);
     let script = reader.script();
     ParsedScript { script, heredocs: reader.heredocs }
+}
+
+/// Reads a text as bash expands the body of a heredoc: with its expansions, whatever quotes are around them.
+pub fn read_expansions(text: &str) -> std::result::Result<(Vec<Part>, Vec<Heredoc>), Fault> {
+    let mut reader = Reader::new(text, usize::MAX);
+    let parts = reader.parts_until(text.len(), true)?;
+    Ok((parts, reader.heredocs))
 }
 
 /// A reader of one text.
@@ -60,6 +57,20 @@ pub(super) struct Reader<'a> {
 pub(super) type Result<T> = std::result::Result<T, Fault>;
 
 impl<'a> Reader<'a> {
+    fn new(text: &'a str, pieces: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            end: text.len(),
+            depth: 0,
+            substitutions: 0,
+            ahead: 0,
+            pieces,
+            pending: Vec::new(),
+            heredocs: Vec::new(),
+        }
+    }
+
     pub fn peek(&self) -> Option<u8> {
         self.peek_at(0)
     }

@@ -92,12 +92,12 @@ pub enum Kind {
         /// `else`
         otherwise: List,
     },
-    /// `while`, `until`, and `for ((…))` with its expressions as words.
+    /// `while`, `until`, and `for ((…))`.
     Loop {
         /// The condition of each round.
         condition: List,
         /// `for ((…; …; …))`
-        expressions: Vec<Word>,
+        expressions: Option<Word>,
         /// The body.
         body: List,
     },
@@ -124,8 +124,10 @@ pub enum Kind {
         /// The body of the function.
         body: Rc<Node>,
     },
-    /// `[[ … ]]` and `((…))`: words in which commands may be nested.
+    /// `[[ … ]]`: its words, without the signs between them.
     Test(Vec<Word>),
+    /// `((…))`
+    Arithmetic(Word),
     /// `coproc …`, with the variable that gets its descriptors.
     Coproc(String, Box<Node>),
 }

@@ -61,7 +61,7 @@ fn node(command: &Node, visitor: &mut impl Visitor) {
             list(otherwise, visitor);
         }
         Kind::Loop { condition, expressions, body } => {
-            words(expressions, visitor);
+            words(expressions.as_slice(), visitor);
             list(condition, visitor);
             list(body, visitor);
         }
@@ -78,6 +78,7 @@ fn node(command: &Node, visitor: &mut impl Visitor) {
         }
         Kind::Function { name: _, body } => node(body, visitor),
         Kind::Test(tested) => words(tested, visitor),
+        Kind::Arithmetic(expression) => word(expression, visitor),
         Kind::Coproc(_, body) => node(body, visitor),
     }
     redirects(&command.redirects, visitor);

@@ -52,16 +52,15 @@ fn may_begin(bytes: &[u8], name: Range<usize>) -> bool {
 }
 
 /// The programs that our reader finds, and the places where the grammar is known to be wrong.
-struct Programs<'a> {
-    text: &'a str,
+struct Programs {
     starts: HashSet<usize>,
     /// Arithmetic, backticks, coprocesses and `[`: the grammar finds programs in them that bash does not run.
     doubtful: Vec<Span>,
 }
 
-impl<'a> Programs<'a> {
-    fn of(text: &'a str, read: &ParsedScript) -> Self {
-        let mut programs = Self { text, starts: HashSet::new(), doubtful: Vec::new() };
+impl Programs {
+    fn of(read: &ParsedScript) -> Self {
+        let mut programs = Self { starts: HashSet::new(), doubtful: Vec::new() };
         visit(read, &mut programs);
         let doubtful = read.heredocs.iter().filter(|heredoc| is_doubtful(&heredoc.parts));
         programs.doubtful.extend(doubtful.map(|heredoc| heredoc.span.clone()));
@@ -73,7 +72,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-impl Visitor for Programs<'_> {
+impl Visitor for Programs {
     fn node(&mut self, node: &Node) {
         match &node.kind {
             Kind::Simple(simple) => {
@@ -84,9 +83,8 @@ impl Visitor for Programs<'_> {
                 }
             }
             Kind::Coproc(..) => self.doubtful.push(node.span.clone()),
-            Kind::Test(words) | Kind::Loop { expressions: words, .. } => {
-                let spans = words.iter().map(|word| word.span.clone());
-                self.doubtful.extend(spans.filter(|span| self.text[span.start..].starts_with("((")));
+            Kind::Arithmetic(word) | Kind::Loop { expressions: Some(word), .. } => {
+                self.doubtful.push(word.span.clone());
             }
             _ => {}
         }
@@ -120,14 +118,14 @@ fn is_doubtful(parts: &[Part]) -> bool {
 pub fn missed(text: &str) -> Vec<&str> {
     let read = read(text);
     let Some(starts) = program_starts(text).filter(|_| read.script.fault.is_none()) else { return Vec::new() };
-    let programs = Programs::of(text, &read);
+    let programs = Programs::of(&read);
     let missed = starts.into_iter().filter(|start| !programs.has(*start));
     missed.map(|start| text[start..].split_whitespace().next().unwrap_or_default()).collect()
 }
 
 #[test]
 fn a_missed_program_is_noticed() {
-    let programs = Programs::of("echo 'git push'", &read("echo 'git push'"));
+    let programs = Programs::of(&read("echo 'git push'"));
     let starts = program_starts("echo a; git push").unwrap();
     assert_eq!(starts.iter().filter(|start| !programs.has(**start)).count(), 1);
 }

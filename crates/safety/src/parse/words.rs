@@ -210,7 +210,7 @@ impl Reader<'_> {
 
     fn dollar(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
         match self.peek_at(1) {
-            Some(b'\'') if quoting.has_single() => {
+            Some(b'\'') if quoting.has_single() || quoting == Quoting::Arithmetic => {
                 self.at += 2;
                 let text = self.ansi_c()?;
                 parts.quoted(&text);

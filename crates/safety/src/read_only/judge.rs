@@ -1,10 +1,13 @@
 //! Judges whether a command only reads, by the records of the programs. For some programs, their words are read.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::{awk, git, sed};
 use crate::analysis::ReadOnly;
 use crate::command::{Command, Redirect};
 use crate::eval::Environment;
-use crate::lists::has_word;
+use crate::lists::{has_word, words};
 use crate::options::{OptionSpec, may_be_option, parse};
 use crate::programs;
 use crate::programs::call::{CallEffect, effects};
@@ -47,13 +50,37 @@ fn redirect(redirect: &Redirect) -> ReadOnly {
     }
 }
 
+/// Returns whether a variable makes a program run something else than its name says.
+pub fn hijacks(name: &str) -> bool {
+    has_word(HIJACKING, name)
+}
+
 /// Returns whether a variable makes programs run something.
 pub fn runs(name: &str, value: &Value) -> bool {
     let pager = name == "PAGER" || name.ends_with("_PAGER");
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
     match value.known() {
         Some("cat" | "") if pager => false,
-        _ => pager || git || has_word(HIJACKING, name) || has_word(RUNNING, name),
+        Some(prompt) if name == "PS4" => prompt.contains("$(") || prompt.contains('`'),
+        _ => pager || git || DECIDING.has(name),
+    }
+}
+
+/// The variables that decide what runs.
+struct Deciding {
+    names: HashSet<&'static str>,
+    beginnings: Vec<&'static str>,
+}
+
+static DECIDING: LazyLock<Deciding> = LazyLock::new(|| {
+    let all = || words(HIJACKING).chain(words(RUNNING));
+    let is_beginning = |name: &&str| name.ends_with('_');
+    Deciding { names: all().collect(), beginnings: all().filter(is_beginning).collect() }
+});
+
+impl Deciding {
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(name) || self.beginnings.iter().any(|beginning| name.starts_with(beginning))
     }
 }
 

@@ -81,6 +81,8 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerComm
         "trap" => evaluate::trap(command),
         "source" | "." => evaluate::source(command, input),
         "mapfile" | "readarray" => evaluate::mapfile(command),
+        "jobs" => evaluate::jobs(command),
+        "compgen" => evaluate::compgen(command),
         "su" => evaluate::su(command, input),
         "runuser" => return evaluate::runuser(command, input),
         "tmux" => return terminals::tmux(command),

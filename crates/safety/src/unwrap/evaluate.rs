@@ -33,6 +33,30 @@ pub(super) fn mapfile(command: &Command) -> Vec<InnerCommand> {
     parsed.value("C").map_or_else(Vec::new, |script| in_shell(script.clone(), "mapfile -C"))
 }
 
+/// `jobs -x command words…`
+pub(super) fn jobs(command: &Command) -> Vec<InnerCommand> {
+    let args = command.args();
+    let parsed = parse(args, &OptionSpec::leading("lnprsx", ""));
+    match parsed.operands.first() {
+        Some(at) if parsed.has("x") => vec![InnerCommand::words(at + 1, command.argv.len(), "jobs -x")],
+        _ => Vec::new(),
+    }
+}
+
+/// `compgen -C command`, `compgen -F function`
+pub(super) fn compgen(command: &Command) -> Vec<InnerCommand> {
+    let parsed = parse(command.args(), &OptionSpec::leading(COMPGEN, ""));
+    let scripts = [("C", "compgen -C"), ("F", "compgen -F")];
+    scripts
+        .into_iter()
+        .filter_map(|(option, via)| Some(in_shell(parsed.value(option)?.clone(), via)))
+        .flatten()
+        .collect()
+}
+
+/// Options of `compgen`.
+pub const COMPGEN: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
+
 fn in_shell(text: Value, via: &str) -> Vec<InnerCommand> {
     let Some(mut inner) = InnerCommand::script(text, via) else { return Vec::new() };
     if let InnerCommand::Script { same_shell, .. } = &mut inner {

@@ -1,6 +1,7 @@
 //! Options of common programs that name a command: `tar --to-command`, `rsync -e`, `ssh -o ProxyCommand`.
 
 use super::inner::InnerCommand;
+use crate::choices::alternatives;
 use crate::command::Command;
 use crate::lists::has_word;
 use crate::options::{Parsed, parse};
@@ -22,6 +23,15 @@ pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
                 format!("{name} --{}", given.name)
             };
             found.extend(behind(value, hook.begins).and_then(|script| InnerCommand::script(script, via)));
+        }
+    }
+    if let Some((_, options)) = command.assignments.iter().rfind(|(variable, _)| variable == "TAR_OPTIONS")
+        && matches!(name, "tar" | "gtar")
+    {
+        for options in alternatives(options) {
+            let words = options.known().unwrap_or_default().split_ascii_whitespace().map(Value::of);
+            let argv = std::iter::once(Value::of(name)).chain(words).chain(args.iter().cloned());
+            found.push(InnerCommand::argv(argv.collect(), "TAR_OPTIONS"));
         }
     }
     if name == "cmake" {

@@ -38,6 +38,7 @@ mod wrappers_tests;
 mod xargs;
 
 pub use dispatch::unwrap;
+pub use evaluate::COMPGEN;
 pub use found::found;
 pub(crate) use inline::is_interpreter;
 pub use inner::{CustomWrappers, InnerCommand, WrapperKind};

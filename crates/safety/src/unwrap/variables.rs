@@ -2,6 +2,7 @@
 
 use super::inner::InnerCommand;
 use super::words::variable;
+use crate::choices::alternatives;
 use crate::command::Command;
 use crate::level::Confidence;
 use crate::value::Value;
@@ -32,11 +33,18 @@ fn script_in(name: &str, text: &Value) -> Option<Value> {
     if name == "PROMPT_COMMAND" {
         return Some(text.clone());
     }
-    let known = text.known()?;
     // Names of files and prompts. The shell runs substitutions in them.
-    if matches!(name, "BASH_ENV" | "ENV" | "PS0" | "PS1" | "PS2" | "PS4") && known.contains(['$', '`']) {
-        return Some(Value::of(format!(": \"{known}\"")));
+    if matches!(name, "BASH_ENV" | "ENV" | "PS0" | "PS1" | "PS2" | "PS4") {
+        let texts = alternatives(text);
+        let mut texts = texts.iter().filter_map(Value::known);
+        return texts.any(|text| text.contains(['$', '`'])).then(|| {
+            let mut script = Value::of(": \"");
+            script.extend(text);
+            script.push_text("\"");
+            script
+        });
     }
+    let known = text.known()?;
     // An exported function. Every bash below may call it.
     let body = known.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_"))?;
     Some(Value::of(format!("imported () {body}\nimported")))

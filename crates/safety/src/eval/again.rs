@@ -1,0 +1,309 @@
+//! Text that bash expands a second time: arithmetic with the values of its variables, subscripts, names of variables,
+//! prompts. Commands in such a text run, also if it came out of a file.
+
+use std::collections::HashSet;
+
+use super::call::Call;
+use super::evaluator::Evaluator;
+use super::frame::{Frame, MAX_DEPTH};
+use super::input::READ;
+use super::numbers::is_numeric;
+use super::shell::Shell;
+use super::text::UNKNOWN;
+use crate::options::{OptionSpec, parse};
+use crate::parse::{Part, Word, read_expansions};
+use crate::read_only::{hijacks, runs};
+use crate::unwrap::COMPGEN;
+use crate::value::{Piece, Value};
+
+/// Variables that one arithmetic expression may lead to.
+const MAX_NAMES: usize = 256;
+
+/// Operators of `[[ … ]]` whose operands are arithmetic.
+const COMPARISONS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+
+impl Evaluator<'_> {
+    /// Sets a variable by a builtin, a loop or an expansion. One that decides what programs run may make them run
+    /// anything.
+    pub(super) fn set(&mut self, shell: &mut Shell, name: &str, values: Vec<Value>, frame: &Frame) {
+        if hijacks(name) {
+            self.unseen(shell, name, frame);
+        }
+        self.assign_to(shell, name, values, frame);
+    }
+
+    /// Sets a variable, and evaluates its value if the variable wants that.
+    pub(super) fn assign_to(&mut self, shell: &mut Shell, name: &str, values: Vec<Value>, frame: &Frame) {
+        let attributes = shell.variables.attributes(name);
+        shell.variables.deciding |= values.iter().any(|value| runs(name, value));
+        for value in &values {
+            if attributes.integer || is_integer(name) {
+                self.arithmetic(shell, value, frame);
+            }
+            if attributes.reference {
+                self.reference(shell, value, frame);
+            }
+            // A reference may be one to PS4.
+            if name == "PS4" || attributes.reference {
+                self.prompt(shell, value, name, frame);
+            }
+        }
+        shell.set(name, values, self.environment);
+    }
+
+    /// Makes a variable unknown.
+    pub(super) fn blur(&mut self, shell: &mut Shell, name: &str, frame: &Frame) {
+        self.set(shell, name, vec![Value::unknown_words()], frame);
+    }
+
+    /// Evaluates a text as arithmetic. Each variable in it is evaluated as arithmetic in its turn.
+    pub(super) fn arithmetic(&mut self, shell: &mut Shell, text: &Value, frame: &Frame) {
+        let mut known = HashSet::new();
+        let mut values = vec![text.clone()];
+        while let Some(value) = values.pop() {
+            if is_numeric(&value) {
+                continue;
+            }
+            for text in self.again(shell, &value, "arithmetic", frame) {
+                // Only subscripts are expanded.
+                if text.contains('[') {
+                    self.expansions(shell, &text, "arithmetic", frame);
+                }
+                for name in names(&text).filter(|name| !known.contains(*name)).map(str::to_owned).collect::<Vec<_>>() {
+                    values.extend(shell.get(&name, self.environment).unwrap_or_default());
+                    known.insert(name);
+                }
+                for name in assigned(&text) {
+                    shell.set(name, vec![Value::number()], self.environment);
+                }
+            }
+            if known.len() > MAX_NAMES || self.budget.is_spent() {
+                self.budget.give_up();
+                return;
+            }
+        }
+    }
+
+    /// Evaluates the subscript of a variable.
+    pub(super) fn subscript(&mut self, shell: &mut Shell, name: &str, subscript: &Value, frame: &Frame) {
+        if !matches!(subscript.known(), Some("@" | "*")) && !shell.variables.attributes(name).keyed {
+            self.arithmetic(shell, subscript, frame);
+        }
+    }
+
+    /// Evaluates a word that names a variable, perhaps with a subscript: an operand of `unset`, the value of `x` in
+    /// `${!x}`.
+    pub(super) fn reference(&mut self, shell: &mut Shell, operand: &Value, frame: &Frame) {
+        for text in self.again(shell, operand, "subscript", frame) {
+            let Some((name, subscript)) = text.split_once('[') else { continue };
+            self.expansions(shell, subscript, "subscript", frame);
+            let subscript = subscript.strip_suffix(']').unwrap_or(subscript);
+            self.subscript(shell, name, &Value::of(subscript), frame);
+        }
+    }
+
+    /// Evaluates a text that bash expands as it does a prompt, or words between double quotes.
+    pub(super) fn prompt(&mut self, shell: &mut Shell, text: &Value, via: &str, frame: &Frame) {
+        for text in self.again(shell, text, via, frame) {
+            self.expansions(shell, &text, via, frame);
+        }
+    }
+
+    /// Evaluates `[[ … ]]`.
+    pub(super) fn test(&mut self, shell: &mut Shell, words: &[Word], frame: &Frame) {
+        let values: Vec<Value> = words.iter().map(|word| self.single(shell, word, frame)).collect();
+        for (at, word) in words.iter().enumerate() {
+            match word.bare() {
+                Some("-v" | "-R") => {
+                    if let Some(operand) = values.get(at + 1) {
+                        self.reference(shell, operand, frame);
+                    }
+                }
+                Some(sign) if COMPARISONS.contains(&sign) => {
+                    for operand in [at.checked_sub(1), Some(at + 1)].into_iter().flatten() {
+                        if let Some(operand) = values.get(operand) {
+                            self.arithmetic(shell, operand, frame);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Evaluates `((…))`.
+    pub(super) fn expression(&mut self, shell: &mut Shell, parts: &[Part], frame: &Frame) {
+        let text = self.joined(shell, parts, frame);
+        self.arithmetic(shell, &text, frame);
+    }
+
+    /// Evaluates the operands that a builtin expands.
+    pub(super) fn operands(&mut self, shell: &mut Shell, call: &Call, frame: &Frame) {
+        let Some((Some(name), args)) = call.argv.split_first().map(|(name, args)| (name.known(), args)) else { return };
+        match name {
+            "let" => args.iter().for_each(|arg| self.arithmetic(shell, arg, frame)),
+            "test" | "[" => {
+                for pair in args.windows(2).filter(|pair| matches!(pair[0].known(), Some("-v" | "-R"))) {
+                    self.reference(shell, &pair[1], frame);
+                }
+            }
+            "unset" if args.first().is_none_or(|flag| flag.known() != Some("-f")) => {
+                args.iter().for_each(|arg| self.reference(shell, arg, frame));
+            }
+            "read" => {
+                let given = parse(args, &READ);
+                given.operands.iter().for_each(|at| self.reference(shell, &args[*at], frame));
+            }
+            "printf" => self.option(shell, args, &OptionSpec::leading("v:", ""), "v", frame),
+            "wait" => self.option(shell, args, &OptionSpec::leading("fnp:", ""), "p", frame),
+            "compgen" => {
+                if let Some(words) = parse(args, &OptionSpec::leading(COMPGEN, "")).value("W") {
+                    self.prompt(shell, words, "compgen -W", frame);
+                }
+            }
+            "declare" | "export" | "local" | "readonly" | "typeset" => self.declared(shell, args, frame),
+            _ => {}
+        }
+    }
+
+    /// Evaluates the name that an option takes.
+    fn option(&mut self, shell: &mut Shell, args: &[Value], spec: &OptionSpec, option: &str, frame: &Frame) {
+        if let Some(name) = parse(args, spec).value(option) {
+            self.reference(shell, name, frame);
+        }
+    }
+
+    /// Evaluates the words of `declare`: a subscript in a name, and `-a 'x=(…)'`.
+    fn declared(&mut self, shell: &mut Shell, args: &[Value], frame: &Frame) {
+        for arg in args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
+            let Some((name, _)) = arg.prefix().split_once('=') else {
+                self.reference(shell, arg, frame);
+                continue;
+            };
+            self.reference(shell, &Value::of(name), frame);
+            let value = arg.after(name.len() + 1);
+            if value.prefix().starts_with('(') {
+                self.prompt(shell, &value, "declare", frame);
+                self.arithmetic(shell, &value, frame);
+            }
+        }
+    }
+
+    /// Lists a text that bash may run without its being known.
+    pub(super) fn unseen(&mut self, shell: &Shell, via: &str, frame: &Frame) {
+        if frame.uncalled {
+            return;
+        }
+        let span = self.current.span.clone();
+        let source = match &frame.origin.fixed {
+            Some(_) => via.to_owned(),
+            None => frame.origin.text.get(span.clone()).unwrap_or_default().to_owned(),
+        };
+        let text =
+            Call { argv: vec![Value::unknown_words()], sources: vec![source.clone()], source, span, ..Call::default() };
+        self.record_unseen(shell, text, &frame.inside(via));
+    }
+
+    /// The texts that a value may be. A value of which a part is not known may be any text.
+    fn again(&mut self, shell: &Shell, value: &Value, via: &str, frame: &Frame) -> Vec<String> {
+        self.budget.spend(1 + value.weight() / 16);
+        if is_numeric(value) {
+            return Vec::new();
+        }
+        let mut text = String::new();
+        let mut known = true;
+        for piece in value.pieces() {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                // The subscript of `unset a[1]` looks like a glob.
+                Piece::Glob(part) if part.starts_with('[') => text.push_str(part),
+                // A name that is found in one text of several is found.
+                Piece::OneOf(texts) => text.push_str(&texts.join(" ")),
+                Piece::Glob(_) | Piece::Unknown(_) => {
+                    known = false;
+                    text.push(UNKNOWN);
+                }
+            }
+        }
+        known &= !text.contains(UNKNOWN);
+        if !known {
+            self.unseen(shell, via, frame);
+        }
+        vec![text]
+    }
+
+    /// Evaluates the commands in a text, whatever quotes and backslashes protect them: each further expansion takes a
+    /// level of these away.
+    fn expansions(&mut self, shell: &mut Shell, text: &str, via: &str, frame: &Frame) {
+        if !text.contains("$(") && !text.contains(['`', '\\']) && !text.contains("${") && !text.contains("$[") {
+            return;
+        }
+        let mut inside = frame.inside(via);
+        if inside.depth > MAX_DEPTH || self.budget.is_spent() {
+            self.budget.give_up();
+            return;
+        }
+        let plain: String = text.chars().filter(|next| *next != '\\').collect();
+        let Ok((parts, heredocs)) = read_expansions(&plain) else {
+            self.budget.give_up();
+            return;
+        };
+        inside.origin.fixed.get_or_insert_with(|| self.current.span.clone());
+        inside.origin.text = plain.into();
+        inside.origin.heredocs = heredocs.into();
+        self.joined(shell, &parts, &inside);
+    }
+}
+
+/// Whether bash evaluates what is assigned to a variable of its own.
+fn is_integer(name: &str) -> bool {
+    matches!(name, "RANDOM" | "SECONDS" | "SRANDOM" | "LINENO" | "HISTCMD" | "OPTIND" | "EPOCHSECONDS")
+}
+
+/// The names of variables in an arithmetic expression.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_' && next != '#' && next != '@')
+        .filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+}
+
+/// The names of variables that an arithmetic expression sets.
+fn assigned(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let sets = |name: &&str| {
+        let start = name.as_ptr().addr() - text.as_ptr().addr();
+        let before = text[..start].trim_end();
+        let mut behind = text[start + name.len()..].trim_start();
+        if behind.starts_with('[') {
+            behind = behind.split_once(']').map_or("", |(_, behind)| behind).trim_start();
+        }
+        let operator = behind.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+        before.ends_with("++")
+            || before.ends_with("--")
+            || behind.starts_with("++")
+            || behind.starts_with("--")
+            || operator.starts_with('=') && !behind.starts_with("==") && !matches!(behind.get(..2), Some("<=" | ">="))
+    };
+    if !bytes.iter().any(|byte| matches!(byte, b'=' | b'+' | b'-')) || !bytes.iter().any(is_name) {
+        return Vec::new();
+    }
+    names(text).filter(sets).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{assigned, names};
+
+    #[test]
+    fn names_in_arithmetic_are_found() {
+        let of = |text| names(text).collect::<Vec<_>>();
+        assert_eq!(of("a + 0x1f*b[c]-16#ff ? d1 : 2e"), ["a", "b", "c", "d1"]);
+        assert_eq!(of("1 + 2"), [""; 0]);
+    }
+
+    #[test]
+    fn assignments_in_arithmetic_are_found() {
+        assert_eq!(assigned("a = b + (c += 2), d++ + --e, f[1] <<= 2"), ["a", "c", "d", "e", "f"]);
+        assert_eq!(assigned("a == b && c <= d || e >= f || g != h"), [""; 0]);
+    }
+}

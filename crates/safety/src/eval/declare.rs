@@ -1,0 +1,113 @@
+//! Builtins that declare variables: `declare`, `export`, `local`, `readonly`, `typeset`.
+
+use super::call::Call;
+use super::evaluator::Evaluator;
+use super::frame::Frame;
+use super::input::variable;
+use super::shell::Shell;
+use super::variables::Attributes;
+use crate::read_only::hijacks;
+use crate::value::Value;
+
+/// Options of `declare`, `export`, `local`, `readonly` and `typeset`.
+struct Declaration {
+    /// Whether the variables are handed to programs, if that changes.
+    exported: Option<bool>,
+    /// Whether they end with their function.
+    local: bool,
+    /// The attributes that they get.
+    attributes: Attributes,
+}
+
+pub(super) fn declare(
+    evaluator: &mut Evaluator<'_>,
+    shell: &mut Shell,
+    call: &Call,
+    frame: &Frame,
+) -> Option<Box<Shell>> {
+    let builtin = call.argv.first().and_then(Value::known).unwrap_or_default();
+    let export = builtin == "export";
+    let mut declaration = Declaration {
+        exported: export.then_some(true),
+        local: matches!(builtin, "local" | "declare" | "typeset"),
+        attributes: Attributes::default(),
+    };
+    for arg in &call.argv[1..] {
+        let text = arg.prefix();
+        if let Some(flags) = text.strip_prefix(['-', '+']).filter(|_| !text.contains('=')) {
+            if export && flags.contains('n') {
+                declaration.exported = Some(false);
+            }
+            if !export && flags.contains(['f', 'F']) {
+                return None;
+            }
+            let attributes = &mut declaration.attributes;
+            attributes.reference |= !export && flags.contains('n');
+            attributes.integer |= flags.contains('i');
+            attributes.cased |= flags.contains(['u', 'l', 'c']);
+            attributes.keyed |= flags.contains('A');
+            if flags.contains('x') {
+                declaration.exported = Some(text.starts_with('-'));
+            }
+            declaration.local &= !flags.contains('g');
+            continue;
+        }
+        declare_variable(evaluator, shell, arg, &declaration, frame);
+    }
+    None
+}
+
+/// One `NAME` or `NAME=value` of a declaration.
+fn declare_variable(
+    evaluator: &mut Evaluator<'_>,
+    shell: &mut Shell,
+    arg: &Value,
+    declaration: &Declaration,
+    frame: &Frame,
+) {
+    let environment = evaluator.environment;
+    let text = arg.prefix();
+    let (name, value) = match text.split_once('=') {
+        Some((name, _)) => (name, Some(arg.after(name.len() + 1))),
+        None => (arg.known().unwrap_or_default(), None),
+    };
+    let part = name.ends_with('+') || name.contains('[');
+    let name = name.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
+    if name.is_empty() {
+        // `export $(cat .env)`
+        shell.variables.forgetful = true;
+        return;
+    }
+    if declaration.local {
+        shell.variables.cover(&name);
+    }
+    if value.is_none() && declaration.local && !shell.variables.covered.is_empty() {
+        shell.variables.unset(&name);
+    }
+    let attributes = shell.variables.attributes(&name).with(declaration.attributes);
+    if attributes != Attributes::default() {
+        shell.describe(&name, attributes, environment);
+    }
+    if attributes.reference {
+        // What is assigned to the name from here on is assigned to its target.
+        match value.as_ref().and_then(Value::known) {
+            Some(target) => {
+                let target = variable(target);
+                evaluator.blur(shell, target, frame);
+                shell.describe(target, attributes, environment);
+            }
+            None => shell.variables.forgetful = true,
+        }
+    }
+    if arg.known().is_none() && hijacks(&name) {
+        evaluator.unseen(shell, &name, frame);
+    }
+    if let Some(value) = value {
+        evaluator.assign_to(shell, &name, vec![if part { Value::unknown_words() } else { value }], frame);
+    } else if attributes.reference {
+        evaluator.blur(shell, &name, frame);
+    }
+    if let Some(exported) = declaration.exported {
+        shell.export(&name, exported, environment);
+    }
+}

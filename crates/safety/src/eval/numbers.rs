@@ -1,0 +1,126 @@
+//! Outputs that are surely numbers. Arithmetic on any other text may run code in it.
+
+use crate::command::Input;
+use crate::options::{OptionSpec, parse};
+use crate::value::{Contents, Piece, Value};
+
+/// Variables that bash sets to numbers.
+pub(super) const VARIABLES: &str = "BASHPID BASH_SUBSHELL COLUMNS EPOCHSECONDS EUID HISTCMD LINENO LINES OPTIND PPID \
+                                    RANDOM SECONDS SHLVL SRANDOM UID";
+
+/// Returns whether a command prints numbers alone, and blanks.
+pub(super) fn printed(name: &str, args: &[Value], input: &Input) -> bool {
+    let Some(words) = args.iter().map(Value::known).collect::<Option<Vec<&str>>>() else {
+        return matches!(name, "printf") && matches!(args.first().and_then(Value::known), Some("%d" | "%d\\n" | "%i"));
+    };
+    match name {
+        "nproc" => true,
+        "seq" => words.iter().all(|word| is_number(word)),
+        "id" => matches!(words.as_slice(), ["-u" | "-g" | "-ur" | "-gr"]),
+        "date" => {
+            matches!(words.as_slice(), [format] if format.strip_prefix('+').is_some_and(|format| is_format(format, "sNYmdHMSjyuw")))
+        }
+        "wc" => matches!(words.as_slice(), ["-l" | "-c" | "-w" | "-m" | "-L"]),
+        "stat" => matches!(words.as_slice(), ["-c" | "-f", format, _] if is_format(format, "sYXZugahi")),
+        "tput" => matches!(words.as_slice(), ["cols" | "lines" | "colors"]),
+        "git" => words.starts_with(&["rev-list"]) && words.contains(&"--count"),
+        "grep" | "egrep" | "fgrep" | "ggrep" => {
+            counts(args)
+                || matches!(words.as_slice(), ["-o" | "-oE" | "-Eo" | "-oP", pattern, ..] if is_digits(pattern))
+        }
+        "tr" => {
+            matches!(words.as_slice(), ["-cd" | "-dc" | "-Cd", "0-9" | "[:digit:]" | "[0-9]" | "0-9\\n"])
+                || words.first() == Some(&"-d") && of(input)
+        }
+        "cat" | "head" | "sort" | "tail" | "uniq" => of(input) && words.iter().all(|word| word.starts_with('-')),
+        "xargs" => of(input) && words.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns whether a text is surely numbers and blanks, or nothing.
+pub(super) fn is_numeric(value: &Value) -> bool {
+    let listed = matches!(value.contents(), Some(Contents::Processes | Contents::AssignedProcesses));
+    value.pieces().iter().all(|piece| match piece {
+        Piece::Text(text) => is_number(text),
+        Piece::OneOf(texts) => texts.iter().all(|text| is_number(text)),
+        Piece::Unknown(_) => listed,
+        Piece::Glob(_) => false,
+    })
+}
+
+/// Returns whether `${x//PATTERN/}` leaves digits alone.
+pub(super) fn leaves_digits(pattern: &str) -> bool {
+    matches!(pattern, "[^0-9]" | "[!0-9]" | "[^[:digit:]]" | "[![:digit:]]" | "[^0-9]/" | "[!0-9]/")
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte == b'-')
+}
+
+fn of(input: &Input) -> bool {
+    input.text().is_some_and(is_numeric)
+}
+
+/// Whether a format has these conversions, and no letters.
+fn is_format(format: &str, conversions: &str) -> bool {
+    let mut signs = format.chars();
+    while let Some(sign) = signs.next() {
+        let fits = match sign {
+            '%' => signs.next().is_some_and(|letter| conversions.contains(letter)),
+            sign => sign.is_ascii_digit(),
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
+}
+
+/// `grep -c PATTERN`, with at most one file, whose name is not printed.
+fn counts(args: &[Value]) -> bool {
+    let given = parse(args, &OptionSpec::gnu("e:f:A:B:C:m:cEFGPivwxqsnrRlLoH", "count recursive with-filename"));
+    given.has("c count") && !given.has("r R recursive H with-filename e f") && given.operands.len() <= 2
+}
+
+/// Whether a pattern fits digits alone.
+fn is_digits(pattern: &str) -> bool {
+    let rest = pattern.replace("[0-9]", "").replace("[[:digit:]]", "").replace("\\d", "").replace("\\+", "");
+    rest.len() < pattern.len() && rest.chars().all(|sign| matches!(sign, '+' | '*' | '^' | '$'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Source;
+
+    #[test]
+    fn programs_that_print_numbers_are_known() {
+        let of = |line: &str, input: &Input| {
+            let words: Vec<Value> = line.split(' ').map(Value::of).collect();
+            printed(line.split(' ').next().unwrap(), &words[1..], input)
+        };
+        for line in [
+            "nproc",
+            "seq 1 5",
+            "wc -l",
+            "date +%s",
+            "date +%Y%m%d",
+            "grep -c x f",
+            "id -u",
+            "stat -c %s f",
+            "git rev-list --count HEAD",
+            "grep -oE [0-9]+ f",
+            "tr -cd 0-9",
+        ] {
+            assert!(of(line, &Input::Inherited), "{line}");
+        }
+        for line in
+            ["wc -l f", "date", "date +%Y-%B", "grep -rc x .", "cat f", "stat -c %n f", "grep -o .* f", "tr -d x"]
+        {
+            assert!(!of(line, &Input::Inherited), "{line}");
+        }
+        let number = Input::Text(Value::number(), Source::Pipe);
+        assert!(of("tr -d x", &number) && of("xargs", &number) && of("head -1", &number) && !of("tr 0-9 a-z", &number));
+    }
+}
