@@ -71,7 +71,7 @@ export function* operands(): Generator<Case> {
   }
 }
 
-/** What hosts may allow and still not mean the canary: every program that a case names, but none that runs its words. */
+/** What hosts may allow and not mean the canary: programs that the cases name, but none that runs its words. */
 const allow =
   ': [ bind cat complete compopt declare dirs echo enable false fc getopts head help history kill let local ls mapfile ' +
   'popd printf pushd pwd read readarray readonly set shift test tr true type typeset ulimit unset wait base64';

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::eval::PARTING;
 use super::value::{Piece, Value};
+
+/// A separator of words in an unquoted text with alternatives.
+pub const PARTING: &str = "\u{1f}";
 
 /// Most alternatives of a command's words that are checked.
 const MAX_CHOICES: usize = 16;

@@ -77,8 +77,8 @@ impl Evaluator<'_> {
         }
         let frame = &with_source(frame, &call);
         let name = call.argv.first().and_then(Value::base_name);
-        let succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
-        let mut after = After { name: name.map(str::to_owned), succeeds, ..After::default() };
+        let mut after = After { name: name.map(str::to_owned), ..After::default() };
+        after.succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
         let program = call.argv.first().and_then(Value::known).filter(|_| call.prefix.is_empty());
         if let Some(function) = program.and_then(|name| self.function_named(shell, name)) {
             self.function(shell, call, function, frame);
@@ -103,18 +103,15 @@ impl Evaluator<'_> {
         };
         let inners =
             if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
-        let traits = traits(&command, &inners);
+        let mut traits = traits(&command, &inners);
         after.failed = self.builtin(shell, &call, frame);
-        let decided = shell.variables.deciding || shell.variables.forgetful;
+        traits.decided = shell.variables.deciding || shell.variables.forgetful;
         // A wrapper that does more than to run the command is a command of its own.
-        let acts = program_writes(&command);
-        let carried = inners.iter().position(InnerCommand::replaces_wrapper).filter(|_| !acts);
+        let carried = inners.iter().position(InnerCommand::replaces_wrapper).filter(|_| !program_writes(&command));
         let listed = |mut call: Call| {
             let redirects = redirects.unwrap_or_else(|| std::mem::take(&mut call.redirects));
             let command = simple_command(call, frame);
-            let Traits { opaque, transparent, .. } = traits;
-            let traits = Traits { opaque, transparent, decided, ..command.traits };
-            SimpleCommand { redirects, cwds, traits, ..command }
+            SimpleCommand { redirects, cwds, traits: command.traits.with(traits), ..command }
         };
         if inners.is_empty() {
             self.record(listed(call));
@@ -126,9 +123,8 @@ impl Evaluator<'_> {
         for (index, inner) in inners.into_iter().enumerate() {
             let inner = self.inner(shell, &call, inner, Some(index) == carried, frame);
             if Some(index) == carried {
-                after.output = inner.output;
-                after.name = inner.name;
-                after.failed = after.failed.or(inner.failed);
+                let failed = after.failed.or(inner.failed);
+                after = After { failed, succeeds: after.succeeds, ..inner };
             }
         }
         after

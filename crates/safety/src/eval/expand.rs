@@ -5,8 +5,9 @@ use super::frame::Frame;
 use super::output;
 use super::parameter::Expanded;
 use super::shell::{Separators, Shell};
-use super::text::{PARTING, push_closed, push_open};
+use super::text::{push_closed, push_open};
 use super::{braces, parameter};
+use crate::choices::PARTING;
 use crate::parse::{Kind, List, Nested, Part, Word};
 use crate::value::{Contents, Piece, Value};
 

@@ -39,5 +39,4 @@ mod variables;
 
 pub use evaluator::{Evaluation, Evaluator};
 pub use simple_command::SimpleCommand;
-pub use text::PARTING;
 pub use variables::Environment;

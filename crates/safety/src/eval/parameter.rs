@@ -48,40 +48,22 @@ impl Evaluator<'_> {
             return Expanded::Value(count.map_or_else(Value::number, |count| Value::of(count.to_string())));
         }
         if parameter.indirect {
-            self.joined(shell, &parameter.word, frame);
-            if !is_list(parameter) {
-                for name in self.found(shell, parameter).unwrap_or_default() {
-                    self.reference(shell, &name, frame);
-                }
-            }
-            return match self.indirect(shell, &parameter.name) {
-                Some(value) if parameter.op == ParameterOp::None => Expanded::Value(value),
-                _ => Expanded::Value(Value::unknown_words()),
-            };
+            return self.dereferenced(shell, parameter, frame);
         }
         let found = self.found(shell, parameter);
         if parameter.op == ParameterOp::None {
             return list(found, parameter);
         }
-        let operand = self.operand(shell, parameter, frame);
-        if parameter.op == ParameterOp::Slice {
-            self.arithmetic(shell, &operand, frame);
-        }
-        if parameter.op == ParameterOp::Transform && operand.known() == Some("P") {
-            for text in found.iter().flatten() {
-                self.prompt(shell, text, "prompt", frame);
-            }
-        }
+        let operand = self.operand(shell, parameter, found.as_deref(), frame);
         match parameter.op {
             ParameterOp::Default { .. } => substitute(found, operand, parameter),
             ParameterOp::Assign { .. } => {
-                match missing(found.as_deref(), parameter.op) {
-                    Some(true) => self.set(shell, &parameter.name, vec![operand.clone()], frame),
-                    Some(false) => {}
-                    None => {
-                        let mut other = self.copy(shell);
-                        self.set(&mut other, &parameter.name, vec![operand.clone()], frame);
-                        shell.join(other, self.environment);
+                let missing = missing(found.as_deref(), parameter.op);
+                if missing != Some(false) {
+                    let before = self.copy(shell);
+                    self.set(shell, &parameter.name, vec![operand.clone()], frame);
+                    if missing.is_none() {
+                        shell.join(before, self.environment);
                     }
                 }
                 substitute(found, operand, parameter)
@@ -110,9 +92,28 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The text behind an operator.
-    fn operand(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Value {
+    /// `${!x}`
+    fn dereferenced(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Expanded {
+        self.joined(shell, &parameter.word, frame);
+        if !is_list(parameter) {
+            for name in self.found(shell, parameter).unwrap_or_default() {
+                self.reference(shell, &name, frame);
+            }
+        }
+        let value = self.indirect(shell, &parameter.name).filter(|_| parameter.op == ParameterOp::None);
+        Expanded::Value(value.unwrap_or_else(Value::unknown_words))
+    }
+
+    /// The text behind an operator. Evaluates what bash expands again.
+    fn operand(&mut self, shell: &mut Shell, parameter: &Parameter, found: Option<&[Value]>, frame: &Frame) -> Value {
         let operand = self.joined(shell, &parameter.word, frame);
+        match parameter.op {
+            ParameterOp::Slice => self.arithmetic(shell, &operand, frame),
+            ParameterOp::Transform if operand.known() == Some("P") => {
+                found.into_iter().flatten().for_each(|text| self.prompt(shell, text, "prompt", frame));
+            }
+            _ => {}
+        }
         // Quotes in it hold words together that are split around them.
         let has = |kind: fn(&Part) -> bool| parameter.word.iter().any(kind);
         let mixed =

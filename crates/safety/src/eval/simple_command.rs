@@ -59,6 +59,14 @@ pub struct Traits {
     pub unseen: bool,
 }
 
+impl Traits {
+    /// Returns these properties with those that a program has by itself.
+    pub(super) fn with(self, program: Self) -> Self {
+        let Self { transparent, opaque, decided, .. } = program;
+        Self { transparent, opaque, decided, ..self }
+    }
+}
+
 impl SimpleCommand {
     /// Returns the command as rules check it, in one of its directories.
     pub fn command<'a>(&'a self, cwd: &'a Value, directories: &'a Directories) -> Command<'a> {

@@ -1,14 +1,11 @@
 //! Text with globs, and scripts of which only parts are known.
 
-use crate::choices::{alternatives, is_choice};
+use crate::choices::{PARTING, alternatives, is_choice};
 use crate::level::Confidence;
 use crate::value::{Piece, Value};
 
 /// The sign for unknown text in a script. No command contains this character.
 pub const UNKNOWN: char = '\u{f8ff}';
-
-/// A separator of words in an unquoted text with alternatives.
-pub const PARTING: &str = "\u{1f}";
 
 /// Longest `[…]` that is read as a glob, characters.
 const MAX_BRACKET: usize = 128;
