@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::command::{Input, Redirect};
+use super::listings::{listed, passes_all};
 use super::lists::{has_word, words};
 use super::programs::contents::{
     CREDENTIAL_FILES, ENVIRONMENT_FILES, KEY_FILES, KNOWN_PROCESSES, PLAIN_FILES, PLAIN_PARTS, PRINTS_FILES,
@@ -41,7 +42,12 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Carries>> = LazyLock::new(|| {
 });
 
 /// Returns the contents of a command's output, as far as they are known.
-pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>, input: &Input) -> Option<Contents> {
+pub fn printed<'a>(
+    argv: &[Value],
+    redirects: impl Iterator<Item = &'a Redirect>,
+    input: &Input,
+    cwd: &Value,
+) -> Option<Contents> {
     let Some(program) = argv.first() else {
         // `$(< .env)`
         return read(redirects);
@@ -51,6 +57,9 @@ pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>
     let args = &argv[1..];
     let operands = || args.iter().filter(|arg| !arg.prefix().starts_with('-'));
     let several_words = |word: &Value| word.prefix().contains(' ');
+    if let Some(files) = listed(argv, cwd) {
+        return Some(files);
+    }
     let carries = *PROGRAMS.get(name)?;
     let behind = match carries {
         Carries::Files(behind) => Some(behind),
@@ -65,12 +74,16 @@ pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>
             return (!args.iter().any(known) && !operands().any(several_words)).then_some(Contents::Processes);
         }
     };
+    let of_files = || behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects));
     if let Some(contents) = input.contents().or_else(|| args.iter().find_map(Value::contents)) {
+        if matches!(contents, Contents::Files(_)) {
+            return of_files().or_else(|| passes_all(name, args).then(|| contents.clone()));
+        }
         // A pattern of several words is a command line, not a name.
         let narrow = matches!(carries, Carries::Matches) && operands().next().is_some_and(several_words);
-        return (!narrow || contents.secret().is_some()).then(|| contents.clone());
+        return (!narrow || *contents != Contents::Processes).then(|| contents.clone());
     }
-    behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects))
+    of_files()
 }
 
 /// Returns the contents of the file with secrets that redirects make the standard input.
@@ -210,7 +223,7 @@ mod tests {
     fn commands_print_the_secrets_that_they_read() {
         let of = |line: &str| {
             let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            printed(&argv, std::iter::empty(), &Input::Inherited)
+            printed(&argv, std::iter::empty(), &Input::Inherited, &Value::of("/p"))
         };
         for (line, processes) in [
             ("pgrep -f node", true),
@@ -237,12 +250,12 @@ mod tests {
             "tee .env",
             "echo .env",
         ] {
-            assert!(of(line).is_none(), "{line}");
+            assert!(of(line).as_ref().and_then(Contents::secret).is_none(), "{line}");
         }
         let secret = Input::Opaque { program: None, contents: Some(Contents::Secrets("the file .env".into())) };
         for (line, prints) in [("base64", true), ("tee x", true), ("wc -l", false), ("sha256sum", false)] {
             let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            assert_eq!(printed(&argv, std::iter::empty(), &secret).is_some(), prints, "{line}");
+            assert_eq!(printed(&argv, std::iter::empty(), &secret, &Value::of("/p")).is_some(), prints, "{line}");
         }
     }
 }

@@ -35,6 +35,7 @@ mod expanded_again_tests;
 mod glob;
 mod json;
 mod level;
+mod listings;
 mod lists;
 #[cfg(test)]
 mod mutation_tests;

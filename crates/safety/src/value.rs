@@ -36,6 +36,32 @@ pub enum Contents {
     Processes,
     /// Numbers of processes in a variable. If the variable is quoted, it is one word, and at most one process.
     AssignedProcesses,
+    /// Names of all files of a directory.
+    Files(Rc<Files>),
+}
+
+/// All files of directories, or of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Files {
+    /// The directories, absolute.
+    pub roots: Vec<Value>,
+    /// The files in them.
+    pub listing: Listing,
+}
+
+/// The kinds of files in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Listing {
+    /// Every file.
+    All,
+    /// The files and directories at the top.
+    Top,
+    /// The files of the repository.
+    Tracked,
+    /// The files of the repository that changed, and those that it does not know.
+    Changed,
+    /// The files that the repository does not know.
+    Unknown,
 }
 
 /// The parts of a word. Most words have one, which takes no list.
@@ -175,6 +201,14 @@ impl Value {
         self.contents.as_ref()
     }
 
+    /// Returns the set of files that the text names.
+    pub fn files(&self) -> Option<&Files> {
+        match &self.contents {
+            Some(Contents::Files(files)) => Some(files),
+            _ => None,
+        }
+    }
+
     /// Sets the contents, unless others are known.
     pub fn with_contents(self, contents: Option<&Contents>) -> Self {
         let contents = self.contents.or_else(|| contents.cloned());
@@ -204,7 +238,8 @@ impl Value {
     /// Notes that this value was made from another value.
     pub fn derive(&mut self, source: &Self) {
         self.from_heredoc |= source.from_heredoc;
-        if self.contents.is_none() {
+        let listed = self.files().is_some() && source.secret().is_some();
+        if self.contents.is_none() || listed {
             self.contents.clone_from(&source.contents);
         }
     }
@@ -310,7 +345,7 @@ impl Contents {
     pub fn secret(&self) -> Option<&Rc<str>> {
         match self {
             Self::Secrets(source) => Some(source),
-            Self::Processes | Self::AssignedProcesses => None,
+            Self::Processes | Self::AssignedProcesses | Self::Files(_) => None,
         }
     }
 }

@@ -16,11 +16,12 @@ use super::text;
 use crate::command::{Command, Input, Redirect, Source};
 use crate::contents;
 use crate::level::Confidence;
+use crate::listings::passes_all;
 use crate::options::parse;
 use crate::parse::Span;
 use crate::programs;
 use crate::programs::program::Effect;
-use crate::unwrap::{InnerCommand, unwrap};
+use crate::unwrap::InnerCommand;
 use crate::value::Value;
 
 /// Commands that do not fail, so that a command behind `&&` runs.
@@ -101,8 +102,7 @@ impl Evaluator<'_> {
             via: &frame.via,
             directories: self.directories,
         };
-        let inners =
-            if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
+        let inners = self.inners(shell, &call, &command);
         let mut traits = traits(&command, &inners);
         after.failed = self.builtin(shell, &call, frame);
         traits.decided = shell.variables.deciding || shell.variables.forgetful;
@@ -132,13 +132,14 @@ impl Evaluator<'_> {
 
     /// The output of a call, if it is known and goes where the output of its shell goes. Notes its contents.
     fn noted_output(&mut self, shell: &Shell, call: &Call) -> Option<Value> {
+        let output = self.output(shell, call);
+        self.remember(shell, call, output.as_ref());
         if call.redirects.iter().any(Redirect::takes_output) {
             return None;
         }
-        let output = self.output(shell, call);
         let printed = output.as_ref().and_then(Value::contents).cloned();
         let redirects = call.redirects.iter().chain(&shell.redirects);
-        self.prints(printed.or_else(|| contents::printed(&call.argv, redirects, &call.input)));
+        self.prints(printed.or_else(|| contents::printed(&call.argv, redirects, &call.input, shell.cwd())));
         output
     }
 
@@ -149,7 +150,9 @@ impl Evaluator<'_> {
             values.first()?.known().filter(|directory| !directory.is_empty()).map(str::to_owned)
         };
         let output = output::of(&call.argv, shell.cwd(), &call.input, temp)?;
-        Some(call.argv.iter().chain(call.input.text()).fold(output, Value::derived_from))
+        let name = call.argv.first().and_then(Value::base_name).unwrap_or_default();
+        let input = call.input.text().filter(|text| text.files().is_none() || passes_all(name, &call.argv[1..]));
+        Some(call.argv.iter().chain(input).fold(output, Value::derived_from))
     }
 
     /// Evaluates a call of a function.

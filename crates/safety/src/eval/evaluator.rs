@@ -1,5 +1,7 @@
 //! The evaluator: evaluates a whole command, a script, a subshell.
 
+use std::collections::HashMap;
+
 use super::budget::Budget;
 use super::calls::CallStack;
 use super::found::Found;
@@ -25,6 +27,8 @@ pub struct Evaluator<'a> {
     pub(super) current: CurrentCommand,
     pub(super) calls: CallStack,
     pub(super) functions: FunctionTable,
+    /// Scripts and aliases that the command has written.
+    pub(super) remembered: Remembered,
     /// Traps of the innermost shell. They run when it ends.
     pub(super) traps: Vec<Trap>,
     /// The contents that were printed so far, into the same pipe or substitution.
@@ -47,6 +51,15 @@ pub(super) struct Trap {
     pub frame: Frame,
     /// For a trap that may not be set: the shell as it was then.
     pub shell: Option<Shell>,
+}
+
+/// Scripts and aliases that the command itself has written.
+#[derive(Default)]
+pub(super) struct Remembered {
+    /// The texts of files, by their absolute paths.
+    pub files: HashMap<String, Value>,
+    /// The commands of git's aliases, by their names.
+    pub aliases: HashMap<String, Value>,
 }
 
 /// The result of an evaluation.
@@ -78,6 +91,7 @@ impl<'a> Evaluator<'a> {
             current: CurrentCommand::default(),
             calls: CallStack::default(),
             functions: FunctionTable::default(),
+            remembered: Remembered::default(),
             traps: Vec::new(),
             printed_contents: None,
         }

@@ -28,6 +28,7 @@ mod output;
 mod parameter;
 mod printed;
 mod redirects;
+mod remembered;
 mod shell;
 mod shell_state;
 mod simple;

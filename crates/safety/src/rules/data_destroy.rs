@@ -3,14 +3,13 @@
 use super::rule::{Hit, Programs, Rule};
 use super::support::backups::is_backups;
 use super::support::paths::{Landmarks, Path, Place};
-use super::support::{quote, writes};
+use super::support::{quote, sets, writes};
 use crate::command::{Command, Redirect};
 use crate::level::Verdict;
-use crate::lists::{has_word, words};
+use crate::lists::has_word;
 use crate::options::{Parsed, parse};
 use crate::programs;
 use crate::programs::network::RSYNC_DELETES;
-use crate::programs::program::Fact;
 use crate::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -33,6 +32,14 @@ pub static RULE: Rule = Rule {
         "mv notes.txt /dev/null",
         "rm -f backups/*.sql",
         "rm *.bak",
+        "truncate -s 0 *",
+        "cp /dev/null *",
+        "mv .git /tmp/x",
+        "mv * /tmp/x/",
+        "mv ~/Documents /tmp/",
+        "git rm -rfq .",
+        "rsync -a --delete /tmp/empty/ .",
+        "rsync -a --delete empty/ .git/",
     ],
     passes: &[
         "shred -u secret.txt",
@@ -51,7 +58,14 @@ pub static RULE: Rule = Rule {
         "mv a.txt b.txt",
         "rm backup.sql",
         "rm build/*.bak",
+        "rm *",
         "rm *.log",
+        "mv build /tmp/x",
+        "mv .git .git.bak",
+        "git rm -r --cached .",
+        "git rm -r .",
+        "git rm -rf build",
+        "truncate -s 0 *.log",
     ],
 };
 
@@ -72,9 +86,17 @@ fn check(command: &Command) -> Option<Hit> {
         "rsync" => synchronized(command),
         "mv" | "gmv" => moved_away(command),
         "rm" | "grm" => backups(command),
-        name => erased(command, name),
+        _ => erased(command),
     };
-    if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) }
+    let sets = || sets::lost(command).map(|word| emptied(&word));
+    let single = if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) };
+    single.or_else(sets)
+}
+
+/// `find . -type f | xargs truncate -s 0`
+fn emptied(word: &Value) -> Hit {
+    let message = format!("this deletes, empties or moves away {}, also what is in no commit", sets::contents(word));
+    Hit::exact(message, "git status --short")
 }
 
 /// The files of a command, seen from a directory.
@@ -122,25 +144,13 @@ impl<'a> Files<'a> {
 }
 
 /// `shred FILE`, `truncate -s 0 FILE`, `dd of=FILE`
-fn erased(command: &Command, name: &str) -> Option<Hit> {
-    let program = programs::of(name);
+fn erased(command: &Command) -> Option<Hit> {
     let mut lost = None;
-    for fact in program.facts {
-        let Fact::Erases(target, with) = *fact else { continue };
-        let parsed = parse(command.args(), &program.options);
-        let given = |entry: &str| match entry.split_once('=') {
-            Some((option, wanted)) => parsed.value(option).is_some_and(|value| value.known() == Some(wanted)),
-            None => parsed.has(entry),
-        };
-        if parsed.has("help version") || !with.is_empty() && !words(with).any(given) {
-            continue;
+    writes::erased(command, |file: &Value, cwd: &Value| {
+        if lost.is_none() && Files::new(command, cwd).may_be_outside(file) {
+            lost = Some(overwritten(file));
         }
-        writes::named(command, target, &program.options, &mut |file: &Value, cwd: &Value| {
-            if lost.is_none() && Files::new(command, cwd).may_be_outside(file) {
-                lost = Some(overwritten(file));
-            }
-        });
-    }
+    });
     lost
 }
 
@@ -154,8 +164,9 @@ fn synchronized(command: &Command) -> Option<Hit> {
     let (target, sources) = operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let files = Files::new(command, command.cwd);
     let lost = |place: &Value| is_remote(place) || files.may_be_outside(place);
+    let critical = || matches!(files.landmarks.place(target, files.cwd), Place::Critical { .. });
     let deletes = parsed.options.iter().any(|given| has_word(RSYNC_DELETES, &given.name));
-    let what = if deletes && lost(target) {
+    let what = if deletes && (lost(target) || critical()) {
         format!("deletes in {} what the source does not have", shown(target))
     } else if parsed.has("remove-source-files") && sources.iter().any(|source| lost(source)) {
         "deletes the files of the source after it has copied them".to_owned()

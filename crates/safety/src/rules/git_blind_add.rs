@@ -2,12 +2,13 @@
 
 use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
+use super::support::paths::{Landmarks, Place};
 use super::support::pathspec;
 use crate::command::{Command, Directories};
 use crate::level::Verdict;
 use crate::options::Parsed;
 use crate::programs::git::ADD;
-use crate::value::Value;
+use crate::value::{Listing, Value};
 
 pub static RULE: Rule = Rule {
     id: "git-blind-add",
@@ -49,6 +50,7 @@ pub static RULE: Rule = Rule {
     ],
     passes: &[
         "git add src/main.rs",
+        "cd $(mktemp -d) && git init -q && touch a && git add .",
         "git add src",
         "git add src/",
         "git add '*.js'",
@@ -76,21 +78,33 @@ fn check(command: &Command) -> Option<Hit> {
     let parsed = git.parse(&ADD);
     // A dry run, a manual choice, or only tracked files.
     let mild = "n dry-run i interactive p patch e edit refresh renormalize";
-    if parsed.has(mild) && !parsed.has("no-dry-run") {
+    // In a scratch repository all is the command's own.
+    if parsed.has(mild) && !parsed.has("no-dry-run") || git.is_in_scratch(command.directories) {
         return None;
     }
     let tracked = parsed.has("u update") && !parsed.has("no-update");
-    if !all(&parsed) && (tracked || !whole(&git, &parsed, command.directories)) {
+    let whole = all(&parsed) || !tracked && whole(&git, &parsed, command.directories);
+    let listed = || git.operands(&parsed).any(|operand| names_project(operand, command.directories));
+    if !whole && (tracked || !listed()) {
         return None;
     }
     let refused = Hit::exact(
         "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
         "git status --short",
     );
-    Some(refused.or_asked(
+    let hit = refused.or_asked(
         "this stages everything at once, also files that nobody has looked at, such as secrets and build output. Name \
          the files, or look at what it would stage first",
-    ))
+    );
+    // Which files a listing has is not known.
+    Some(if whole { hit } else { hit.partial() })
+}
+
+/// Returns whether a word names everything in the project that changed, also what git does not know.
+fn names_project(operand: &Value, directories: &Directories) -> bool {
+    let files = operand.files().filter(|files| files.listing != Listing::Tracked);
+    let place = |files| Landmarks::new(directories).strictest(files, &Value::default());
+    files.is_some_and(|files| matches!(place(files), Place::Critical { .. }))
 }
 
 /// Returns whether `-A` is given and no later option takes it back.

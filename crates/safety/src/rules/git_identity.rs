@@ -18,6 +18,7 @@ pub static RULE: Rule = Rule {
         "git config user.name Bot",
         "git config user.email bot@example.com",
         "git config --global user.name 'A Bot'",
+        "cd $(mktemp -d) && git config --global user.name x",
         "git config --local user.email ''",
         "git config --add user.name Bot",
         "git config --replace-all user.name Bot",
@@ -36,6 +37,7 @@ pub static RULE: Rule = Rule {
     ],
     passes: &[
         "git config user.name",
+        "cd $(mktemp -d) && git config user.name test && git -c user.email=t@t commit -qm x",
         "git config --get user.email",
         "git config get user.name",
         "git config --global --get user.name",
@@ -85,6 +87,9 @@ fn configured(command: &Command) -> Option<bool> {
         return None;
     }
     let git = Git::new(command)?;
+    if git.is_in_scratch(command.directories) && !git.args.iter().any(|arg| matches!(arg.known(), Some("--global" | "--system"))) {
+        return None;
+    }
     if git.config.iter().any(|(name, _)| KEYS.contains(&name.as_str())) {
         return Some(true);
     }

@@ -16,6 +16,7 @@ pub static RULE: Rule = Rule {
         "git reset --hard",
         "git reset --hard HEAD~1",
         "git reset HEAD~1 --hard",
+        "git read-tree -u --reset HEAD",
         "git reset --har",
         "git reset --h origin/main",
         "git reset -q --hard",
@@ -28,6 +29,7 @@ pub static RULE: Rule = Rule {
         "git reset",
         "git reset HEAD~1",
         "git reset --soft HEAD~1",
+        "git read-tree -m -u HEAD",
         "git reset --mixed",
         "git reset --hard --soft HEAD~1",
         "git reset HEAD src/a.ts",
@@ -42,14 +44,24 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["reset"])?;
+    let git = Git::of(command, &["reset", "read-tree"])?;
+    if git.sub == "read-tree" {
+        let has = |option: &str| git.args.iter().any(|arg| arg.known() == Some(option));
+        return (has("--reset") && has("-u")).then(|| hit(&git, "git read-tree --reset -u"));
+    }
     let parsed = git.parse(&RESET);
     let mode = parsed.last("hard soft mixed merge keep")?;
     if mode.name != "hard" {
         return None;
     }
-    Some(Hit::exact(
-        "git reset --hard throws away all changes that are not committed. Use git stash to put them aside, or git reset without --hard to keep them",
+    Some(hit(&git, "git reset --hard"))
+}
+
+fn hit(git: &Git, what: &str) -> Hit {
+    Hit::exact(
+        format!(
+            "{what} throws away all changes that are not committed. Use git stash to put them aside, or git reset without --hard to keep them"
+        ),
         git.line("stash"),
-    ))
+    )
 }

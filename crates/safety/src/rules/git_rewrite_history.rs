@@ -5,6 +5,7 @@ use super::support::git::Git;
 use crate::command::Command;
 use crate::level::Verdict;
 use crate::programs::git::{FILTER_REPO, REFLOG, UPDATE_REF};
+use crate::value::Value;
 
 pub static RULE: Rule = Rule {
     id: "git-rewrite-history",
@@ -16,6 +17,7 @@ pub static RULE: Rule = Rule {
         "git update-ref -d refs/heads/main",
         "git update-ref --no-deref -d HEAD",
         "git update-ref -m reason -d refs/heads/x",
+        "git for-each-ref --format='delete %(refname)' refs/heads | git update-ref --stdin",
         "git reflog expire --expire=now --all",
         "git reflog expire",
         "git reflog delete HEAD@{1}",
@@ -50,7 +52,7 @@ fn check(command: &Command) -> Option<Hit> {
     }
     let git = Git::of(command, &["update-ref", "reflog", "filter-branch", "filter-repo"])?;
     match git.sub {
-        "update-ref" => git.parse(&UPDATE_REF).has("d delete").then(|| {
+        "update-ref" => (git.parse(&UPDATE_REF).has("d delete") || deletes_by_input(command, &git)).then(|| {
             Hit::exact(
                 "git update-ref -d deletes a reference without any check. Use git branch -d, which deletes only what is merged",
                 git.line("show-ref"),
@@ -73,6 +75,12 @@ fn check(command: &Command) -> Option<Hit> {
             (!dry).then(|| filtered(&git.line("filter-repo --analyze")))
         }
     }
+}
+
+/// `git for-each-ref --format='delete %(refname)' | git update-ref --stdin`
+fn deletes_by_input(command: &Command, git: &Git) -> bool {
+    let by_input = git.parse(&UPDATE_REF).has("stdin");
+    by_input && command.input.text().and_then(Value::known).is_none_or(|text| text.contains("delete"))
 }
 
 fn filtered(instead: &str) -> Hit {

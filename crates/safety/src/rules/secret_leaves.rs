@@ -90,7 +90,7 @@ fn check(command: &Command) -> Option<Hit> {
     }) {
         let redirects = command.redirects.iter().filter(|redirect| !redirect.writes_file());
         if let Some(secret) =
-            contents::printed(command.argv, redirects, command.input).as_ref().and_then(Contents::secret)
+            contents::printed(command.argv, redirects, command.input, command.cwd).as_ref().and_then(Contents::secret)
         {
             let to = connection.target.known().and_then(|path| path.split('/').nth(3)).unwrap_or("another machine");
             return Some(hit(secret, to));

@@ -2,7 +2,7 @@
 
 use super::rule::{Hit, Programs, Rule};
 use super::support::lasting;
-use super::support::paths::Landmarks;
+use super::support::paths::{Landmarks, Place};
 use super::support::quote;
 use crate::command::Command;
 use crate::level::Verdict;
@@ -52,6 +52,8 @@ pub static RULE: Rule = Rule {
         "chmod -R 777 .",
         "chmod -R a+rwx uploads",
         "chmod -R 755 /usr/local",
+        "chmod -R 000 .",
+        "chmod -R a-w .git",
         "sudo chown -R dev ~/.npm",
         "sudo chown -R app:app \"$(cat target)\"",
         "umount -a",
@@ -272,6 +274,18 @@ fn modes(command: &Command) -> Option<Hit> {
     let first = operands.clone().next().filter(|_| skipped == 1);
     let landmarks = Landmarks::new(command.directories);
     let shielded = operands.clone().skip(skipped).all(|word| landmarks.shields(word, command.cwd));
+    let takes = |mode: &str| of_mode && takes_access(mode);
+    let critical =
+        |word: &&Value| matches!(landmarks.place(word, command.cwd), Place::Critical { .. });
+    if !shielded
+        && args.iter().filter_map(Value::known).any(takes)
+        && let Some(word) = operands.clone().skip(skipped).find(critical)
+    {
+        return Some(Hit::exact(
+            "this takes the owner's own rights from everything in a directory, and the old ones are not kept",
+            quote::line([word]).map(|text| format!("ls -la {text}")).unwrap_or_default(),
+        ));
+    }
     if of_mode && !shielded && first.and_then(Value::known).is_some_and(is_open) {
         let files = operands.nth(1).and_then(|file| quote::line([file]));
         return Some(Hit::exact(
@@ -317,6 +331,22 @@ fn is_open(mode: &str) -> bool {
         })
 }
 
+/// Returns whether a mode takes rights from the owner: `000`, `a-rwx`, `u-r`, `-w`.
+fn takes_access(mode: &str) -> bool {
+    let octal = mode.len() >= 3 && mode.bytes().all(|byte| byte.is_ascii_digit());
+    // The owner's digit is the third from the end.
+    let owner = mode.len().checked_sub(3).and_then(|at| mode.as_bytes().get(at));
+    octal && owner.is_some_and(|digit| (*digit - b'0') & 6 != 6)
+        || mode.split(',').any(|part| {
+            let Some(at) = part.find('-') else { return false };
+            let (who, rights) = part.split_at(at);
+            who.chars().all(|one| "ugoa".contains(one))
+                && (who.is_empty() || who.contains(['u', 'a']))
+                && rights.contains(['r', 'w'])
+                && rights.chars().all(|right| "-rwxXst".contains(right))
+        })
+}
+
 /// `sysctl name=value`.
 fn sysctl(args: &[Value]) -> Option<Hit> {
     let written = args.iter().find(|arg| !arg.prefix().starts_with('-') && arg.prefix().contains('='))?;
@@ -337,7 +367,10 @@ mod tests {
             assert!(is_open(mode), "{mode}");
         }
         for mode in ["755", "775", "u+rwx", "a+rX", "o-rwx", "+x", "go=rx"] {
-            assert!(!is_open(mode), "{mode}");
+            assert!(!is_open(mode) && !takes_access(mode), "{mode}");
+        }
+        for mode in ["000", "0000", "444", "555", "a-w", "u-r", "-w", "a-rwx", "u=r,u-w"] {
+            assert!(takes_access(mode), "{mode}");
         }
     }
 }

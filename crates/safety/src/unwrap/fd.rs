@@ -4,6 +4,7 @@ use super::inner::InnerCommand;
 use super::items::replaced;
 use super::matches::Matches;
 use crate::command::Command;
+use crate::listings::listed;
 use crate::value::Value;
 
 /// `fd pattern -x command`
@@ -26,7 +27,9 @@ pub(super) fn fd(command: &Command) -> Vec<InnerCommand> {
     let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
     let via = format!("fd {}", argv[at].known().unwrap_or("-x"));
     let items = matches.items(&Value::of("."), false);
+    let files = listed(&argv[..at], command.cwd);
     let of = |(_, item): (Option<Value>, Value)| {
+        let item = item.with_contents(files.as_ref());
         let mut hit = false;
         let mut made: Vec<Value> = words
             .iter()
@@ -41,7 +44,7 @@ pub(super) fn fd(command: &Command) -> Vec<InnerCommand> {
             })
             .collect();
         if !hit {
-            made.push(item);
+            made.push(item.clone());
         }
         InnerCommand::argv(made, via.as_str())
     };

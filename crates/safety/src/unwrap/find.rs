@@ -1,5 +1,7 @@
 //! Reads `find … -exec command {} +`: find runs the command with the files that it finds.
 
+use std::rc::Rc;
+
 use super::inner::InnerCommand;
 use super::items::replaced;
 use super::matches::{Matches, Name};
@@ -7,7 +9,7 @@ use super::words::weight;
 use crate::command::Command;
 use crate::lists::has_word;
 use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
-use crate::value::{Piece, Value};
+use crate::value::{Contents, Files, Listing, Piece, Value};
 
 /// Most start directories, and most open parentheses, that are read.
 const STARTS: usize = 16;
@@ -209,7 +211,11 @@ impl<'a> Walk<'a> {
         let beside = word.ends_with("dir");
         let cost = weight(words);
         for start in &self.starts {
+            let says = matches!(words[0].known(), Some("echo" | "printf"));
+            let files = (matches.is_everything() && !says)
+                .then(|| Contents::Files(Rc::new(Files { roots: vec![start.clone()], listing: Listing::All })));
             for (folder, item) in matches.items(start, beside) {
+                let item = item.with_contents(files.as_ref());
                 if cost > self.budget {
                     self.found.push(InnerCommand::Opaque { via });
                     return;

@@ -43,6 +43,20 @@ pub fn found(argv: &[Value]) -> Option<Value> {
     Some(text)
 }
 
+/// Returns the directories of which a search prints every file.
+pub fn finds_everything(argv: &[Value]) -> Option<Vec<Value>> {
+    let walk = Walk::of(argv);
+    let tests = argv.get(walk.first..).unwrap_or_default();
+    let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));
+    let starts = walk.starts.clone();
+    let whole = match walk.prints.as_slice() {
+        [] if has(OTHERS) || has(SILENT) => false,
+        [] => walk.whole().is_everything(),
+        prints => prints.iter().any(|(matches, _)| matches.is_everything()),
+    };
+    whole.then_some(starts)
+}
+
 /// Returns the lines for a start directory: its matches and, if it matches itself, its contents.
 fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
     let mut lines: Vec<Value> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();

@@ -34,6 +34,7 @@ pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
             found.push(InnerCommand::argv(argv.collect(), "TAR_OPTIONS"));
         }
     }
+    found.extend(archived(args, name));
     if name == "cmake" {
         found.extend(cmake(args));
     }
@@ -64,6 +65,23 @@ fn cmake(args: &[Value]) -> Option<InnerCommand> {
     };
     let argv = std::iter::once(Value::of("rm")).chain(words.iter().cloned());
     Some(InnerCommand::argv(argv.collect(), "cmake -E"))
+}
+
+/// `tar --remove-files`, `zip -m`: what was packed is removed.
+fn archived(args: &[Value], name: &str) -> Option<InnerCommand> {
+    let given = |option: &str| args.iter().any(|arg| arg.known() == Some(option));
+    let parsed = parse(args, &programs::of(name).options);
+    let operands: Vec<Value> = parsed.operands.iter().map(|at| args[*at].clone()).collect();
+    match name {
+        "tar" | "gtar" | "bsdtar" if given("--remove-files") => {
+            // The letters of `tar cf FILE` take the first operand.
+            let letters = args.first().is_some_and(|first| !first.prefix().starts_with('-'));
+            let skipped = if letters { 1 + usize::from(args[0].prefix().contains('f')) } else { 0 };
+            Some(removes(operands.get(skipped..)?, "tar --remove-files"))
+        }
+        "zip" if parsed.has("m move") => Some(removes(operands.get(1..)?, "zip -m")),
+        _ => None,
+    }
 }
 
 /// Makes a command that removes directories.

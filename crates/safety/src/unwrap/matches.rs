@@ -33,6 +33,11 @@ impl Matches {
         Self { start: true, all: true, some: false, names: Vec::new() }
     }
 
+    /// Returns whether no test leaves out a file of the directory.
+    pub(super) fn is_everything(&self) -> bool {
+        self.all
+    }
+
     /// Makes the matches of every file except the start directory.
     pub(super) fn inside() -> Self {
         Self { start: false, ..Self::everything() }

@@ -39,7 +39,7 @@ mod xargs;
 
 pub use dispatch::unwrap;
 pub use evaluate::COMPGEN;
-pub use found::found;
+pub use found::{finds_everything, found};
 pub(crate) use inline::is_interpreter;
 pub use inner::{CustomWrappers, InnerCommand, WrapperKind};
 pub use inside::{Inside, inside};

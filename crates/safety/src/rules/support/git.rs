@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::paths::{Landmarks, Place};
 use super::quote;
 use super::subcommand::Subcommand;
-use crate::command::Command;
+use crate::command::{Command, Directories};
 use crate::lists::has_word;
 use crate::options::{OptionSpec, Parsed, parse};
 use crate::value::Value;
@@ -62,6 +63,11 @@ impl<'a> Git<'a> {
         let asks = |arg: &Value| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
         let helps = git.args.iter().take_while(|arg| arg.known() != Some("--")).any(asks);
         (subs.contains(&git.sub) && !helps).then_some(git)
+    }
+
+    /// Returns whether git works in a directory that the command has just made for temporary files, by `mktemp`.
+    pub fn is_in_scratch(&self, directories: &Directories) -> bool {
+        self.cwd.has_unknown() && Landmarks::new(directories).place(&self.cwd, &self.cwd) == Place::Temp
     }
 
     /// Parses the arguments by the options of the subcommand.

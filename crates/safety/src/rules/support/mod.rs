@@ -8,5 +8,6 @@ pub mod paths;
 pub mod pathspec;
 pub mod quote;
 pub mod removal;
+pub mod sets;
 pub mod subcommand;
 pub mod writes;

@@ -6,7 +6,7 @@ use crate::command::Directories;
 use crate::glob::{Coverage, Glob};
 use crate::lists::has_word;
 use crate::programs::devices::SYSTEM_DIRECTORIES;
-use crate::value::{Piece, Value};
+use crate::value::{Files, Piece, Value};
 
 /// The place of an operand, seen from a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +217,14 @@ impl<'a> Landmarks<'a> {
         }
     }
 
+    /// Returns the place of a set of files: a critical one, if a directory of the set is one.
+    pub fn strictest(&self, files: &Files, cwd: &Value) -> Place {
+        let mut places: Vec<Place> = files.roots.iter().map(|root| self.place(root, cwd)).collect();
+        let is_critical = |place: &Place| matches!(place, Place::Critical { .. });
+        let at = places.iter().position(is_critical).unwrap_or(0);
+        if places.is_empty() { Place::Unknown } else { places.swap_remove(at) }
+    }
+
     /// Returns whether a confinement lets nothing be changed at a place, whatever the unknown parts are.
     pub fn shields(&self, word: &Value, cwd: &Value) -> bool {
         self.is_shielded(&Path::new(word, cwd))
@@ -341,6 +349,11 @@ impl<'a> Landmarks<'a> {
             path.below(folder) || starts && parts.next().is_none() && !path.has_unknown
         };
         self.owns_cwd() && is(self.cwd) || self.temp.iter().any(|folder| is(folder))
+    }
+
+    /// Returns whether the operand lies in the user's home.
+    pub fn in_home(&self, word: &Value, cwd: &Value) -> bool {
+        Path::new(word, cwd).below(self.home)
     }
 
     /// Returns whether the operand is a home.

@@ -4,7 +4,7 @@ use super::paths::{Landmarks, Place};
 use crate::command::Command;
 use crate::options::parse;
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{Listing, Piece, Value};
 
 /// The programs that remove directories with their contents.
 pub static PROGRAMS: &[&str] = &["rm", "grm", "srm"];
@@ -28,11 +28,18 @@ pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
     let folders = parsed.has("r R recursive");
     // An unquoted word that is not known may be `-r`.
     let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Unknown(true), ..]));
-    if !folders && !maybe() {
+    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
+    let is_whole = |word: &&Value| word.files().is_some_and(|files| files.listing == Listing::All);
+    // Without its files a directory is nothing.
+    let whole = operands.iter().any(is_whole);
+    if !folders && !whole && !maybe() {
         return None;
     }
     let landmarks = Landmarks::new(command.directories);
-    let operands = parsed.operands.iter().filter_map(|at| args.get(*at));
-    let operands = operands.map(|word| (word, landmarks.place(word, command.cwd)));
-    Some(Removal { operands: operands.collect(), sure: folders })
+    let place = |word: &'a Value| match word.files() {
+        Some(files) if is_whole(&word) => landmarks.strictest(files, command.cwd),
+        _ => landmarks.place(word, command.cwd),
+    };
+    let operands = operands.into_iter().map(|word| (word, place(word))).collect();
+    Some(Removal { operands, sure: folders || whole })
 }

@@ -2,7 +2,7 @@
 
 use super::paths::Landmarks;
 use crate::command::Command;
-use crate::lists::has_word;
+use crate::lists::{has_word, words};
 use crate::options::{OptionSpec, Parsed, parse};
 use crate::programs;
 use crate::programs::program::{Fact, Target};
@@ -18,6 +18,22 @@ pub fn each(command: &Command, mut found: impl FnMut(&Value, &Value)) {
     let program = programs::of(name);
     for fact in program.facts {
         if let Fact::Writes(target) = *fact {
+            named(command, target, &program.options, &mut found);
+        }
+    }
+}
+
+/// Calls back with each file whose contents the words of the command erase: `shred FILE`, `truncate -s 0 FILE`.
+pub fn erased(command: &Command, mut found: impl FnMut(&Value, &Value)) {
+    let Some(program) = command.name().map(programs::of) else { return };
+    for fact in program.facts {
+        let Fact::Erases(target, with) = *fact else { continue };
+        let parsed = parse(command.args(), &program.options);
+        let given = |entry: &str| match entry.split_once('=') {
+            Some((option, wanted)) => parsed.value(option).is_some_and(|value| value.known() == Some(wanted)),
+            None => parsed.has(entry),
+        };
+        if with.is_empty() || words(with).any(given) {
             named(command, target, &program.options, &mut found);
         }
     }

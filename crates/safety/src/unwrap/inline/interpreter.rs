@@ -2,6 +2,7 @@
 
 use super::languages::grammar;
 use super::program::program;
+use super::walks::walked;
 use super::{sed, vim};
 use crate::command::{Command, Input};
 use crate::lists::{has_word, words};
@@ -45,7 +46,15 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
     let variables = if is_awk { assigned(&parsed) } else { Vec::new() };
     let opaque = |via: &str| vec![InnerCommand::Opaque { via: via.to_owned() }];
     let look = |text: &Value, via: &str| match grammar(interpreter.language) {
-        Some(grammar) if !is_opaque(text) => program(command, grammar, text, via, variables.clone()),
+        Some(grammar) if !is_opaque(text) => {
+            let mut found = program(command, grammar, text, via, variables.clone());
+            let removes =
+                |inner: &InnerCommand| matches!(inner, InnerCommand::Argv { argv, .. } if same(&argv[0], "rm"));
+            if !found.iter().any(removes) {
+                found.extend(walked(interpreter.language, text, via));
+            }
+            found
+        }
         _ => opaque(via),
     };
     let operand = parsed.operands.first().map(|at| &args[*at]);

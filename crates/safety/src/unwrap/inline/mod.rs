@@ -19,6 +19,7 @@ mod token;
 mod tokens;
 mod values;
 mod vim;
+mod walks;
 
 pub(super) use interpreter::interpreter;
 pub(crate) use interpreter::is_interpreter;

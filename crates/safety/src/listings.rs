@@ -1,0 +1,146 @@
+//! Programs that list files: the set of files that their output names, if it is everything in a directory.
+
+use std::rc::Rc;
+
+use super::lists::has_word;
+use super::options::{OptionSpec, parse};
+use super::programs;
+use super::unwrap::finds_everything;
+use super::value::{Contents, Files, Listing, Value};
+
+/// Tests of `fd` that leave only some files.
+const FD: OptionSpec = OptionSpec::gnu(
+    "HIust:e:E:d:g:S:o:x:X:a0LpFlc:j:",
+    "extension= exclude= max-depth= glob= size= owner= type= changed-within= changed-before= exec= exec-batch= base-directory= search-path=",
+);
+/// Options of `ls` and of `git ls-files`.
+const LS: OptionSpec = OptionSpec::gnu("aAbBcCdfFgGhHI:iklLmnNopqQrRsStT:uUvw:xX1Z", "directory ignore= hide=");
+const LS_FILES: OptionSpec = OptionSpec::gnu(
+    "zcdmostuvfkrx:X:",
+    "others deleted modified unmerged exclude-standard exclude= directory error-unmatch",
+);
+
+/// Returns the set of files that a command prints. `None` if it may be only some of a directory's files.
+pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
+    let (name, args) = argv.split_first()?;
+    let from = |roots: Vec<Value>, listing: Listing| {
+        let roots = if roots.is_empty() { vec![Value::of(".")] } else { roots };
+        let roots = roots.iter().map(|root| root.seen_from(cwd)).collect();
+        Some(Contents::Files(Rc::new(Files { roots, listing })))
+    };
+    let operands = |spec: &OptionSpec, skipped: usize| {
+        let given = parse(args, spec);
+        let operands: Vec<Value> = given.operands.iter().skip(skipped).map(|at| args[*at].clone()).collect();
+        (given, operands)
+    };
+    match name.base_name()? {
+        "find" | "gfind" => from(finds_everything(argv)?, Listing::All),
+        "fd" | "fdfind" => {
+            let (given, roots) = operands(&FD, 1);
+            let pattern = given.operands.first().and_then(|at| args[*at].known()).unwrap_or(".");
+            let whole = matches!(pattern, "." | "" | ".*")
+                && !given.has(
+                    "e extension d max-depth g glob S size o owner changed-within changed-before x exec X exec-batch",
+                );
+            if whole { from(roots, Listing::All) } else { None }
+        }
+        "rg" | "ripgrep" if args.iter().any(|arg| arg.known() == Some("--files")) => {
+            let (given, roots) = operands(&programs::of("rg").options, 0);
+            if given.has("g glob iglob t type T type-not") { None } else { from(roots, Listing::Tracked) }
+        }
+        "ls" | "gls" | "dir" | "vdir" => {
+            let (given, roots) = operands(&LS, 0);
+            if given.has("d directory") || roots.iter().any(Value::has_glob) { None } else { from(roots, Listing::Top) }
+        }
+        "git" => of_git(args).and_then(|listing| from(Vec::new(), listing)),
+        _ => None,
+    }
+}
+
+/// The files of a repository that a call of git lists.
+fn of_git(args: &[Value]) -> Option<Listing> {
+    let at = *parse(args, &programs::of("git").options).operands.first()?;
+    let (sub, args) = args[at..].split_first()?;
+    let has = |words: &str| args.iter().any(|arg| arg.known().is_some_and(|arg| has_word(words, arg)));
+    match sub.known()? {
+        "ls-files" => {
+            let given = parse(args, &LS_FILES);
+            let some = given.operands.iter().any(|at| !matches!(args[*at].known(), Some("." | ":/" | "*")));
+            match () {
+                () if some || given.has("d deleted") => None,
+                () if given.has("o others") && given.has("m modified c") => Some(Listing::Changed),
+                () if given.has("o others") => Some(Listing::Unknown),
+                () => Some(Listing::Tracked),
+            }
+        }
+        "status" if has("--porcelain --porcelain=v1 --short -s -sb") => {
+            (!has("-uno --untracked-files=no")).then_some(Listing::Changed)
+        }
+        "diff" if has("--name-only") => {
+            let filtered = args.iter().any(|arg| arg.prefix().starts_with("--diff-filter"));
+            (!filtered).then_some(Listing::Tracked)
+        }
+        "ls-tree" if has("--name-only --name-status") && has("-r -rt") => Some(Listing::Tracked),
+        _ => None,
+    }
+}
+
+/// Returns whether a program that gets the names of files prints them all, whatever it changes in the lines.
+pub fn passes_all(name: &str, args: &[Value]) -> bool {
+    let script = || args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Value::known).unwrap_or_default();
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => !script().contains(['/', '~', '=', '<', '>', '(']),
+        "cat" | "column" | "cut" | "nl" | "rev" | "sort" | "tac" | "tee" | "tr" | "uniq" => true,
+        "grep" | "egrep" | "fgrep" | "ggrep" => args.iter().any(|arg| {
+            arg.known().is_some_and(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('v'))
+        }),
+        "sed" | "gsed" => script().starts_with('s'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_set_is_one() {
+        let of = |line: &str| {
+            let words: Vec<Value> = line.split(' ').map(Value::of).collect();
+            match listed(&words, &Value::of("/p")) {
+                Some(Contents::Files(files)) => Some((files.listing, files.roots[0].known().unwrap_or("…").to_owned())),
+                _ => None,
+            }
+        };
+        for (line, listing, root) in [
+            ("find . -type f", Listing::All, "/p/."),
+            ("find -type f -print0", Listing::All, "/p/."),
+            ("find /a b -not -name x", Listing::All, "/a"),
+            ("fd . src", Listing::All, "/p/src"),
+            ("fd -t f", Listing::All, "/p/."),
+            ("rg --files", Listing::Tracked, "/p/."),
+            ("ls -A", Listing::Top, "/p/."),
+            ("git ls-files -z", Listing::Tracked, "/p/."),
+            ("git ls-files -mo --exclude-standard", Listing::Changed, "/p/."),
+            ("git status --porcelain", Listing::Changed, "/p/."),
+            ("git diff --name-only", Listing::Tracked, "/p/."),
+        ] {
+            assert_eq!(of(line), Some((listing, root.to_owned())), "{line}");
+        }
+        for line in [
+            "find . -name *.log",
+            "find . -type f -mtime +3",
+            "fd log",
+            "fd -e pyc",
+            "rg --files -g *.js",
+            "ls -d x",
+            "git ls-files -d",
+            "git ls-files src",
+            "git diff --name-only --diff-filter=D",
+            "git status",
+            "cat x",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+}

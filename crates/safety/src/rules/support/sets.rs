@@ -1,0 +1,120 @@
+//! Sets of files that a command empties, deletes or moves away at once.
+
+use super::git::Git;
+use super::paths::{Landmarks, Place};
+use super::pathspec;
+use super::writes;
+use crate::command::{Command, Redirect};
+use crate::options::{OptionSpec, parse};
+use crate::programs;
+use crate::programs::git::RM;
+use crate::value::{Listing, Value};
+
+/// Returns a word by which a command empties or deletes everything in a directory that cannot be restored, or moves it
+/// to where nothing is kept.
+pub fn lost(command: &Command) -> Option<Value> {
+    let mut emptied = command.redirects.iter().filter(|redirect| replaces(redirect)).map(|redirect| &redirect.target);
+    let found = emptied.find(|word| is_whole(word, command)).or_else(|| by_program(command)).cloned();
+    if found.is_some() {
+        return found;
+    }
+    let mut erased = None;
+    writes::erased(command, |file, _| {
+        if is_whole(file, command) {
+            erased.get_or_insert_with(|| file.clone());
+        }
+    });
+    erased
+}
+
+/// Returns the word of a program that deletes, moves or copies over files.
+fn by_program<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+    let name = command.name()?;
+    let args = command.args();
+    let operands = |spec: &OptionSpec| parse(args, spec).operands.into_iter().map(|at| &args[at]);
+    match name {
+        // Everything in a directory is the matter of `rm-critical`.
+        "rm" | "grm" | "unlink" | "gunlink" => {
+            let listed = |word: &&Value| word.files().is_some_and(|files| files.listing != Listing::All);
+            operands(&programs::of("rm").options).find(|word| listed(word) && is_whole(word, command))
+        }
+        "mv" | "gmv" => moved(command),
+        "cp" | "gcp" | "install" | "tee" | "gtee" => copied(command, name),
+        "git" | "git.exe" => of_git(command),
+        _ => None,
+    }
+}
+
+/// Whether a redirect replaces what is in its file.
+fn replaces(redirect: &Redirect) -> bool {
+    redirect.writes_file() && matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&")
+}
+
+/// Whether a word names every file of a critical directory, or every file at its top.
+fn is_whole(word: &Value, command: &Command) -> bool {
+    let landmarks = Landmarks::new(command.directories);
+    let place = match word.files() {
+        Some(files) if files.listing == Listing::Unknown => return false,
+        Some(files) => landmarks.strictest(files, command.cwd),
+        None if word.has_glob() => landmarks.place(word, command.cwd),
+        None => return false,
+    };
+    matches!(place, Place::Critical { sure: true })
+}
+
+/// `mv .git /tmp/x`, `mv * /tmp/x`: the sources that are moved to a directory for temporary files.
+fn moved<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+    let args = command.args();
+    let parsed = parse(args, &programs::of("mv").options);
+    let mut operands: Vec<&Value> = parsed.operands.iter().map(|at| &args[*at]).collect();
+    let target = parsed.value("t target-directory").or_else(|| operands.pop())?;
+    let landmarks = Landmarks::new(command.directories);
+    let is_temp = |word: &Value| {
+        let inside = matches!(landmarks.place(word, command.cwd), Place::Inside | Place::Critical { sure: false });
+        landmarks.within_reach(word, command.cwd) && !inside && landmarks.place(word, command.cwd) != Place::Unknown
+    };
+    if !is_temp(target) {
+        return None;
+    }
+    operands.into_iter().find(|word| match landmarks.place(word, command.cwd) {
+        Place::Critical { .. } => true,
+        Place::Outside => landmarks.in_home(word, command.cwd),
+        _ => is_whole(word, command),
+    })
+}
+
+/// `cp /dev/null FILES`, `tee FILES < /dev/null`
+fn copied<'a>(command: &'a Command<'a>, name: &str) -> Option<&'a Value> {
+    let parsed = parse(command.args(), &programs::of(name).options);
+    let operands: Vec<&Value> = parsed.operands.iter().map(|at| &command.args()[*at]).collect();
+    let empties = match name {
+        "tee" | "gtee" => !parsed.has("a append"),
+        _ => operands.first().is_some_and(|source| source.known() == Some("/dev/null")),
+    };
+    operands.into_iter().find(|word| empties && is_whole(word, command))
+}
+
+/// `git rm -rf .`: with -f also what is in no commit. Without it git refuses files that changed.
+fn of_git<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+    let git = Git::of(command, &["rm"])?;
+    let parsed = git.parse(&RM);
+    if !parsed.has("f force") || parsed.has("cached n dry-run") {
+        return None;
+    }
+    let first = Value::of(command.directories.cwd.as_str());
+    let is_all = |word: &Value| {
+        is_whole(word, command)
+            || pathspec::text(word).is_some_and(|text| pathspec::read(&text).is_whole(&git.cwd, &first))
+    };
+    command.args().iter().find(|word| git.operands(&parsed).any(|operand| operand == *word) && is_all(word))
+}
+
+/// Returns what is in a set, in words.
+pub fn contents(word: &Value) -> &'static str {
+    match word.files().map(|files| files.listing) {
+        Some(Listing::Tracked) => "every file of the repository",
+        Some(Listing::Changed | Listing::Unknown) => "every file that was changed or that git does not know",
+        Some(Listing::Top) | None => "everything at the top of a directory",
+        Some(Listing::All) => "every file in a directory, those of .git among them",
+    }
+}
