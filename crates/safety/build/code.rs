@@ -110,6 +110,7 @@ fn subcommands(program: &Program) -> String {
 fn lasting(lasting: &Lasting) -> String {
     let operands = match &lasting.operands {
         Operands::Unlike(words) => format!("Unlike({})", text(words)),
+        Operands::Containing(words) => format!("Containing({})", text(words)),
         plain => format!("{plain:?}"),
     };
     let spec = lasting.options.as_ref().map_or("None".to_owned(), |spec| format!("Some({})", options(spec)));

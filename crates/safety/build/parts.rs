@@ -274,6 +274,7 @@ pub enum Operands {
     Given,
     Unknown,
     Unlike(Text),
+    Containing(Text),
 }
 
 #[derive(Debug, Deserialize)]

@@ -59,6 +59,8 @@ pub enum Operands {
     Unknown,
     /// No operand is in this list. An entry that ends in `*` is a prefix.
     Unlike(&'static str),
+    /// An operand contains one of these texts.
+    Containing(&'static str),
 }
 
 impl Lasting {

@@ -12,6 +12,7 @@ fn loss(line: &str) -> Option<Loss> {
     let kind = match command.to_ascii_uppercase().as_str() {
         "FLUSHALL" => "whole server with all its databases",
         "FLUSHDB" => "database",
+        "EVAL" if line.to_ascii_lowercase().contains("flush") => "database",
         _ => return None,
     };
     Some(Loss::new(Act::Empties, kind.to_owned(), String::new()))

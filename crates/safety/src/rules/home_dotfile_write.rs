@@ -5,12 +5,14 @@ use super::support::paths::Landmarks;
 use super::support::writes;
 use crate::command::Command;
 use crate::level::Verdict;
+use crate::options::parse;
+use crate::programs;
 
 pub static RULE: Rule = Rule {
     id: "home-dotfile-write",
     level: Verdict::Ask,
     doc: "Writes a file or directory in the home whose name begins with a dot: the settings of shells, ssh and other \
-          programs, and the code that they run at their start. Caches may be written.",
+          programs, and the code that they run at their start. Caches may be written. Deletes keys or start files.",
     programs: Programs::All,
     check,
     matches: &[
@@ -35,9 +37,15 @@ pub static RULE: Rule = Rule {
         "echo x > /root/.bashrc",
         "echo x > ../.bashrc",
         "> ~/.bashrc",
+        "rm ~/.ssh/id_rsa",
+        "rm -f ~/.ssh/*",
+        "rm ~/.bashrc",
+        "sort -o ~/.bashrc /dev/null",
     ],
     passes: &[
         "cat ~/.bashrc",
+        "rm ~/.ssh/known_hosts",
+        "rm ~/.zcompdump",
         "cat < ~/.bashrc",
         "grep x ~/.ssh/config",
         "sed -n 1p ~/.bashrc",
@@ -61,6 +69,10 @@ pub static RULE: Rule = Rule {
 /// Directories that programs fill by themselves.
 static FREE: &[&str] = &[".cache", ".Trash"];
 
+/// Directories with keys, and start files of shells.
+static KEPT: &[&str] =
+    &[".bash_profile", ".bashrc", ".gitconfig", ".gnupg", ".password-store", ".profile", ".ssh", ".zprofile", ".zshrc"];
+
 fn check(command: &Command) -> Option<Hit> {
     let landmarks = Landmarks::new(command.directories);
     let mut file = None;
@@ -71,6 +83,10 @@ fn check(command: &Command) -> Option<Hit> {
                 .filter(|file| !FREE.iter().any(|free| file.split('/').next() == Some(free)));
         }
     });
+    if let Some(file) = removed(command, &landmarks) {
+        let message = format!("this deletes ~/{file}, which is the person's own and is made again by nobody");
+        return Some(Hit::exact(message, ""));
+    }
     let file = file?;
     Some(Hit::exact(
         format!(
@@ -78,4 +94,17 @@ fn check(command: &Command) -> Option<Hit> {
         ),
         "",
     ))
+}
+
+/// Returns the key or the start file of a shell that a command deletes.
+fn removed(command: &Command, landmarks: &Landmarks) -> Option<String> {
+    if !matches!(command.name(), Some("rm" | "grm" | "unlink" | "shred")) {
+        return None;
+    }
+    let parsed = parse(command.args(), &programs::of("rm").options);
+    let mut files = parsed.operands.iter().filter_map(|at| landmarks.home_dotfile(&command.args()[*at], command.cwd));
+    files.find(|file| {
+        let (first, rest) = file.split_once('/').unwrap_or((file, ""));
+        KEPT.contains(&first) && !rest.starts_with("known_hosts")
+    })
 }

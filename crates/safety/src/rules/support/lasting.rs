@@ -111,6 +111,9 @@ impl<'a> Reading<'a> {
                 self.operands().any(|operand| operand.has_unknown() && operand.pieces().iter().all(unknown))
             }
             Operands::Unlike(list) => !fits(list),
+            Operands::Containing(list) => {
+                self.operands().any(|operand| words(list).any(|part| shown(operand).contains(part)))
+            }
         }
     }
 
@@ -196,9 +199,9 @@ fn is(given: &GivenOption, entry: &str) -> bool {
     given.name == entry && !value.is_some_and(|value| has_word(OFF, value))
 }
 
-/// Returns whether a value, or a part behind a blank, `,` or `:`, begins with `part`.
+/// Returns whether a value, or a part behind a blank, a bracket, `,`, `:` or `=`, begins with `part`.
 fn has_part(value: &str, part: &str) -> bool {
-    value.match_indices(part).any(|(at, _)| at == 0 || value[..at].ends_with([' ', ',', ':']))
+    value.match_indices(part).any(|(at, _)| at == 0 || value[..at].ends_with([' ', ',', ':', '=', '[', '(']))
 }
 
 /// Returns values as people read them: `a, b and c`.
