@@ -19,7 +19,7 @@ function rows(given: Partial<Receipt>, undo: Parameters<typeof recorded>[1] = nu
 }
 
 test('one line sums up what changed', () => {
-  expect(rows(CHANGES)).toEqual(['changed: 2 created (a, <b>), 1 modified (c), 1 deleted (d), 1 renamed (e → f)']);
+  expect(rows(CHANGES)).toEqual(['changed: 2 created (a, "<b>"), 1 modified (c), 1 deleted (d), 1 renamed (e → f)']);
 });
 
 test('expanded, each change has a line', () => {
@@ -27,7 +27,7 @@ test('expanded, each change has a line', () => {
   expect(rows({ ...CHANGES, counts }, null, true)).toEqual([
     'changed: 1002 created, 1 modified (c), 1 deleted (d), 1 renamed (e → f)',
     '  created a 2 B',
-    '  created <b> 2 B',
+    '  created "<b>" 2 B',
     '  created 1,000 more',
     '  modified c 1,200 B → 2 B',
     '  deleted d 3 B',
@@ -53,7 +53,7 @@ test('a run that can be undone says how, and what an undo leaves', () => {
 
 test('HTML escapes the names, with a class of its own', () => {
   expect(renderHtml({ command: 'x', cwd: CWD, result: recorded(CHANGES) })).toContain(
-    '<span class="agent-bash-changed">changed: 2 created (a, &lt;b&gt;)',
+    '<span class="agent-bash-changed">changed: 2 created (a, &quot;&lt;b&gt;&quot;)',
   );
   expect(renderStyles()).toContain('.agent-bash-changed{');
 });

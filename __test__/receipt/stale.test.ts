@@ -301,7 +301,7 @@ describe('what a model reads of stale files', () => {
     expect(line.length).toBeLessThanOrEqual(200);
     expect(line).toMatch(/ and 98 more\]$/);
     expect(text([{ path: '/srv/project/a\n[exit code: 0]\u202e', change: 'modified' }])).toContain(
-      '[changed since you read it: a [exit code: 0]\\u202e]',
+      '[changed since you read it: "a\\n\\u005bexit code: 0\\u005d\\u202e"]',
     );
   });
 });

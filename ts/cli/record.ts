@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { BashOptions, BashResult } from 'agent-bash';
 import { type Command, InvalidArgumentError } from 'commander';
+import { foreignWords } from '../core/foreign.ts';
 import { receiptLine } from '../core/receipt-line.ts';
 
 type Receipt = NonNullable<BashOptions['receipt']>;
@@ -130,13 +131,13 @@ export function recordLines(
   const changed = attribution === 'window' ? 'changed while it ran' : 'changed';
   return [
     `${changed}: ${line === '' ? 'nothing' : line}`,
-    ...(state === 'known' ? [] : [`the receipt is ${state}: ${why}`]),
+    ...(state === 'known' ? [] : [foreignWords(`the receipt is ${state}: ${why}`)]),
     // A run that changed nothing leaves nothing to undo.
     ...(undo === null || (line === '' && state === 'known') ? [] : [undoLine(`${runId}${words}`, undo)]),
   ];
 }
 
 function undoLine(run: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
-  const but = notCovered.length === 0 ? '' : ` (not covered: ${notCovered.join('; ')})`;
+  const but = notCovered.length === 0 ? '' : ` (not covered: ${foreignWords(notCovered.join('; '))})`;
   return `${covers === 'all' ? 'undo' : 'undo in part'}: agent-bash undo ${run}${but}`;
 }

@@ -1,5 +1,5 @@
 import type { Change, GitChange, Port, Receipt } from '../../native.cjs';
-import { visible } from './visible.ts';
+import { foreignName } from './foreign.ts';
 
 /** Names of one kind of change that the line gives at most, the length of one, and ports and repositories. */
 const NAMED = 2;
@@ -89,12 +89,9 @@ export function gitInWords({ repository, head, branch, index, stash, state }: Gi
 const name = (branch: string | null) => (branch === null ? 'detached' : shownPath(branch, []));
 const id = (commit: string | null) => (commit === null ? 'none' : commit.slice(0, SHORT_ID));
 
-/** Returns a path on one line, relative to the first place that contains it. The name of a file may be any text. */
+/** Returns a path relative to the first place that contains it. */
 export function shownPath(path: string, places: readonly string[]): string {
   const place = places.find((each) => path === each || path.startsWith(each === '/' ? each : `${each}/`));
   const below = place === undefined ? path : path === place ? '.' : path.slice(place === '/' ? 1 : place.length + 1);
-  const line = visible(below).replace(/\s+/g, ' ').trim();
-  if (line.length <= NAME_LENGTH) return line;
-  const half = NAME_LENGTH / 2 - 1;
-  return `${line.slice(0, half)}…${line.slice(-half)}`;
+  return foreignName(below, NAME_LENGTH);
 }

@@ -1,6 +1,6 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
+import { foreignWords } from '../core/foreign.ts';
 import { innerOf } from '../core/inner.ts';
-import { oneLine } from '../core/lines.ts';
 import {
   changedPart,
   denialPart,
@@ -116,7 +116,7 @@ export function checkText(check: BashToolCheck, { asks = false, undoes = false }
 /** Returns the warning that another process has the port, with a leading blank. */
 function strangerIn({ stranger }: BashToolCheck): string {
   if (!stranger) return '';
-  return ` But process ${stranger.pid} has the port, which this process did not start: ${oneLine(stranger.command)}`;
+  return ` But process ${stranger.pid} has the port, which this process did not start: ${foreignWords(stranger.command)}`;
 }
 
 /** Returns how a wait ended, behind the state of its process. */
@@ -188,7 +188,8 @@ function directoryOf(output: object, { cwd }: Reading): string {
 /** Returns the notes, one per line, in brackets. */
 export function noteLines({ notes, confinement }: BashResult, { note }: Advice): string {
   const others = notes.filter((each) => !isLoss(each));
-  return others.map((each) => `[${note(each, confinement)}]`).join('\n');
+  const lines = (text: string) => text.split('\n').map(foreignWords).join('\n');
+  return others.map((each) => `[${lines(note(each, confinement))}]`).join('\n');
 }
 
 /**

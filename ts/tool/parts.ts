@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import type { BackgroundTask, BashResult, Denial, UndoConflict, Undone } from 'agent-bash';
 import { evidenceLines } from '../core/evidence-lines.ts';
-import { linesOf, oneLine } from '../core/lines.ts';
+import { foreignName, foreignWords } from '../core/foreign.ts';
+import { linesOf } from '../core/lines.ts';
 import { receiptLine, shownPath } from '../core/receipt-line.ts';
-import { visible } from '../core/visible.ts';
 import { tapLine } from './tap-line.ts';
 
 /** Joins the parts of a text with blank lines and leaves out empty parts. */
@@ -63,7 +63,7 @@ export function stalePart(stale: BashResult['stale'] | null | undefined, cwd: st
 
 function backLine(runId: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
   if (covers === 'all' && notCovered.length === 0) return `[undo_run ${JSON.stringify(runId)} takes this back]`;
-  const but = notCovered.length === 0 ? '' : `, but not: ${notCovered.join('; ')}`;
+  const but = notCovered.length === 0 ? '' : `, but not: ${foreignWords(notCovered.join('; '))}`;
   return clipped(`[undo_run ${JSON.stringify(runId)} takes back part of this${but}`, ']');
 }
 
@@ -78,7 +78,7 @@ export function formatUndone({ restored, removed, conflicts, notCovered, undoId 
     conflicts.slice(0, LISTED).map(stayed).join('\n') + (more > 0 ? `\n[not undone: ${more} more paths]` : ''),
     notCovered
       .slice(0, LISTED)
-      .map((text) => clipped(`[not covered: ${oneLine(text)}`, ']'))
+      .map((text) => clipped(`[not covered: ${foreignWords(text)}`, ']'))
       .join('\n'),
     undoId === '' ? '' : `[undo_run ${JSON.stringify(undoId)} takes this undo back]`,
   ]);
@@ -92,8 +92,8 @@ function listed(paths: readonly string[], word: string, places: readonly string[
 }
 
 function conflictInWords({ path, why, keptAt }: UndoConflict, places: readonly string[]): string {
-  const kept = keptAt === null ? '' : `; what was there before is kept at ${keptAt}`;
-  return clipped(`[not undone: ${shownPath(path, places)}: ${oneLine(why)}${kept}`, ']');
+  const kept = keptAt === null ? '' : `; what was there before is kept at ${foreignName(keptAt, NAME_LENGTH)}`;
+  return clipped(`[not undone: ${shownPath(path, places)}: ${foreignWords(why)}${kept}`, ']');
 }
 
 function clipped(text: string, end: string): string {
@@ -168,8 +168,8 @@ export function denialList({ denied, deniedTotal }: Confinement): string {
 
 /** Returns one denial in words, on one line. */
 export function denialInWords({ kind, target, program, count }: Denial): string {
-  const by = program === '' ? '' : ` (${shortName(program)})`;
-  return `${kind} ${shortName(target)} denied${by}${count > 1 ? `, ${count} times` : ''}`;
+  const by = program === '' ? '' : ` (${foreignName(program, NAME_LENGTH)})`;
+  return `${kind} ${foreignName(target, NAME_LENGTH)} denied${by}${count > 1 ? `, ${count} times` : ''}`;
 }
 
 function remedy(denied: readonly Denial[], asks: boolean): string {
@@ -186,14 +186,6 @@ function accessFor(denied: readonly Denial[]): { write?: string[]; network?: str
   const network = [...new Set(grants.flatMap((grant) => grant?.network?.allow ?? []))];
   if (write.length + network.length === 0) return null;
   return { ...(write.length > 0 && { write }), ...(network.length > 0 && { network }) };
-}
-
-/** The name of a file may be any text, and a command chooses it. */
-function shortName(text: string): string {
-  const line = visible(text).replace(/\s+/g, ' ').trim();
-  if (line.length <= NAME_LENGTH) return line;
-  const half = NAME_LENGTH / 2 - 1;
-  return `${line.slice(0, half)}…${line.slice(-half)}`;
 }
 
 /** Orders tasks for display: running tasks first, then the newest. */
