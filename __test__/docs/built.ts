@@ -62,7 +62,8 @@ interface Facts {
   environment: {
     secretNames: NameRow[];
     harmless: { pattern: string; example: string }[];
-    shapes: { start: string; rest: string; length: number; exact: boolean }[];
+    shapes: { vendor: string; begins: string }[];
+    fields: string[];
     host: { name: string; holding: string[]; why: string }[];
     untrue: string[];
     otherTerminal: string[];

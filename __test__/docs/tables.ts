@@ -6,6 +6,7 @@ export interface Tables {
   names: string;
   harmless: string;
   shapes: string;
+  fields: string;
   host: string;
   untrue: string;
   defaults: string;
@@ -32,20 +33,11 @@ function host(): string {
 }
 
 function shapes(): string {
-  const rests: Record<string, string> = {
-    alnum: 'letters and digits',
-    hex: 'hexadecimal digits',
-    capitals: 'capitals and digits',
-    word: 'letters, digits, `_`, `-`',
-    dotted: 'letters, digits, `_`, `-`, `.`',
-    any: 'anything but white space, quotes, `;` and `&`',
-  };
+  const vendors = [...new Set(environment.shapes.map(({ vendor }) => vendor))];
+  const known = (vendor: string) => environment.shapes.filter((row) => row.vendor === vendor).map((row) => row.begins);
   return lines(
-    ['begins with', 'and goes on with'],
-    environment.shapes.map(({ start, rest, length, exact }) => [
-      code(start),
-      `${length}${exact ? '' : ' or more'}: ${rests[rest]}`,
-    ]),
+    ['of', 'known by'],
+    vendors.map((vendor) => [vendor, [...new Set(known(vendor))].map(code).join(', ')]),
   );
 }
 
@@ -63,6 +55,7 @@ export function tables(): Tables {
     ),
     harmless: list(environment.harmless.map(({ pattern }) => pattern)),
     shapes: shapes(),
+    fields: list(environment.fields),
     host: host(),
     untrue: list(environment.untrue),
     other: list(environment.otherTerminal),

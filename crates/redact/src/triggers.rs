@@ -14,7 +14,7 @@ const NAMES: &str = "\
     webhook headers session mnemonic seed pat jwt sas salt";
 
 /// Other parts of texts with secrets.
-const TEXTS: &[&str] = &["://", "@tcp(", "@unix(", "identified", "-----begin", "?sig=", "&sig=", "signature", "bot"];
+const TEXTS: &[&str] = &["://", "@tcp(", "@unix(", "identified", "-----begin", "?sig=", "&sig=", "signature"];
 
 fn compile(patterns: impl IntoIterator<Item = &'static str>) -> Option<AhoCorasick> {
     let builder = AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(patterns);
@@ -25,7 +25,7 @@ static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.
 
 /// The parts of texts, and then the names of programs.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, usize)>> = LazyLock::new(|| {
-    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).chain(plan::leads()).collect();
+    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).collect();
     let count = texts.len();
     Some((compile(texts.into_iter().chain(programs::names()))?, count))
 });
@@ -43,6 +43,7 @@ pub fn may_hold(text: &str) -> bool {
     let is_word = |from: usize, to: usize| !is_part(to) && (from == 0 || !is_part(from - 1));
     let mut found = patterns.find_overlapping_iter(text);
     found.any(|found| found.pattern().as_usize() < *texts || is_word(found.start(), found.end()))
+        || plan::may_hold_token(bytes)
         || splits_a_word(bytes)
 }
 

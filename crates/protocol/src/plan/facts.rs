@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{environment, host, secrets, startup, unattended};
+use super::{environment, host, secrets, shapes, startup, unattended};
 
 /// Returns the variables that a command does not inherit, and the variables that it gets.
 pub fn facts() -> Value {
     let names = secrets::NAMES.iter();
     let harmless = secrets::HARMLESS.iter();
-    let shapes = secrets::SHAPES.iter();
     let defaults = unattended::DEFAULTS.iter();
     json!({
         "secretNames": names
@@ -17,14 +16,11 @@ pub fn facts() -> Value {
         "harmless": harmless
             .map(|(pattern, example)| json!({ "pattern": pattern, "example": example }))
             .collect::<Vec<_>>(),
-        "shapes": shapes
-            .map(|shape| json!({
-                "start": shape.lead,
-                "rest": shape.rest.name(),
-                "length": shape.min,
-                "exact": shape.exact,
-            }))
+        "shapes": shapes::all()
+            .iter()
+            .map(|shape| json!({ "vendor": shape.vendor, "begins": shape.anchor_text() }))
             .collect::<Vec<_>>(),
+        "fields": secrets::FIELDS,
         "host": host::ROWS
             .iter()
             .map(|row| json!({ "name": row.glob, "holding": row.holding, "why": row.why }))

@@ -1,9 +1,9 @@
 //! Finds the variables that carry secrets, by their names and by the shapes of their values. Each row is a test.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::glob::Globs;
+use super::shapes;
 
 /// How strongly a name suggests a secret.
 #[derive(Clone, Copy, PartialEq)]
@@ -100,133 +100,23 @@ pub(super) const HARMLESS: &[(&str, &str)] = &[
     ("*SECRETARY*", "SECRETARY_OF"),
 ];
 
-/// The characters that may follow the lead of a token.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Rest {
-    Alnum,
-    Hex,
-    Capitals,
-    /// Letters, digits, `_` and `-`.
-    Word,
-    /// Letters, digits, `_`, `-` and `.`: tokens of several parts.
-    Dotted,
-    /// Anything but white space and quotes.
-    Any,
-}
-
-/// A well-known shape of a token: `lead` at the beginning of a word, then at least `min` characters of `rest`.
-/// Rows have no whole example, or scanners would report this file as a leak. The tests make up examples.
-pub(super) struct Shape {
-    pub(super) lead: &'static str,
-    pub(super) rest: Rest,
-    pub(super) min: usize,
-    /// `min` characters and no more.
-    pub(super) exact: bool,
-}
-
-const fn shape(lead: &'static str, rest: Rest, min: usize) -> Shape {
-    Shape { lead, rest, min, exact: false }
-}
-
-const fn exact(lead: &'static str, rest: Rest, min: usize) -> Shape {
-    Shape { lead, rest, min, exact: true }
-}
-
-/// A lead that ends in `=` or a blank is a name before its value and is matched in any case.
-pub(super) const SHAPES: &[Shape] = &[
-    // models
-    shape("sk-", Rest::Word, 20), // OpenAI, Anthropic, OpenRouter, DeepSeek …
-    shape("AIza", Rest::Word, 30),
-    shape("hf_", Rest::Alnum, 30),
-    shape("gsk_", Rest::Alnum, 40),
-    shape("xai-", Rest::Alnum, 40),
-    shape("r8_", Rest::Alnum, 30),
-    shape("pplx-", Rest::Alnum, 40),
-    shape("fw_", Rest::Alnum, 22),
-    shape("tvly-", Rest::Word, 20),
-    shape("vck_", Rest::Alnum, 20),
-    shape("lsv2_", Rest::Word, 30),
-    // code and packages
-    shape("ghp_", Rest::Alnum, 30),
-    shape("gho_", Rest::Alnum, 30),
-    shape("ghu_", Rest::Alnum, 30),
-    shape("ghs_", Rest::Alnum, 30),
-    shape("ghr_", Rest::Alnum, 30),
-    shape("github_pat_", Rest::Word, 30),
-    shape("glpat-", Rest::Word, 20),
-    shape("gldt-", Rest::Word, 20),
-    shape("glrt-", Rest::Word, 20),
-    shape("npm_", Rest::Alnum, 36),
-    shape("pypi-AgE", Rest::Word, 30),
-    shape("rubygems_", Rest::Hex, 40),
-    shape("dckr_pat_", Rest::Word, 20),
-    shape("ATATT3", Rest::Word, 30),
-    shape("lin_api_", Rest::Alnum, 30),
-    shape("sntrys_", Rest::Word, 30),
-    shape("ntn_", Rest::Alnum, 40),
-    // clouds and services
-    exact("AKIA", Rest::Capitals, 16),
-    exact("ASIA", Rest::Capitals, 16),
-    shape("ya29.", Rest::Dotted, 20),
-    shape("dop_v1_", Rest::Hex, 40),
-    shape("xoxb-", Rest::Word, 10),
-    shape("xoxa-", Rest::Word, 10),
-    shape("xoxp-", Rest::Word, 10),
-    shape("xoxr-", Rest::Word, 10),
-    shape("xoxs-", Rest::Word, 10),
-    shape("xapp-", Rest::Word, 10),
-    shape("sk_live_", Rest::Alnum, 10),
-    shape("sk_test_", Rest::Alnum, 10),
-    shape("rk_live_", Rest::Alnum, 10),
-    shape("whsec_", Rest::Alnum, 20),
-    shape("shpat_", Rest::Hex, 32),
-    shape("SG.", Rest::Dotted, 40),
-    exact("SK", Rest::Hex, 32),
-    shape("hvs.", Rest::Word, 20),
-    shape("dapi", Rest::Hex, 32),
-    shape("sbp_", Rest::Hex, 40),
-    shape("re_", Rest::Word, 30),
-    shape("PMAK-", Rest::Word, 30),
-    shape("tskey-", Rest::Word, 20),
-    shape("hooks.slack.com/services/", Rest::Any, 10),
-    shape("discord.com/api/webhooks/", Rest::Any, 10),
-    // of no one vendor
-    shape("eyJ", Rest::Dotted, 30),     // a JWT; a dot must be in it
-    shape("-----BEGIN ", Rest::Any, 1), // a private key; `PRIVATE KEY` must be in it
-    shape("AGE-SECRET-KEY-1", Rest::Alnum, 30),
-    shape("authorization: ", Rest::Any, 1),
-    shape("bearer ", Rest::Dotted, 16),
-    shape("password=", Rest::Any, 1),
-    shape("passwd=", Rest::Any, 1),
-    shape("pwd=", Rest::Any, 1),
-    shape("accountkey=", Rest::Any, 1),
-    shape("sharedaccesskey=", Rest::Any, 1),
-    shape("client_secret=", Rest::Any, 1),
-    shape("access_token=", Rest::Any, 1),
-    shape("_authtoken=", Rest::Any, 1),
-    shape("api_key=", Rest::Any, 1),
-    shape("apikey=", Rest::Any, 1),
+/// Names in texts before a value that is a secret, in any case.
+pub(super) const FIELDS: &[&str] = &[
+    "authorization: ",
+    "password=",
+    "passwd=",
+    "pwd=",
+    "accountkey=",
+    "sharedaccesskey=",
+    "client_secret=",
+    "access_token=",
+    "_authtoken=",
+    "api_key=",
+    "apikey=",
 ];
 
 static NAME_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(NAMES.iter().map(|row| row.0)));
 static HARMLESS_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(HARMLESS.iter().map(|row| row.0)));
-
-/// The shapes, by the first byte of their leads.
-static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
-    let mut leads = vec![Vec::new(); 256];
-    for shape in SHAPES {
-        let first = shape.lead.as_bytes()[0];
-        leads[usize::from(first)].push(shape);
-        let upper = first.to_ascii_uppercase();
-        if shape.any_case() && upper != first {
-            leads[usize::from(upper)].push(shape);
-        }
-    }
-    leads
-});
-
-/// Bytes by which a token is told from other text. Without a bound, a text of many leads would take quadratic time.
-const SEEN: usize = 512;
 
 /// Variables that are never withheld: without them nothing runs, and their values are no secrets.
 pub(super) const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
@@ -271,31 +161,32 @@ pub fn is_secret_name(name: &str, value: &str) -> bool {
     !NEEDED.contains(&name) && has_secret_name(name, value)
 }
 
-/// Returns the leads of all shapes of tokens.
-pub fn leads() -> impl Iterator<Item = &'static str> {
-    SHAPES.iter().map(|shape| shape.lead)
-}
-
-/// Returns the token of a well-known shape that begins at this place of a text, or, of a shape whose lead is an address
-/// or a scheme, the value behind the lead. Names before `=`, headers and private keys are left to the caller.
-pub fn token_at(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let shapes = &LEADS[usize::from(*text.get(at)?)];
-    if shapes.is_empty() || (at > 0 && text[at - 1].is_ascii_alphanumeric()) {
-        return None;
-    }
-    let token = shapes.iter().filter(|shape| shape.is_token()).find_map(|shape| shape.token(&text[at..]))?;
-    Some(at + token.start..at + token.end)
-}
-
-/// Returns whether a value holds a secret: at the start of a word, or as the password of a URL.
+/// Returns whether a value holds a secret: a token, a private key, a field with a value, or the password of a URL.
 pub fn has_secret_shape(value: &str) -> bool {
     let bytes = value.as_bytes();
-    let within_word = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();
-    let has_token = bytes.iter().enumerate().any(|(at, byte)| {
-        let shapes = &LEADS[usize::from(*byte)];
-        !shapes.is_empty() && !within_word(at) && shapes.iter().any(|shape| shape.fits(&bytes[at..]))
-    });
-    has_token || has_password_before_at(bytes)
+    shapes::tokens(bytes).next().is_some()
+        || has_private_key(bytes)
+        || has_field(bytes)
+        || has_password_before_at(bytes)
+}
+
+fn has_private_key(value: &[u8]) -> bool {
+    let mut begins = memchr::memmem::find_iter(value, b"-----BEGIN ");
+    begins.any(|at| memchr::memmem::find(&value[at..value.len().min(at + 96)], b"PRIVATE KEY").is_some())
+}
+
+/// Returns whether a field has a value, at the start of a word.
+fn has_field(value: &[u8]) -> bool {
+    let is_field = |sign: usize| {
+        FIELDS.iter().any(|field| {
+            let Some(start) = (sign + 1).checked_sub(field.len()) else { return false };
+            value[start..=sign].eq_ignore_ascii_case(field.as_bytes())
+                && (start == 0 || !value[start - 1].is_ascii_alphanumeric())
+        })
+    };
+    let has_value =
+        |sign: usize| value.get(sign + 1).is_some_and(|byte| !byte.is_ascii_whitespace() && !b"\"';&".contains(byte));
+    memchr::memchr2_iter(b'=', b' ', value).any(|sign| has_value(sign) && is_field(sign))
 }
 
 /// Matches `scheme://user:password@host`, `scheme://:password@host`, and Go's `user:password@tcp(host)/`.
@@ -321,87 +212,6 @@ impl Says {
             Self::Maybe => "maybe",
         }
     }
-}
-
-impl Rest {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Alnum => "alnum",
-            Self::Hex => "hex",
-            Self::Capitals => "capitals",
-            Self::Word => "word",
-            Self::Dotted => "dotted",
-            Self::Any => "any",
-        }
-    }
-
-    fn has(self, byte: u8) -> bool {
-        match self {
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Hex => byte.is_ascii_hexdigit(),
-            Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Self::Any => !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b';' | b'&'),
-        }
-    }
-}
-
-impl Shape {
-    fn any_case(&self) -> bool {
-        self.lead.ends_with(['=', ' ']) && !self.lead.starts_with('-')
-    }
-
-    /// Returns whether the shape is that of a token by itself, or of one behind an address or a scheme.
-    fn is_token(&self) -> bool {
-        !self.lead.ends_with('=') && !self.lead.starts_with("authorization") && !self.lead.starts_with("-----")
-    }
-
-    /// Returns the token that `text` begins with, or the value behind a lead that is no part of it.
-    fn token(&self, text: &[u8]) -> Option<Range<usize>> {
-        if !self.fits(&text[..text.len().min(SEEN)]) {
-            return None;
-        }
-        let lead = self.lead.len();
-        let rest = &text[lead..];
-        let end = lead + rest.iter().position(|&byte| !self.rest.has(byte)).unwrap_or(rest.len());
-        Some(if self.any_case() || self.rest == Rest::Any { lead..end } else { 0..end })
-    }
-
-    /// Returns whether `text` begins with a token of this shape.
-    fn fits(&self, text: &[u8]) -> bool {
-        let Some((lead, rest)) = text.split_at_checked(self.lead.len()) else { return false };
-        let same = if self.any_case() {
-            lead.eq_ignore_ascii_case(self.lead.as_bytes())
-        } else {
-            lead == self.lead.as_bytes()
-        };
-        if !same {
-            return false;
-        }
-        let token = &rest[..rest.iter().position(|&byte| !self.rest.has(byte)).unwrap_or(rest.len())];
-        let long = if self.exact {
-            token.len() == self.min && !rest.get(self.min).is_some_and(u8::is_ascii_alphanumeric)
-        } else {
-            token.len() >= self.min
-        };
-        // These leads are common enough in plain text to need a second sign.
-        long && match self.lead {
-            "sk-" | "re_" | "tskey-" => is_random(token),
-            "eyJ" => token.contains(&b'.'),
-            "-----BEGIN " => memchr::memmem::find(rest, b"PRIVATE KEY").is_some(),
-            _ => true,
-        }
-    }
-}
-
-/// Returns whether a token is unlike `sk-learn-examples-2024`: a long run with a digit in it, or long as a whole with
-/// letters of both cases.
-fn is_random(token: &[u8]) -> bool {
-    let has = |text: &[u8], test: fn(&u8) -> bool| text.iter().any(test);
-    has(token, u8::is_ascii_digit)
-        && (token.split(|byte| matches!(byte, b'-' | b'_')).any(|run| run.len() >= 16 && has(run, u8::is_ascii_digit))
-            || (token.len() >= 40 && has(token, u8::is_ascii_uppercase) && has(token, u8::is_ascii_lowercase)))
 }
 
 #[cfg(test)]

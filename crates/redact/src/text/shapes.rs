@@ -13,26 +13,7 @@ const MAX_ADDRESS: usize = 512;
 impl Scan<'_> {
     /// Finds tokens of well-known shapes.
     pub(super) fn tokens(&self, spans: &mut Spans) {
-        let mut at = 0;
-        while at < self.bytes.len() {
-            if let Some(token) = plan::token_at(self.bytes, at) {
-                at = token.end.max(at + 1);
-                spans.add(self.word.place(token));
-            } else {
-                at += 1;
-            }
-        }
-        // `/bot123456:ABC…/` of Telegram.
-        for at in memchr::memmem::find_iter(self.bytes, b"bot") {
-            let digits = self.count(at + 3, u8::is_ascii_digit, 16);
-            let colon = at + 3 + digits;
-            if digits >= 6 && self.bytes.get(colon) == Some(&b':') {
-                let length = self.count(colon + 1, |byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte), 64);
-                if length >= 30 {
-                    spans.add(self.word.place(colon + 1..colon + 1 + length));
-                }
-            }
-        }
+        plan::tokens(self.bytes).for_each(|token| spans.add(self.word.place(token)));
     }
 
     /// Finds private keys, up to their last line.

@@ -1,0 +1,376 @@
+//! Finds tokens by the shapes in which vendors give them out: the rows of `data/shapes.txt`.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// The characters of a part of a token.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Class {
+    Digit,
+    Lower,
+    Capital,
+    Alnum,
+    Hex,
+    Word,
+    Dotted,
+    Base64,
+    Any,
+}
+
+/// A part of a shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Piece {
+    Text(&'static str),
+    /// So many characters. `most` is `None` if there may be any number more.
+    Run {
+        class: Class,
+        least: usize,
+        most: Option<usize>,
+    },
+}
+
+/// What a token must show besides its characters.
+#[derive(Clone, Copy, PartialEq)]
+enum Check {
+    Nothing,
+    Random,
+    Dot,
+}
+
+/// A row of the data.
+pub(super) struct Shape {
+    pub(super) vendor: &'static str,
+    pub(super) pieces: Vec<Piece>,
+    /// The piece by which a text is searched: its first text that is long enough to be rare.
+    anchor: usize,
+    /// Pieces before the secret, whose letters count in any case.
+    lead: usize,
+    check: Check,
+}
+
+const DATA: &str = include_str!("../../data/shapes.txt");
+
+/// Bytes of a part by which a token is told from other text. Without a bound, a text of many leads would take quadratic
+/// time.
+const SEEN: usize = 512;
+
+/// All shapes, and the two bytes with which their anchors begin.
+struct Table {
+    shapes: Vec<Shape>,
+    /// The shapes by the first byte of their anchors.
+    by_first: Vec<Vec<u16>>,
+    /// A bit for each pair of bytes with which an anchor begins.
+    pairs: Vec<u64>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let rows = DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Table::new(rows.filter_map(Shape::parse).collect())
+});
+
+/// Returns all shapes.
+pub(super) fn all() -> &'static [Shape] {
+    &TABLE.shapes
+}
+
+/// Returns the tokens of a text, each of them once. Of a shape with a lead that is no part of it, only the secret.
+pub fn tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || TABLE.next(text, &mut at))
+}
+
+/// Returns whether a text has what the tokens of some vendor begin with.
+pub fn may_hold_token(text: &[u8]) -> bool {
+    (0..text.len()).any(|at| TABLE.has_pair(text, at) && TABLE.candidates(text, at).next().is_some())
+}
+
+impl Table {
+    fn new(shapes: Vec<Shape>) -> Self {
+        let mut table = Self { shapes: Vec::new(), by_first: vec![Vec::new(); 256], pairs: vec![0; 1024] };
+        for (row, shape) in shapes.iter().enumerate() {
+            let anchor = shape.anchor_text().as_bytes();
+            let cases = |byte: u8| {
+                let other =
+                    if byte.is_ascii_lowercase() { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
+                if shape.lead > 0 && other != byte { vec![byte, other] } else { vec![byte] }
+            };
+            for first in cases(anchor[0]) {
+                table.by_first[usize::from(first)].push(u16::try_from(row).unwrap_or(u16::MAX));
+                let second = anchor.get(1).map_or_else(|| (0..=u8::MAX).collect(), |byte| cases(*byte));
+                for pair in second.into_iter().map(|second| usize::from(u16::from_be_bytes([first, second]))) {
+                    table.pairs[pair / 64] |= 1 << (pair % 64);
+                }
+            }
+        }
+        table.shapes = shapes;
+        table
+    }
+
+    /// Returns whether an anchor may begin here.
+    fn has_pair(&self, text: &[u8], at: usize) -> bool {
+        let Some(second) = text.get(at + 1) else { return false };
+        let pair = usize::from(u16::from_be_bytes([text[at], *second]));
+        self.pairs[pair / 64] & (1 << (pair % 64)) != 0
+    }
+
+    /// Returns the shapes whose anchor is here, where a token may begin.
+    fn candidates<'t>(&'t self, text: &'t [u8], at: usize) -> impl Iterator<Item = &'t Shape> {
+        let begins = begins_word(text, at);
+        let rows = self.by_first[usize::from(text[at])].iter().map(|row| &self.shapes[usize::from(*row)]);
+        rows.filter(move |shape| (begins || shape.anchor > 0) && shape.is_at(shape.anchor, text, at))
+    }
+
+    /// Returns the next token from a place on, and moves the place behind it.
+    fn next(&self, text: &[u8], at: &mut usize) -> Option<Range<usize>> {
+        let from = *at;
+        while *at < text.len() {
+            if self.has_pair(text, *at) {
+                let found = self.candidates(text, *at).filter_map(|shape| shape.token(text, from, *at));
+                if let Some(token) = found.max_by_key(|token| token.end) {
+                    *at = token.end;
+                    return Some(token);
+                }
+            }
+            *at += 1;
+        }
+        None
+    }
+}
+
+/// Returns whether a word begins here: behind what is no letter or digit, or behind `\n` and `%3D`.
+fn begins_word(text: &[u8], at: usize) -> bool {
+    let before = |count: usize| at.checked_sub(count).map(|at| text[at]);
+    before(1).is_none_or(|byte| !byte.is_ascii_alphanumeric())
+        || before(2) == Some(b'\\') && matches!(before(1), Some(b'n' | b'r' | b't'))
+        || before(3) == Some(b'%')
+}
+
+impl Shape {
+    /// Reads a row; see the head of the data.
+    fn parse(row: &'static str) -> Option<Self> {
+        let (form, rest) = row.split_once(" | ")?;
+        let (mut pieces, mut lead, mut check) = (Vec::new(), 0, Check::Nothing);
+        for word in form.split(' ') {
+            match word {
+                ">" => lead = pieces.len(),
+                "~random" => check = Check::Random,
+                "~dot" => check = Check::Dot,
+                _ => pieces.push(Piece::parse(word)),
+            }
+        }
+        let text = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        let longest = (0..pieces.len()).rev().max_by_key(|at| text(&pieces[*at]))?;
+        let anchor = if text(&pieces[0]) > 0 { 0 } else { longest };
+        Some(Self { vendor: rest.split_once(" | ")?.0, pieces, anchor, lead, check })
+    }
+
+    /// Returns the text with which tokens begin, or the one by which they are found.
+    pub(super) fn anchor_text(&self) -> &'static str {
+        match self.pieces[self.anchor] {
+            Piece::Text(text) => text,
+            Piece::Run { .. } => "",
+        }
+    }
+
+    /// Returns whether the text of this piece is at this place.
+    fn is_at(&self, piece: usize, text: &[u8], at: usize) -> bool {
+        let Piece::Text(wanted) = self.pieces[piece] else { return false };
+        let found = text.get(at..at + wanted.len());
+        found.is_some_and(|found| {
+            found == wanted.as_bytes() || piece < self.lead && found.eq_ignore_ascii_case(wanted.as_bytes())
+        })
+    }
+
+    /// Returns the token whose anchor is at this place, if it begins at `from` or later.
+    fn token(&self, text: &[u8], from: usize, anchor: usize) -> Option<Range<usize>> {
+        let start = self.start(text, from, anchor)?;
+        let (mut at, mut secret) = (anchor, start);
+        for (number, piece) in self.pieces.iter().enumerate().skip(self.anchor) {
+            if number == self.lead && number > 0 {
+                secret = at;
+            }
+            at += match piece {
+                Piece::Text(wanted) => self.is_at(number, text, at).then_some(wanted.len())?,
+                Piece::Run { class, least, most } => class.run(&text[at..], *least, *most)?,
+            };
+        }
+        let is_open = matches!(self.pieces.last(), Some(Piece::Run { most: None, .. }));
+        if !is_open && text.get(at).is_some_and(u8::is_ascii_alphanumeric) {
+            return None;
+        }
+        let seen = &text[anchor + self.anchor_text().len()..at.min(anchor + SEEN)];
+        let counts = match self.check {
+            Check::Nothing => true,
+            Check::Random => is_random(seen),
+            Check::Dot => seen.contains(&b'.'),
+        };
+        if let (true, Some(Piece::Run { class, most: None, .. })) = (counts, self.pieces.last()) {
+            at += text[at..].iter().take_while(|byte| class.has(**byte)).count();
+        }
+        counts.then_some(secret..at)
+    }
+
+    /// Returns the start of the token whose anchor is at this place.
+    fn start(&self, text: &[u8], from: usize, anchor: usize) -> Option<usize> {
+        let mut at = anchor;
+        for (number, piece) in self.pieces[..self.anchor].iter().enumerate().rev() {
+            at -= match piece {
+                Piece::Text(wanted) => {
+                    let start = at.checked_sub(wanted.len()).filter(|start| *start >= from)?;
+                    self.is_at(number, text, start).then_some(wanted.len())?
+                }
+                Piece::Run { class, least, most } => {
+                    let before = text[from.min(at)..at].iter().rev().take(most.unwrap_or(SEEN));
+                    let count = before.take_while(|byte| class.has(**byte)).count();
+                    (count >= *least).then_some(count)?
+                }
+            };
+        }
+        (self.anchor == 0 || begins_word(text, at)).then_some(at)
+    }
+}
+
+impl Piece {
+    fn parse(word: &'static str) -> Self {
+        let run = word.split_once(':').and_then(|(class, number)| Some((Class::named(class)?, number)));
+        let Some((class, number)) = run else { return Self::Text(if word == "\\s" { " " } else { word }) };
+        let count = |text: &str| text.parse().unwrap_or(0);
+        let (least, most) = match (number.strip_suffix('+'), number.split_once('-')) {
+            (Some(least), _) => (count(least), None),
+            (None, Some((least, most))) => (count(least), Some(count(most))),
+            (None, None) => (count(number), Some(count(number))),
+        };
+        Self::Run { class, least, most }
+    }
+}
+
+impl Class {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "digit" => Self::Digit,
+            "lower" => Self::Lower,
+            "capital" => Self::Capital,
+            "alnum" => Self::Alnum,
+            "hex" => Self::Hex,
+            "word" => Self::Word,
+            "dotted" => Self::Dotted,
+            "base64" => Self::Base64,
+            "any" => Self::Any,
+            _ => return None,
+        })
+    }
+
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Digit => byte.is_ascii_digit(),
+            Self::Lower => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+            Self::Capital => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
+            Self::Any => !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b';' | b'&'),
+        }
+    }
+
+    /// Returns the length of the run with which a text begins, if it is long enough.
+    fn run(self, text: &[u8], least: usize, most: Option<usize>) -> Option<usize> {
+        let count = text.iter().take(most.unwrap_or(SEEN)).take_while(|byte| self.has(**byte)).count();
+        (count >= least).then_some(count)
+    }
+}
+
+/// Returns whether a token is unlike `sk-learn-examples-2024`: a long run with a digit in it, or long as a whole with
+/// letters of both cases.
+fn is_random(token: &[u8]) -> bool {
+    let has = |text: &[u8], test: fn(&u8) -> bool| text.iter().any(test);
+    let is_mixed = |run: &[u8]| has(run, u8::is_ascii_digit) && has(run, u8::is_ascii_alphabetic);
+    has(token, u8::is_ascii_digit)
+        && (token.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|run| run.len() >= 16 && is_mixed(run))
+            || (token.len() >= 40 && has(token, u8::is_ascii_uppercase) && has(token, u8::is_ascii_lowercase)))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Returns a token of a shape, built here so that the source holds no whole one.
+    pub fn example(shape: &Shape) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => (*text).to_owned(),
+            Piece::Run { class, least, .. } => {
+                let alphabet = match class {
+                    Class::Digit => "1234567890",
+                    Class::Lower => "a1b2c3d4e5f6g7h8",
+                    Class::Hex => "0a1b2c3d4e5f",
+                    Class::Capital => "A0B1C2D3",
+                    Class::Dotted if shape.check == Check::Dot => "a0B1.c2",
+                    _ => "a0B1c2D3e4F5g6H7i8J9",
+                };
+                alphabet.chars().cycle().take(*least).collect()
+            }
+        };
+        shape.pieces.iter().map(piece).collect()
+    }
+
+    /// Returns the secret of an example.
+    fn secret(shape: &Shape) -> String {
+        let whole = example(shape);
+        let lead: usize = shape.pieces[..shape.lead]
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text.len(),
+                Piece::Run { least, .. } => *least,
+            })
+            .sum();
+        whole[lead..].to_owned()
+    }
+
+    #[test]
+    fn every_row_has_a_form_a_vendor_and_a_source() {
+        let rows = DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for row in rows.clone() {
+            assert_eq!(row.split(" | ").count(), 3, "{row}");
+            assert!(row.len() <= 120, "{row}");
+            let shape = Shape::parse(row).unwrap_or_else(|| panic!("{row}"));
+            assert!(!shape.anchor_text().is_empty(), "{row}");
+        }
+        let mut forms: Vec<_> = rows.map(|row| row.split(" | ").next()).collect();
+        forms.sort_unstable();
+        assert!(forms.windows(2).all(|pair| pair[0] != pair[1]), "a row twice");
+    }
+
+    #[test]
+    fn every_token_is_found_where_it_begins_and_ends() {
+        for shape in all() {
+            let (whole, secret) = (example(shape), secret(shape));
+            for (before, after) in [("", ""), ("é ", " b"), ("{\"k\":\"", "\"}"), ("a=", "\nb"), ("\\n", "")] {
+                let text = format!("{before}{whole}{after}");
+                let found: Vec<_> = tokens(text.as_bytes()).map(|token| &text[token]).collect();
+                assert_eq!(found, [&*secret], "{text}");
+                assert!(may_hold_token(text.as_bytes()), "{text}");
+            }
+            assert_eq!(tokens(format!("x{whole}").as_bytes()).filter(|token| token.start == 1).count(), 0, "x{whole}");
+        }
+    }
+
+    #[test]
+    fn leads_and_shorter_words_are_no_tokens() {
+        for shape in all() {
+            let lead = shape.anchor_text();
+            for text in [lead.to_owned(), format!("{lead}a1"), format!("{lead} x"), format!("x {lead}")] {
+                assert_eq!(tokens(text.as_bytes()).count(), 0, "{text}");
+            }
+        }
+        for text in ["sk-learn-examples-of-2024-and-others", "re_write_of_the_2024_importer_and_more", "", "é"] {
+            assert_eq!(tokens(text.as_bytes()).count(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_longer_than_what_is_seen_is_one() {
+        let long = format!("ghp_{}", "a1B2".repeat(SEEN));
+        assert!(tokens(long.as_bytes()).eq(std::iter::once(0..long.len())));
+    }
+}
