@@ -3,12 +3,21 @@
 use std::ops::Range;
 
 use crate::decoded::Decoded;
-use crate::names::{holds_secret, is_header};
+use crate::names::{behind_user, holds_secret, is_header};
 use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
 use crate::spans::Spans;
 
 /// Programs whose `--secret` is followed by a name.
 const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
+
+/// First words of options that do something with a secret that is elsewhere: `--delete-secret-keys ID`.
+const VERBS: &[&str] = &[
+    "allow", "ask", "delete", "disable", "export", "gen", "generate", "list", "no", "print", "prompt", "remove",
+    "require", "revoke", "rotate", "show", "skip", "use",
+];
+
+/// Words that name the way in which a header carries a credential.
+const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "negotiate", "ntlm", "oauth", "token"];
 
 /// Words of one command that are taken for programs, at most. Each reads all words behind it.
 const MAX_PROGRAMS: usize = 8;
@@ -78,14 +87,26 @@ impl<'t> Words<'t> {
             Form::Sink(word, part) if has(word) => Some(*part),
             _ => None,
         });
-        match secret {
-            Some(part) => Reads::Secret(part),
-            None if forms().any(|form| matches!(form, Form::ReadsScript)) => Reads::Script,
-            None => Reads::Other,
+        if let Some(part) = secret {
+            return Reads::Secret(part);
+        }
+        // `read -r PASSWORD <<< X`
+        let reads_secret =
+            self.program() == Some("read") && self.words.iter().any(|word| holds_secret(&word.text, "x1"));
+        if reads_secret {
+            return Reads::Secret(Part::Last);
+        }
+        let find =
+            |wanted: fn(&Form) -> bool| self.programs.iter().find(|at| programs::forms(self.name(**at)).any(wanted));
+        if find(|form| matches!(form, Form::ReadsScript)).is_some() {
+            Reads::Script
+        } else {
+            find(|form| matches!(form, Form::ReadsLines)).map_or(Reads::Other, |at| Reads::Lines(*at))
         }
     }
 
-    fn name(&self, at: usize) -> &str {
+    /// Returns the name of the word at a place, without its directory.
+    pub fn name(&self, at: usize) -> &str {
         basename(&self.words[at].text)
     }
 
@@ -105,13 +126,14 @@ impl<'t> Words<'t> {
         let name = text.trim_start_matches('-');
         let lead = text.len() - name.len();
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-        if lead == 0 || text.len() < 4 || !is_name(name.split('=').next().unwrap_or_default()) {
+        let is_verb = name.split_once('-').is_some_and(|(verb, _)| VERBS.contains(&verb));
+        if lead == 0 || text.len() < 4 || is_verb || !is_name(name.split('=').next().unwrap_or_default()) {
             return;
         }
         if let Some(sign) = name.find('=') {
             let value = lead + sign + 1..text.len();
             if holds_secret(&name[..sign], &text[value.clone()]) {
-                add(word, value, spans);
+                spans.secret(word, value.start + behind_kind(&name[..sign], &text[value.clone()])..value.end);
             }
             return;
         }
@@ -119,7 +141,7 @@ impl<'t> Words<'t> {
         // `docker build --secret id=x` names a secret that is elsewhere.
         let is_named = name == "secret" && (next.text.contains('=') || NAME_SECRETS.contains(&self.name(0)));
         if !next.text.starts_with('-') && !is_named && holds_secret(name, &next.text) {
-            add(next, behind_kind(&next.text)..next.text.len(), spans);
+            spans.secret(next, behind_kind(name, &next.text)..next.text.len());
         }
     }
 
@@ -151,6 +173,8 @@ pub enum Reads {
     Secret(Part),
     /// It is a script.
     Script,
+    /// Its lines are read like arguments of the program at this place.
+    Lines(usize),
     /// Something else.
     Other,
 }
@@ -179,13 +203,14 @@ fn pair(word: &Decoded<'_>, spans: &mut Spans) {
     }
     let value = &text[sign + 1..];
     if text.as_bytes()[sign] == b':' {
-        if word.is_argument() && is_header(name) {
-            add(word, behind_scheme(text, sign + 1)..text.len(), spans);
+        if word.is_argument() && is_header(name) && !is_scheme(value) {
+            spans.secret(word, behind_scheme(text, sign + 1)..text.len());
         }
         return;
     }
-    if holds_secret(name, value) {
-        add(word, sign + 1..sign + 1 + length_of(value), spans);
+    // What has quotes of its own is of another language: `a.token = 'X'; b()`.
+    if !value.starts_with(['"', '\'']) && holds_secret(name, value) {
+        spans.secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + length_of(value));
     }
 }
 
@@ -199,6 +224,11 @@ fn behind_scheme(text: &str, from: usize) -> usize {
         }
         _ => start,
     }
+}
+
+/// Returns whether a value is the name of a scheme alone: `rg "Authorization: Bearer"`.
+pub fn is_scheme(value: &str) -> bool {
+    SCHEMES.iter().any(|scheme| value.trim().eq_ignore_ascii_case(scheme))
 }
 
 /// Returns the length of a value in a word: up to the next pair, if one follows.
@@ -230,7 +260,7 @@ fn option(flag: &Flag, word: &Decoded<'_>, next: Option<&Decoded<'_>>, spans: &m
     };
     let Some((holder, from)) = found else { return };
     if let Some(secret) = programs::secret_in(flag.part, &holder.text[from..]) {
-        add(holder, from + secret.start..from + secret.end, spans);
+        spans.secret(holder, from + secret.start..from + secret.end);
     }
 }
 
@@ -249,49 +279,65 @@ fn is_port(value: &str) -> bool {
 fn named(option: Option<&str>, arguments: &[Decoded<'_>], spans: &mut Spans) {
     for (at, pair) in arguments.windows(2).enumerate() {
         let is_behind = option.is_none_or(|option| at > 0 && arguments[at - 1].text == option);
-        if is_behind && programs::names_next(&pair[0].text) && !pair[1].text.starts_with('-') {
-            add(&pair[1], 0..pair[1].text.len(), spans);
+        if is_behind && programs::names_next(&pair[0].text, &pair[1].text) && !pair[1].text.starts_with('-') {
+            spans.secret(&pair[1], 0..pair[1].text.len());
         }
     }
 }
 
 /// Finds the operands of a program behind certain words.
 fn operands(operand: &Operand, arguments: &[Decoded<'_>], spans: &mut Spans) {
+    for (at, secret) in operands_in(operand, arguments.iter().map(|word| &*word.text)) {
+        spans.secret(&arguments[at], secret);
+    }
+}
+
+/// Returns the operands that are secrets: the places of their words, and the secrets in them.
+fn operands_in<'w>(operand: &Operand, words: impl Iterator<Item = &'w str>) -> Vec<(usize, Range<usize>)> {
     let mut behind = operand.behind.iter().peekable();
     let mut found = Vec::new();
-    for word in arguments {
-        let text = &*word.text;
+    for (at, text) in words.enumerate() {
         if let Some(wanted) = behind.peek() {
             let rest = text.split_at_checked(wanted.len()).filter(|(lead, _)| lead.eq_ignore_ascii_case(wanted));
             if rest.is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('.')) {
                 behind.next();
             }
         } else if !text.starts_with('-') && !text.is_empty() {
-            found.push(word);
+            found.push((at, text));
         }
     }
     let skip = if operand.lenient { operand.skip.min(found.len().saturating_sub(1)) } else { operand.skip };
     let most = if operand.all { usize::MAX } else { 1 };
-    for word in found.into_iter().skip(skip).take(most) {
-        if let Some(secret) = programs::secret_in(operand.part, &word.text) {
-            add(word, secret, spans);
+    let secrets = found.into_iter().skip(skip).take(most);
+    secrets.filter_map(|(at, text)| Some((at, programs::secret_in(operand.part, text)?))).collect()
+}
+
+/// Finds the secrets in the lines that a program reads, each of them like its arguments.
+pub fn lines(program: &str, text: &Decoded<'_>, spans: &mut Spans) {
+    for line in text.text.split('\n') {
+        // `printf 'USER a\\r\\nPASS X\\r\\n'`
+        for part in line.split("\\n") {
+            let words: Vec<&str> = part.split_ascii_whitespace().collect();
+            for form in programs::forms(program) {
+                let Form::Operand(operand) = form else { continue };
+                for (at, secret) in operands_in(operand, words.iter().copied()) {
+                    let word = words[at].as_ptr() as usize - text.text.as_ptr() as usize;
+                    let end = words[at].strip_suffix("\\r").unwrap_or(words[at]).len().min(secret.end);
+                    spans.secret(text, word + secret.start..word + end);
+                }
+            }
         }
     }
 }
 
-/// Returns the start of a secret in a value that may say where it is: `pass:X`, `env:NAME`, `file:PATH`.
-fn behind_kind(value: &str) -> usize {
+/// Returns the start of a secret in the value of a name: behind what says where it is (`pass:X`, `env:NAME`,
+/// `file:PATH`), and behind the user of `--creds user:X`.
+fn behind_kind(name: &str, value: &str) -> usize {
     match value.split_once(':') {
         Some(("pass", _)) => 5,
+        Some(("password", _)) => 9,
         Some(("env" | "file" | "fd", _)) => value.len(),
-        _ => 0,
-    }
-}
-
-/// Adds a part of a word, unless it is an expansion.
-pub fn add(word: &Decoded<'_>, part: Range<usize>, spans: &mut Spans) {
-    if !part.is_empty() && !word.is_reference(part.clone()) {
-        spans.add(word.place(part));
+        _ => behind_user(name, value),
     }
 }
 

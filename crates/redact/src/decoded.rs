@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::spans::Reference;
+
 /// A word without its quotes. Expansions are left as they are.
 pub struct Decoded<'t> {
     /// The text.
@@ -71,6 +73,27 @@ impl<'t> Decoded<'t> {
             }
         }
         expands || !bytes[part].iter().any(|byte| byte.is_ascii_graphic() && !b"*.'\"<>[]{}".contains(byte))
+    }
+}
+
+impl Decoded<'_> {
+    /// Returns the variables in a part of the text, but not those within other expansions.
+    pub fn references(&self, part: Range<usize>) -> Vec<Reference> {
+        let bytes = self.text.as_bytes();
+        let mut found = Vec::new();
+        let mut at = part.start;
+        while let Some(next) = memchr::memchr2(b'$', b'`', bytes.get(at..part.end).unwrap_or_default()) {
+            at += next;
+            let end = expansion(&bytes[..part.end], at);
+            let name = self.text.get(at + 1..end).unwrap_or_default().trim_start_matches('{');
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            let name = &name[..name.bytes().take_while(|byte| is_part(*byte)).count()];
+            if !name.is_empty() && self.literal.binary_search(&at).is_err() {
+                found.push(Reference { name: name.to_owned(), place: self.place(at..end).start });
+            }
+            at = end.max(at + 1);
+        }
+        found
     }
 }
 

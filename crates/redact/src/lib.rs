@@ -9,6 +9,7 @@
 //! | `command` | options and operands of a command |
 //! | `programs` | what is known of programs, as usage lines in `data/programs.txt` |
 //! | `names` | names whose values are secrets |
+//! | `flow` | where the values of variables come from |
 //! | `decoded` | words without quotes, with their places in the script |
 //! | `lenient` | words of a text that bash refuses |
 //!
@@ -19,6 +20,7 @@
 
 mod command;
 mod decoded;
+mod flow;
 mod lenient;
 mod names;
 mod programs;
@@ -32,7 +34,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use spans::Spans;
+use spans::{MARKER, Spans};
 
 /// A command without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,20 +74,28 @@ pub fn redact_beginning((part, is_longer): (&str, bool)) -> Redacted<'_> {
     Redacted { text, redacted }
 }
 
-/// Most rounds of [`redact`]: behind a marker a text may read otherwise than before.
-const MAX_ROUNDS: usize = 8;
+/// Most rounds of [`redact`]. Behind a marker a text may read otherwise than before.
+const MAX_ROUNDS: usize = 4;
 
 /// Takes the secrets out of a command. What it returns has none to take out.
 pub fn redact(command: &str) -> Redacted<'_> {
+    settled(command, MAX_ROUNDS)
+}
+
+/// Takes out what is found until nothing is. Of a text that needs more rounds, what follows the first marker is left
+/// out, and if that does not help all of it.
+fn settled(command: &str, rounds: usize) -> Redacted<'_> {
     let mut text = Cow::Borrowed(command);
-    for _ in 0..MAX_ROUNDS {
-        match round(&text) {
-            Some(less) => text = Cow::Owned(less),
-            None => break,
-        }
+    for _ in 0..rounds {
+        let Some(less) = round(&text) else {
+            let redacted = matches!(text, Cow::Owned(_));
+            return Redacted { text, redacted };
+        };
+        text = Cow::Owned(less);
     }
-    let redacted = matches!(text, Cow::Owned(_));
-    Redacted { text, redacted }
+    let beginning = text[..text.find(MARKER).unwrap_or_default()].to_owned() + MARKER;
+    let text = if round(&beginning).is_none() { beginning } else { MARKER.to_owned() };
+    Redacted { text: Cow::Owned(text), redacted: true }
 }
 
 /// Takes out what is found at once. `None` if nothing is.

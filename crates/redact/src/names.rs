@@ -15,18 +15,45 @@ static ABOUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 
-/// Names that count beside those of variables, in capitals and without separators.
-static ALSO: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    words(
-        "\
-    ACCOUNTKEY ADMINPASS AUTHKEY AUTHPASS DBPASS DESTSTOREPASS KEYPASS KEYSTOREPASS MASTERPASS MYSQLPASS PASSPHRASE \
-    PSK PW PWD REQUIREPASS ROOTPASS SMTPPASS SRCSTOREPASS STOREPASS TRUSTSTOREPASS USERPASS USERPWD XAPIKEY",
-    )
-});
+/// Ends of names that count beside those of variables, in capitals and without separators.
+const ALSO: &[&str] = &[
+    "ACCOUNTKEY",
+    "ADMINPASS",
+    "AUTHCRED",
+    "AUTHKEY",
+    "AUTHPASS",
+    "BINDPASS",
+    "BINDPW",
+    "CREDS",
+    "DBPASS",
+    "JWT",
+    "KEYPASS",
+    "KEYMATERIAL",
+    "MASTERPASS",
+    "MYSQLPASS",
+    "PASSPHRASE",
+    "REMOTEPASS",
+    "REQUIREPASS",
+    "ROOTPASS",
+    "SETUPKEY",
+    "SMTPPASS",
+    "SONARLOGIN",
+    "SSHPASS",
+    "STOREPASS",
+    "USERPASS",
+    "USERPWD",
+    "XAPIKEY",
+];
+
+/// Whole names of the same kind.
+const WHOLE: &[&str] = &["PSK", "PW", "PWD"];
 
 /// Names that count in the query of an address alone.
 static IN_QUERY: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| words("KEY SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE AUTH CODE SID HMAC"));
+    LazyLock::new(|| words("SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE HMAC"));
+
+/// The same, if the value looks random.
+const IN_QUERY_IF_RANDOM: &[&str] = &["KEY", "AUTH", "CODE", "SID"];
 
 /// Values that say yes, no or nothing.
 const SWITCHES: &[&str] = &["true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "0", "1"];
@@ -37,8 +64,7 @@ const NOT_VALUES: &[&str] =
 
 /// Returns whether a value under this name is a secret.
 pub fn holds_secret(name: &str, value: &str) -> bool {
-    let is_switch = || SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch));
-    if value.is_empty() || is_switch() || NOT_VALUES.iter().any(|lead| value.starts_with(lead)) {
+    if value.is_empty() || is_switch(value) || NOT_VALUES.iter().any(|lead| value.starts_with(lead)) {
         return false;
     }
     let plain = plain(name);
@@ -49,11 +75,11 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
     if plain == "AUTH" {
         return is_encoded(value);
     }
-    if ALSO.contains(plain.as_str()) {
-        return plain != "PWD" && plain != "PW" || !is_path(value);
+    if WHOLE.contains(&plain.as_str()) || ALSO.iter().any(|end| plain.ends_with(end)) {
+        return !is_path(value) || plain == "PSK";
     }
     let is_place = ["KEY", "CREDENTIAL", "COOKIE", "AUTH"].iter().any(|word| plain.contains(word)) && is_path(value);
-    !is_place && plan::is_secret_name(name, value)
+    !is_place && plan::is_secret_name(name.trim_start_matches(['-', '_']), value)
 }
 
 /// Returns whether a value under this name could be a secret.
@@ -63,7 +89,10 @@ pub fn may_hold_secret(name: &str) -> bool {
 
 /// Returns whether a value under this name in the query of an address is a secret.
 pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
-    holds_secret(name, value) || (!value.is_empty() && IN_QUERY.contains(plain(name).as_str()))
+    let plain = plain(name);
+    holds_secret(name, value)
+        || !value.is_empty() && IN_QUERY.contains(plain.as_str())
+        || IN_QUERY_IF_RANDOM.contains(&plain.as_str()) && is_random(value)
 }
 
 /// Returns whether this is the name of a header that carries a secret.
@@ -100,6 +129,58 @@ fn is_encoded(value: &str) -> bool {
         && value.bytes().all(is_base64)
         && value.bytes().any(|byte| byte.is_ascii_uppercase())
         && value.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=')
+}
+
+/// Returns the start of the secret in the value of a name: behind the user of `CREDS=user:X`.
+pub fn behind_user(name: &str, value: &str) -> usize {
+    let is_login = || ["CREDS", "AUTHCRED"].iter().any(|end| plain(name).ends_with(end));
+    value.find(':').filter(|colon| colon + 1 < value.len() && is_login()).map_or(0, |colon| colon + 1)
+}
+
+/// Returns whether a value looks random, unlike a word with a number: capitals, small letters and digits alternate, or
+/// digits and letters are one long run.
+pub fn is_random(value: &str) -> bool {
+    let kind = |byte: u8| match byte {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let bytes = &value.as_bytes()[..value.len().min(256)];
+    let changes = bytes.windows(2).filter(|pair| match (kind(pair[0]), kind(pair[1])) {
+        (0, _) | (_, 0) | (2, 1) => false,
+        (one, other) => one != other,
+    });
+    let is_word = !bytes.iter().any(u8::is_ascii_whitespace) && !value.contains("://") && !is_path(value);
+    let has = |test: fn(&u8) -> bool| bytes.iter().any(test);
+    is_word
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && (bytes.len() >= 6 && changes.count() >= 3 || is_long_run(bytes))
+}
+
+/// Returns whether a run of letters and digits is too long for a word.
+fn is_long_run(bytes: &[u8]) -> bool {
+    bytes.split(|byte| !byte.is_ascii_alphanumeric()).any(|run| run.len() >= 20 && run.iter().any(u8::is_ascii_digit))
+}
+
+/// Returns whether a value that is a secret in one place is so telling that it is one wherever it stands: long, and no
+/// word of a language, number or path.
+pub fn is_telling(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.bytes().any(|byte| test(&byte));
+    let kinds =
+        [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase].into_iter().filter(|kind| has(*kind));
+    let is_one_word = !has(u8::is_ascii_whitespace) || value.len() >= 16;
+    value.len() >= 6 && kinds.count() >= 2 && is_one_word && !value.contains("[redacted]") && !is_path(value)
+}
+
+/// Returns whether a value says yes or no, or where something is.
+pub fn is_setting(value: &str) -> bool {
+    is_switch(value) || is_path(value) && !value.contains(char::is_whitespace)
+}
+
+fn is_switch(value: &str) -> bool {
+    SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch))
 }
 
 /// Returns whether a value is the path of a file.
@@ -174,8 +255,12 @@ mod tests {
 
     #[test]
     fn some_names_count_in_queries_alone() {
-        assert!(holds_secret_in_query("sig", "abc") && holds_secret_in_query("key", "abc"));
-        assert!(!holds_secret("sig", "abc") && !holds_secret_in_query("page", "2"));
+        assert!(holds_secret_in_query("sig", "abc") && holds_secret_in_query("key", "a1b2c3"));
+        assert!(
+            !holds_secret_in_query("key", "value")
+                && !holds_secret("sig", "abc")
+                && !holds_secret_in_query("page", "2")
+        );
     }
 
     #[test]

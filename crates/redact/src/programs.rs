@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::names::{holds_secret, is_path};
+use crate::names::{holds_secret, is_path, is_random};
 
 /// The part of a value that is the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,14 @@ pub enum Part {
     Prefixed,
     /// Cookies, unless it is the path of a file.
     Cookies,
+    /// The last word.
+    Last,
+    /// All of it, if it looks random.
+    Random,
+    /// Behind the first `=`, if it looks random.
+    RandomBehind,
+    /// All of it, unless it begins with a slash.
+    Unslashed,
 }
 
 /// How the value of an option follows it.
@@ -81,6 +89,8 @@ pub enum Form {
     Scripts,
     /// A script on standard input.
     ReadsScript,
+    /// Lines on standard input that are read like arguments.
+    ReadsLines,
 }
 
 /// The forms of some programs.
@@ -130,6 +140,7 @@ fn form(text: &'static str) -> Option<Form> {
         [flag, "COMMAND"] => Form::Command(Some(flag)),
         [flag, "SCRIPT"] if *flag != "<" => Form::Script(flag),
         ["<", "SCRIPT"] => Form::ReadsScript,
+        ["<", "LINES"] => Form::ReadsLines,
         ["SCRIPT..."] => Form::Scripts,
         ["SECRET", "X"] => Form::Named(None),
         [flag, "SECRET", "X"] => Form::Named(Some(flag)),
@@ -170,13 +181,16 @@ fn part(value: &str) -> Option<Part> {
         "user/X@db" => Part::Oracle,
         "pass:X" => Part::Prefixed,
         "cookie=X" => Part::Cookies,
+        "~X" => Part::Random,
+        "name=~X" => Part::RandomBehind,
+        "X!" => Part::Unslashed,
         _ => return None,
     })
 }
 
 /// Returns the names of all programs whose secrets nothing else may announce.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let is_silent = |form: &Form| matches!(form, Form::Flag(_) | Form::Operand(_) | Form::Sink(..));
+    let is_silent = |form: &Form| matches!(form, Form::Flag(_) | Form::Operand(_) | Form::Sink(..) | Form::ReadsLines);
     let is_silent = move |rows: &Vec<Row>| rows.iter().flat_map(|row| &row.forms).any(is_silent);
     ROWS.iter().filter(move |(_, rows)| is_silent(rows)).map(|(name, _)| *name)
 }
@@ -197,7 +211,11 @@ pub fn secret_in(part: Part, value: &str) -> Option<Range<usize>> {
         Part::Whole => 0..value.len(),
         // `C:\cert` and `/dir:x` are paths.
         Part::Behind(_) if is_path(value) => return None,
-        Part::Behind(sign) => value.find(sign)? + 1..value.len(),
+        Part::Behind(sign) => match value.find(sign)? {
+            // `curl -u KEY:`, with a key in place of the user.
+            at if at + 1 == value.len() && is_random(&value[..at]) => 0..at,
+            at => at + 1..value.len(),
+        },
         Part::Login => value.find(':').map_or(0, |colon| colon + 1)..value.len(),
         Part::Address => value.find(':').filter(|_| !value.contains("://"))? + 1..value.rfind('@')?,
         Part::Oracle => {
@@ -208,15 +226,27 @@ pub fn secret_in(part: Part, value: &str) -> Option<Range<usize>> {
         }
         Part::Prefixed => value.strip_prefix("pass:").map(|_| 5)?..value.len(),
         Part::Cookies => value.find('=').map(|_| 0)?..value.len(),
+        Part::Last => value.trim_end().rfind(char::is_whitespace).map_or(0, |blank| blank + 1)..value.trim_end().len(),
+        Part::Random => 0..keys(value),
+        Part::RandomBehind => value.find('=').filter(|sign| is_random(&value[sign + 1..]))? + 1..value.len(),
+        Part::Unslashed if value.starts_with('/') => return None,
+        Part::Unslashed => 0..value.len(),
     };
     (secret.start < secret.end).then_some(secret)
 }
 
+/// Returns the length of a random value that is typed, without the keys that end it: `X\n`, `X^M`. 0 if it is none.
+fn keys(value: &str) -> usize {
+    let typed =
+        ["\\n", "\\r", "^M", "\n", "\r"].iter().fold(value, |typed, end| typed.strip_suffix(end).unwrap_or(typed));
+    if is_random(typed) { typed.len() } else { 0 }
+}
+
 /// Returns whether a word is the name of a secret whose value is the next word.
-pub fn names_next(word: &str) -> bool {
-    let name = word.rsplit([':', '.']).next().unwrap_or(word);
+pub fn names_next(word: &str, next: &str) -> bool {
+    let name = word.rsplit([':', '.', '/']).next().unwrap_or(word);
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    is_name && !is_path(word.trim_start_matches('/')) && holds_secret(name, "a plain value")
+    is_name && !is_path(word.trim_start_matches('/')) && holds_secret(name, next)
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
 
-use crate::command::{Reads, Words, add};
+use crate::command::{Reads, Words, lines};
 use crate::decoded::Decoded;
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
 use crate::programs::{self, Part as Form};
-use crate::spans::Spans;
-use crate::{text, triggers};
+use crate::spans::{Reference, Spans};
+use crate::{flow, text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -35,6 +35,7 @@ fn nested(script: &str, depth: usize, spans: &mut Spans) {
             walk.command(&Words::of(script, command.into_iter()));
         }
     }
+    flow::follow(script, &read, spans);
 }
 
 struct Walk<'t, 's> {
@@ -60,7 +61,11 @@ impl<'t> Walk<'t, '_> {
     fn command(&mut self, words: &Words<'_>) {
         words.scan(self.spans);
         for script in words.scripts() {
-            self.within(&words.words[script]);
+            for reference in self.within(&words.words[script]) {
+                // `bash -c 'curl -u "me:$1" x' _ X`
+                let argument = reference.argument().and_then(|argument| words.words.get(script + 1 + argument));
+                argument.into_iter().for_each(|value| self.spans.secret(value, 0..value.text.len()));
+            }
         }
         if words.program() == Some("printf") {
             formatted(words, self.spans);
@@ -70,17 +75,26 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Finds the secrets of a script in a word.
-    fn within(&mut self, word: &Decoded<'_>) {
+    /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word does not expand.
+    fn within(&mut self, word: &Decoded<'_>) -> Vec<Reference> {
         if self.depth >= MAX_DEPTH || !triggers::may_hold(&word.text) {
-            return;
+            return Vec::new();
         }
         let mut found = Spans::default();
         nested(&word.text, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
-            add(word, secret.clone(), self.spans);
+            self.spans.secret(word, secret.clone());
         }
+        let expanded = word.references(0..word.text.len());
+        let is_expanded = |reference: &Reference| expanded.iter().any(|other| other.name == reference.name);
+        let place = word.place(0..word.text.len()).start;
+        let (inner, outer): (Vec<_>, Vec<_>) = found
+            .references
+            .into_iter()
+            .partition(|reference| reference.argument().is_some() && !is_expanded(reference));
+        self.spans.references.extend(outer.into_iter().map(|reference| Reference { place, ..reference }));
+        inner
     }
 
     /// Finds the secrets of a script that is a part of this one.
@@ -90,6 +104,9 @@ impl<'t> Walk<'t, '_> {
             let mut found = Spans::default();
             nested(text, self.depth + 1, &mut found);
             found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
+            let outer = found.references.into_iter();
+            let outer = outer.map(|reference| Reference { place: span.start + reference.place, ..reference });
+            self.spans.references.extend(outer);
         }
     }
 
@@ -103,7 +120,7 @@ impl<'t> Walk<'t, '_> {
         let items = Words::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
         for item in &items.words {
             if holds_secret(&assignment.name, &item.text) {
-                add(item, 0..item.text.len(), self.spans);
+                self.spans.secret(item, 0..item.text.len());
             } else if item.is_argument() {
                 text::scan(item, self.spans);
             }
@@ -115,15 +132,16 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of the text that a command reads by its own redirects.
-    fn inputs(&mut self, redirects: &[Redirection], reads: Reads) {
+    fn inputs(&mut self, words: &Words<'_>, redirects: &[Redirection], reads: Reads) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.read.heredocs.get(number)).map(|body| body.span.clone());
             match (redirect.op, body, reads) {
-                ("<<<", ..) => self.here_string(redirect.target.span.clone(), reads),
+                ("<<<", ..) => self.here_string(words, redirect.target.span.clone(), reads),
                 (_, Some(body), Reads::Secret(part)) => {
                     input(&Decoded::part(self.script, trimmed(self.script, body)), part, self.spans);
                 }
                 (_, Some(body), Reads::Script) => self.part(body),
+                (_, Some(body), Reads::Lines(_)) => self.lines(words, reads, &Decoded::part(self.script, body)),
                 (_, Some(body), Reads::Other)
                     if self.script.get(body.clone()).is_some_and(|it| it.starts_with("#!")) =>
                 {
@@ -142,14 +160,22 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    fn here_string(&mut self, span: Range<usize>, reads: Reads) {
+    fn here_string(&mut self, words: &Words<'_>, span: Range<usize>, reads: Reads) {
         let word = Decoded::of(self.script, span);
         match reads {
             Reads::Secret(part) => input(&word, part, self.spans),
-            Reads::Script => self.within(&word),
+            Reads::Script => drop(self.within(&word)),
+            Reads::Lines(_) => self.lines(words, reads, &word),
             Reads::Other => {}
         }
         text::scan(&word, self.spans);
+    }
+
+    /// Finds the secrets in lines that a program reads like its arguments.
+    fn lines(&mut self, words: &Words<'_>, reads: Reads, text: &Decoded<'_>) {
+        if let Reads::Lines(at) = reads {
+            lines(words.name(at), text, self.spans);
+        }
     }
 
     /// Finds the words that are written for a command that reads a secret.
@@ -159,7 +185,7 @@ impl<'t> Walk<'t, '_> {
             Kind::Simple(simple) => {
                 let words = self.words(node);
                 match words.program() {
-                    Some("cat") => self.inputs(&simple.redirects, Reads::Secret(part)),
+                    Some("cat") => self.inputs(&words, &simple.redirects, Reads::Secret(part)),
                     Some(program @ ("echo" | "printf")) => {
                         // `printf '%s:%s' user X`: the parts are words of their own.
                         let is_split = program == "printf" && words.words.len() > 3;
@@ -179,14 +205,24 @@ impl<'t> Walk<'t, '_> {
     fn printed_script(&mut self, node: &Node) {
         let words = self.words(node);
         match &node.kind {
-            Kind::Simple(simple) if words.program() == Some("cat") => self.inputs(&simple.redirects, Reads::Script),
+            Kind::Simple(simple) if words.program() == Some("cat") => {
+                self.inputs(&words, &simple.redirects, Reads::Script);
+            }
             _ => self.echoed_script(&words),
+        }
+    }
+
+    /// Finds the secrets in the lines that `echo` and `printf` write for a program.
+    fn printed_lines(&mut self, node: &Node, reader: &Words<'_>) {
+        let words = self.words(node);
+        if matches!(words.program(), Some("echo" | "printf")) {
+            words.words.iter().skip(1).for_each(|word| self.lines(reader, reader.reads(), word));
         }
     }
 
     fn echoed_script(&mut self, words: &Words<'_>) {
         if matches!(words.program(), Some("echo" | "printf")) {
-            words.words.iter().skip(1).for_each(|word| self.within(word));
+            words.words.iter().skip(1).for_each(|word| drop(self.within(word)));
         }
     }
 
@@ -201,9 +237,11 @@ impl Visitor for Walk<'_, '_> {
     fn pipeline(&mut self, pipeline: &Pipeline) {
         for pair in pipeline.commands.windows(2) {
             let [from, to] = pair else { continue };
-            match self.words(to).reads() {
+            let reader = self.words(to);
+            match reader.reads() {
                 Reads::Secret(part) => self.printed(from, part),
                 Reads::Script => self.printed_script(from),
+                Reads::Lines(_) => self.printed_lines(from, &reader),
                 Reads::Other => {}
             }
         }
@@ -214,15 +252,15 @@ impl Visitor for Walk<'_, '_> {
         let reads = words.reads();
         if let Kind::Simple(simple) = &node.kind {
             simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
-            self.inputs(&simple.redirects, reads);
+            self.inputs(&words, &simple.redirects, reads);
             let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
             if targets.chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
                 self.echoed_script(&words);
                 // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
-                self.inputs(&simple.redirects, Reads::Script);
+                self.inputs(&words, &simple.redirects, Reads::Script);
             }
         }
-        self.inputs(&node.redirects, reads);
+        self.inputs(&words, &node.redirects, reads);
         self.command(&words);
     }
 
@@ -247,12 +285,12 @@ impl Visitor for Walk<'_, '_> {
 /// Finds the secrets in a text that a command reads: all of it, or a part of each line.
 fn input(word: &Decoded<'_>, part: Form, spans: &mut Spans) {
     if part == Form::Whole {
-        return add(word, 0..word.text.len(), spans);
+        return spans.secret(word, 0..word.text.len());
     }
     let mut start = 0;
     for line in word.text.split_inclusive('\n') {
         if let Some(secret) = programs::secret_in(part, line.trim_end()) {
-            add(word, start + secret.start..start + secret.end, spans);
+            spans.secret(word, start + secret.start..start + secret.end);
         }
         start += line.len();
     }
@@ -270,7 +308,7 @@ fn formatted(words: &Words<'_>, spans: &mut Spans) {
         let name = &name[name.rfind(|next| !is_part(next)).map_or(0, |at| name.ceil_char_boundary(at + 1))..];
         // `\n` before it is a newline.
         if may_hold_secret(name) || name.strip_prefix('n').is_some_and(may_hold_secret) {
-            add(argument, 0..argument.text.len(), spans);
+            spans.secret(argument, 0..argument.text.len());
         }
     }
 }

@@ -2,52 +2,116 @@
 
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::decoded::Decoded;
+use crate::names::is_telling;
+
 /// The text in place of a secret.
 pub const MARKER: &str = "[redacted]";
 
+/// A variable in the place of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The name; a number for an argument.
+    pub name: String,
+    /// The place in the script.
+    pub place: usize,
+}
+
+impl Reference {
+    /// Returns the number of the argument that this is.
+    pub fn argument(&self) -> Option<usize> {
+        self.name.parse().ok().filter(|number| *number > 0)
+    }
+}
+
 /// Places of a text, in any order.
 #[derive(Debug, Default)]
-pub struct Spans(Vec<Range<usize>>);
+pub struct Spans {
+    places: Vec<Range<usize>>,
+    /// The variables that stand in the place of a secret.
+    pub references: Vec<Reference>,
+}
 
 impl Spans {
     /// Adds a place.
     pub fn add(&mut self, span: Range<usize>) {
         if !span.is_empty() {
-            self.0.push(span);
+            self.places.push(span);
+        }
+    }
+
+    /// Adds a part of a word, unless it is all expansions, and the variables in it.
+    pub fn secret(&mut self, word: &Decoded<'_>, part: Range<usize>) {
+        self.references.extend(word.references(part.clone()));
+        if !part.is_empty() && !word.is_reference(part.clone()) {
+            self.add(word.place(part));
         }
     }
 
     /// Returns all places as they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Range<usize>> {
-        self.0.iter()
+        self.places.iter()
     }
 
-    /// Returns the text with the marker in each place. `None` if there is no place.
+    /// Returns the text with the marker in each place, and wherever else the text of a place stands. `None` if there is
+    /// no place.
     pub fn apply(mut self, text: &str) -> Option<String> {
-        self.0.sort_unstable_by_key(|span| (span.start, span.end));
+        let mut places = self.merged(text);
+        let again = elsewhere(text, &places);
+        if !again.is_empty() {
+            self.places.extend(again);
+            places = self.merged(text);
+        }
+        if places.is_empty() {
+            return None;
+        }
         let mut result = String::with_capacity(text.len());
         let mut at = 0;
-        let mut spans = self.0.into_iter().peekable();
-        while let Some(span) = spans.next() {
-            let start = text.floor_char_boundary(span.start).max(at);
-            let mut end = span.end;
-            while let Some(next) = spans.next_if(|next| next.start <= end) {
-                end = end.max(next.end);
-            }
-            let end = text.ceil_char_boundary(end.min(text.len())).max(start);
-            if start == end || &text[start..end] == MARKER {
-                continue;
-            }
-            result.push_str(&text[at..start]);
+        for place in places {
+            result.push_str(&text[at..place.start]);
             result.push_str(MARKER);
-            at = end;
-        }
-        if at == 0 && result.is_empty() {
-            return None;
+            at = place.end;
         }
         result.push_str(&text[at..]);
         Some(result)
     }
+
+    /// Returns the places in order, as whole characters, without those that are taken out already.
+    fn merged(&mut self, text: &str) -> Vec<Range<usize>> {
+        self.places.sort_unstable_by_key(|span| (span.start, span.end));
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(self.places.len());
+        for span in &self.places {
+            let start = text.floor_char_boundary(span.start);
+            let end = text.ceil_char_boundary(span.end.min(text.len()));
+            // Behind a marker the rest of a place is what was no secret before, unless it goes on with the same word.
+            let behind = text[start..end.max(start)].strip_prefix(MARKER);
+            if behind.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
+                continue;
+            }
+            match merged.last_mut() {
+                Some(last) if start <= last.end => last.end = last.end.max(end),
+                _ => merged.push(start..end),
+            }
+        }
+        merged.retain(|span| !span.is_empty());
+        merged
+    }
+}
+
+/// Returns the places where the texts of other places stand as words.
+fn elsewhere(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
+    let values: Vec<_> = places.iter().map(|place| &text[place.clone()]).filter(|value| is_telling(value)).collect();
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let mut builder = AhoCorasick::builder();
+    builder.kind(Some(AhoCorasickKind::NoncontiguousNFA)).match_kind(MatchKind::LeftmostLongest).prefilter(false);
+    let Ok(values) = builder.build(values) else { return Vec::new() };
+    let is_part = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    let found = values.find_iter(text).map(|found| found.range());
+    found.filter(|found| !is_part(found.start.checked_sub(1)) && !is_part(Some(found.end))).collect()
 }
 
 #[cfg(test)]

@@ -11,10 +11,27 @@ use crate::programs;
 /// Parts of names under which secrets stand.
 const NAMES: &str = "\
     pass pwd pw psk secret token key auth cred bearer cookie connection service_account kubeconfig kube_config \
-    webhook headers session mnemonic seed pat jwt sas salt";
+    webhook headers session mnemonic seed pat jwt sas salt sonar.login keymaterial";
 
 /// Other parts of texts with secrets.
-const TEXTS: &[&str] = &["://", "@tcp(", "@unix(", "identified", "-----begin", "?sig=", "&sig=", "signature"];
+const TEXTS: &[&str] = &[
+    "://",
+    "@tcp(",
+    "@unix(",
+    "identified",
+    "-----begin",
+    "?sig=",
+    "&sig=",
+    "signature",
+    "assword",
+    "assphrase",
+    "private-lines",
+    "\"key\"",
+];
+
+/// Parts of the names of functions that take secrets (`text/calls.rs`), where none of the others is in them.
+const CALLS: &str = "login( hashpw hashsync .hash( superuser createuser create_user getconnection ldap_bind simple_bind \
+    mysqli pdo( newinstance comparesync securestring";
 
 fn compile(patterns: impl IntoIterator<Item = &'static str>) -> Option<AhoCorasick> {
     let builder = AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(patterns);
@@ -25,7 +42,8 @@ static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.
 
 /// The parts of texts, and then the names of programs.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, usize)>> = LazyLock::new(|| {
-    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).collect();
+    let calls = CALLS.split_ascii_whitespace();
+    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).chain(calls).collect();
     let count = texts.len();
     Some((compile(texts.into_iter().chain(programs::names()))?, count))
 });
@@ -43,15 +61,16 @@ pub fn may_hold(text: &str) -> bool {
     let is_word = |from: usize, to: usize| !is_part(to) && (from == 0 || !is_part(from - 1));
     let mut found = patterns.find_overlapping_iter(text);
     found.any(|found| found.pattern().as_usize() < *texts || is_word(found.start(), found.end()))
-        || plan::may_hold_token(bytes)
         || splits_a_word(bytes)
+        || plan::tokens(bytes).next().is_some()
 }
 
-/// Returns whether quotes or backslashes are within a word, where they could split the name of a program: `my'sql'`.
+/// Returns whether quotes or backslashes are within a word, where they could split the name of a program or a token:
+/// `my'sql'`, `ghp_"…"`.
 fn splits_a_word(bytes: &[u8]) -> bool {
     let is_part = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
     memchr::memchr3_iter(b'\'', b'"', b'\\', bytes).any(|at| {
         let signs = || bytes[at..].iter().take_while(|byte| b"'\"\\".contains(byte)).count();
-        at > 0 && is_part(at - 1) && is_part(at + signs())
+        at > 0 && (is_part(at - 1) || b"_-.".contains(&bytes[at - 1])) && is_part(at + signs())
     })
 }

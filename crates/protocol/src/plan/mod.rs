@@ -27,7 +27,7 @@ pub use limits::{LimitError, Limits, RawLimits, amount, number};
 pub use record::{Record, RecordLimits, RecordPurpose, Recorded};
 pub use remembered::environment;
 pub use secrets::{has_secret_shape, is_secret, is_secret_name};
-pub use shapes::{may_hold_token, tokens};
+pub use shapes::tokens;
 pub use shell::{ShellNotFound, find, forget};
 pub use startup::{Boot, ROOM, Startup, boot_script, prologue, quoted, warm_script};
 pub use wanted::{note, wanted};

@@ -27,7 +27,7 @@ pub const TAKEN: &[&str] = &[
     "export DATABASE_URL='postgresql+asyncpg://me:«hunter2»@h/db'",
     "curl \"https://h/?apiKey=«abc»&apiSecret=«def»&x=1\"",
     "curl 'https://h/?access_key=«abc»'",
-    "curl 'https://maps/x?address=a&key=«abc»'",
+    "curl 'https://maps/x?address=a&key=«a1b2c3»'",
     "curl \"https://x.blob.core.windows.net/c?sv=2020&ss=b&sig=«abc%3D»\"",
     "slack='https://hooks.slack.com/services/«T000/B000/abcdefghijk»'",
     "app --slack-webhook «https://x/y»",

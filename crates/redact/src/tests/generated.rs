@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::spans::MARKER;
-use crate::{may_hold_secret, redact};
+use crate::{MAX_ROUNDS, may_hold_secret, redact, settled};
 
 /// Commands with a secret in place of `@`, which stands alone or between double quotes there.
 const FORMS: &[&str] = &[
@@ -134,6 +134,14 @@ proptest! {
         let twice = redact(&once.text);
         prop_assert_eq!(&twice.text, &once.text, "{:?}", text);
         prop_assert!(!twice.redacted);
+    }
+
+    #[test]
+    fn a_text_that_does_not_settle_shows_nothing_behind_its_first_marker(text in pieces(), rounds in 0_usize..2) {
+        let once = settled(&text, rounds);
+        prop_assert_eq!(&settled(&once.text, MAX_ROUNDS).text, &once.text);
+        let settles = redact(&text).text == once.text;
+        prop_assert!(settles || once.text.find(MARKER) == Some(once.text.len() - MARKER.len()), "{:?}", once.text);
     }
 
     #[test]

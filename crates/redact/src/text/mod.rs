@@ -1,9 +1,12 @@
 //! Secrets that any text shows, whatever its language. Each pass goes over the text once.
 
+mod calls;
+mod files;
 mod pairs;
 mod phrases;
 mod quotes;
 mod shapes;
+mod sql;
 
 use std::ops::Range;
 
@@ -19,6 +22,9 @@ pub fn scan(word: &Decoded<'_>, spans: &mut Spans) {
     scan.pairs(spans);
     scan.defaults(spans);
     scan.phrases(spans);
+    scan.calls(spans);
+    scan.rows(spans);
+    scan.files(spans);
 }
 
 struct Scan<'t> {
@@ -30,9 +36,7 @@ struct Scan<'t> {
 impl Scan<'_> {
     /// Adds a secret, unless it is an expansion.
     fn add(&self, secret: Range<usize>, spans: &mut Spans) {
-        if !self.word.is_reference(secret.clone()) {
-            spans.add(self.word.place(secret));
-        }
+        spans.secret(self.word, secret);
     }
 
     /// Counts the bytes from a place on that pass a test, at most `most`.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::Scan;
 use super::quotes::{MAX_PLAIN, ends_plain};
-use crate::names::{holds_secret, holds_secret_in_query, is_header, may_hold_secret};
+use crate::command::is_scheme;
+use crate::names::{behind_user, holds_secret, holds_secret_in_query, is_header, is_random, may_hold_secret};
 use crate::spans::Spans;
 use crate::triggers;
 
@@ -110,7 +111,7 @@ impl Scan<'_> {
         if self.bytes[sign] == b'=' && end > 0 && b"+:?".contains(&self.bytes[end - 1]) {
             end -= 1;
         }
-        let quotes = self.count_back(end, |byte| b"\"'\\]".contains(byte), 3);
+        let quotes = self.count_back(end, |byte| b"\"'\\]}".contains(byte), 3);
         let end = end - quotes;
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let length = self.count_back(end, is_name, MAX_NAME + 1);
@@ -137,6 +138,9 @@ impl Scan<'_> {
             end += self.count(end, is_value, usize::MAX);
         }
         let value = &self.text[start..end];
+        if is_scheme(value) {
+            return None;
+        }
         let scheme = value.bytes().take_while(u8::is_ascii_alphabetic).count();
         if scheme > 0 && &value[scheme..] == " " {
             // `"Bearer " + token`
@@ -167,7 +171,7 @@ impl Scan<'_> {
         // Cheap first: most names are none of a secret, whatever their value.
         let is_secret =
             |value: &str| if in_query { holds_secret_in_query(text, value) } else { holds_secret(text, value) };
-        if !may_hold_secret(text) && !is_secret("a plain value") {
+        if !in_query && !may_hold_secret(text) {
             return None;
         }
         let blanks = self.count(after, |byte| *byte == b' ', 8);
@@ -184,6 +188,9 @@ impl Scan<'_> {
             }
             None => self.plain_end(start, MAX_PLAIN),
         };
+        // `f(password=None, token=None)`
+        let is_within = |sign: &u8| *sign == b',' || *sign == b']' && !self.bytes[start..end].contains(&b'[');
+        let end = end - usize::from(quote.is_empty() && self.bytes[start..end].last().is_some_and(is_within));
         let value = &self.text[start..end];
         let counts = !(quote.is_empty() && self.is_code(start..end))
             && match (is_colon, name.quoted, quote.is_empty()) {
@@ -195,6 +202,7 @@ impl Scan<'_> {
             return None;
         }
         let is_cut = quote.is_empty() && end - start + 4 > MAX_PLAIN;
+        let start = start + behind_user(text, value);
         Some(start..if is_cut { self.plain_end(end, usize::MAX) } else { end })
     }
 
@@ -215,6 +223,11 @@ impl Scan<'_> {
     /// Returns whether a pair of words with a colon fills a line of a file, or all of a text and looks random.
     fn is_line_of_its_own(&self, name: &Name, value: Range<usize>) -> bool {
         let indent = self.count_back(name.span.start, |byte| b" \t-".contains(byte), 64);
+        let words = self.count_back(name.span.start, |byte| byte.is_ascii_alphabetic() || *byte == b' ', 64);
+        let is_comment = name.span.start > words && self.bytes[name.span.start - words - 1] == b'#';
+        if is_comment {
+            return is_random(&self.text[value]);
+        }
         let first = name.span.start - indent;
         let ends = self.bytes.get(value.end).is_none_or(|byte| b"\r\n\"'\\".contains(byte));
         match first.checked_sub(1).map(|at| self.bytes[at]) {

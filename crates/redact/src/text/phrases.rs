@@ -1,4 +1,4 @@
-//! Secrets behind words: in SQL, in a netrc file, in a Dockerfile.
+//! Secrets behind words: in SQL, in a netrc file, in a Dockerfile, in a script of expect.
 
 use super::Scan;
 use super::quotes::MAX_PLAIN;
@@ -12,35 +12,48 @@ impl Scan<'_> {
         for at in memchr::memchr2_iter(b'p', b'P', self.bytes) {
             if self.has_word(at, b"password") {
                 self.phrase(at + 8, is_netrc, spans);
+                self.set_for(at + 8, spans);
+            }
+        }
+        for at in memchr::memmem::find_iter(self.bytes, b"secret \"") {
+            // `key "k" { secret "X"; };`
+            let value = at + 8..self.closing_quote(at + 8, b'"', false);
+            if self.has_word(at, b"secret") && self.bytes.get(value.end + 1) == Some(&b';') {
+                self.add(value, spans);
             }
         }
         for at in memchr::memchr2_iter(b'b', b'B', self.bytes) {
             if self.has_word(at, b"by") && self.is_identified(at) {
-                self.phrase(at + 2, false, spans);
+                self.phrase(at + 2, true, spans);
             }
         }
         for at in memchr::memmem::find_iter(self.bytes, b"ENV ") {
             self.env(at, spans);
         }
-        for at in memchr::memmem::find_iter(self.bytes, b"name") {
-            self.named_value(at, spans);
+        for at in memchr::memmem::find_iter(self.bytes, b"send") {
+            self.sent(at, spans);
         }
     }
 
-    /// Finds the value of `name: DB_PASSWORD`, `value: X` in YAML and JSON.
-    fn named_value(&self, at: usize, spans: &mut Spans) {
-        let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"\"'\\:,".contains(byte);
-        let start = at + 4 + self.count(at + 4, is_between, 16);
-        let end = start + self.count(start, |byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte), 96);
-        let key = end + self.count(end, is_between, 64);
-        if start == at + 4 || !self.bytes[key..].starts_with(b"value") {
+    /// Finds what a script of expect sends when it was asked for a password: `send "X\r"`.
+    fn sent(&self, at: usize, spans: &mut Spans) {
+        let before = &self.bytes[at.saturating_sub(256)..at];
+        let is_asked =
+            ["assword", "assphrase"].iter().any(|word| memchr::memmem::find(before, word.as_bytes()).is_some());
+        let is_first = memchr::memmem::rfind(before, b"send")
+            .is_none_or(|sent| memchr::memmem::find(&before[sent..], b"assword").is_some());
+        if !is_asked || !is_first || !self.has_word(at, b"send") {
             return;
         }
-        let from = key + 5 + self.count(key + 5, |byte| b"\"'\\: ".contains(byte), 16);
-        let value = from..from + self.count(from, |byte| !b"\"'\\\r\n".contains(byte), MAX_PLAIN);
-        if self.text.get(value.clone()).is_some_and(|text| holds_secret(&self.text[start..end], text)) {
-            self.add(value, spans);
-        }
+        let from = at + 4 + self.count(at + 4, |byte| b" -".contains(byte), 8);
+        let quote = self.opening_quote(from);
+        let start = from + quote.len();
+        let end = match quote.last() {
+            Some(mark) => self.closing_quote(start, *mark, quote[0] == b'\\'),
+            None => start + self.count(start, |byte| !byte.is_ascii_whitespace() && *byte != b'}', MAX_PLAIN),
+        };
+        let keys = memchr::memchr(b'\\', &self.bytes[start..end]).map_or(end, |keys| start + keys);
+        self.add(start..keys, spans);
     }
 
     /// Finds the value of `ENV NAME value` on a line of a Dockerfile.
@@ -51,6 +64,15 @@ impl Scan<'_> {
         let is_line = at > 0 && self.bytes[at - 1] == b'\n' && self.bytes.get(end) == Some(&b' ');
         if is_line && self.text.get(value.clone()).is_some_and(|text| holds_secret(&self.text[start..end], text)) {
             self.add(value, spans);
+        }
+    }
+
+    /// Finds the value of `SET PASSWORD FOR me = 'X'`.
+    fn set_for(&self, after: usize, spans: &mut Spans) {
+        let sign = after + self.count(after, |byte| *byte != b'=' && *byte != b';', 96);
+        let is_for = self.bytes.get(after..after + 5).is_some_and(|word| word.eq_ignore_ascii_case(b" for "));
+        if is_for && self.bytes.get(sign) == Some(&b'=') {
+            self.phrase(sign + 1, false, spans);
         }
     }
 

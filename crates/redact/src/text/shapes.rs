@@ -5,6 +5,7 @@ use std::ops::Range;
 use protocol::plan;
 
 use super::Scan;
+use crate::names::is_random;
 use crate::spans::Spans;
 
 /// Longest user and password of an address.
@@ -73,6 +74,9 @@ impl Scan<'_> {
 
     /// Returns whether a user without a password is a token.
     fn is_token_like(&self, user: Range<usize>) -> bool {
+        if user.len() >= 8 && is_random(&self.text[user.clone()]) {
+            return true;
+        }
         let user = &self.bytes[user];
         user.len() >= 20
             && user.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))

@@ -1,0 +1,129 @@
+//! Where the value of a secret comes from: the assignments and arguments that a variable in the place of a secret leads
+//! to, as in `p=X; curl -u me:$p` and `f() { curl -u "me:$1" x; }; f X`.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use safety::parse::{self, Kind, Nested, Node, ParsedScript, Part, UnexpandedCommand, Visitor};
+
+use crate::decoded::Decoded;
+use crate::names::is_setting;
+use crate::spans::{Reference, Spans};
+
+/// Finds the values of the variables that stand in the place of a secret. Leaves what comes from outside of the script.
+pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
+    if spans.references.is_empty() {
+        return;
+    }
+    let mut sources = Sources { script, ..Sources::default() };
+    parse::visit(read, &mut sources);
+    let (mut seen, mut outside) = (HashSet::new(), Vec::new());
+    // What is followed leads to more.
+    let mut next = 0;
+    while let Some(reference) = spans.references.get(next).cloned() {
+        next += 1;
+        let function = reference.argument().and_then(|_| sources.function_at(reference.place));
+        if !seen.insert((reference.name.clone(), function)) {
+            continue;
+        }
+        for value in sources.values(&reference, function) {
+            let word = Decoded::of(script, value);
+            if !is_setting(&word.text) {
+                spans.secret(&word, 0..word.text.len());
+            }
+        }
+        if function.is_none() {
+            outside.push(reference);
+        }
+    }
+    spans.references = outside;
+}
+
+/// The places of values in a script.
+#[derive(Default)]
+struct Sources<'t> {
+    script: &'t str,
+    /// The values that variables are given.
+    assigned: HashMap<String, Vec<Range<usize>>>,
+    /// The arguments of commands by their names.
+    called: HashMap<&'t str, Vec<Vec<Range<usize>>>>,
+    functions: Vec<(String, Range<usize>)>,
+}
+
+impl<'t> Sources<'t> {
+    /// Returns the function whose body has this place.
+    fn function_at(&self, place: usize) -> Option<usize> {
+        let around = self.functions.iter().enumerate().filter(|(_, (_, body))| body.contains(&place));
+        around.min_by_key(|(_, (_, body))| body.len()).map(|(number, _)| number)
+    }
+
+    /// Returns the places of all values that a variable may have, or that an argument of a function has.
+    fn values(&self, reference: &Reference, function: Option<usize>) -> Vec<Range<usize>> {
+        let Some(argument) = reference.argument() else {
+            return self.assigned.get(&reference.name).cloned().unwrap_or_default();
+        };
+        let called = |name: &str| self.called.get(name).into_iter().flatten();
+        let given = function.into_iter().flat_map(|function| called(&self.functions[function].0));
+        let given = given.filter_map(|words| words.get(argument - 1).cloned());
+        // `set -- X`
+        given.chain(called("set").filter_map(|words| words.get(argument).cloned())).collect()
+    }
+
+    fn assign(&mut self, name: &str, values: impl IntoIterator<Item = Range<usize>>) {
+        self.assigned.entry(name.to_owned()).or_default().extend(values);
+    }
+
+    fn simple(&mut self, command: &UnexpandedCommand) {
+        for assignment in &command.assignments {
+            let value = &assignment.value;
+            match value.parts.as_slice() {
+                [Part::Array(items)] => self.assign(&assignment.name, items.iter().map(|item| item.span.clone())),
+                _ => self.assign(&assignment.name, [value.span.clone()]),
+            }
+        }
+        let words: Vec<_> = command.words.iter().map(|word| word.span.clone()).collect();
+        let [program, arguments @ ..] = words.as_slice() else { return };
+        let text = |span: &Range<usize>| self.script.get(span.clone()).unwrap_or_default();
+        let program = text(program);
+        // `export NAME=X`, `env NAME=X`
+        let named = arguments.iter().filter_map(|word| {
+            let (name, _) = text(word).split_once('=').filter(|(name, _)| is_name(name))?;
+            Some((name, word.start + name.len() + 1..word.end))
+        });
+        let named: Vec<_> = named.collect();
+        named.into_iter().for_each(|(name, value)| self.assign(name, [value]));
+        let input = command.redirects.iter().filter(|redirect| redirect.op == "<<<");
+        match (program, arguments) {
+            ("read", names) => {
+                let input: Vec<_> = input.map(|redirect| redirect.target.span.clone()).collect();
+                names.iter().for_each(|name| self.assign(text(name), input.clone()));
+            }
+            ("printf", [option, name, _, values @ ..]) if text(option) == "-v" => {
+                self.assign(text(name), values.iter().cloned());
+            }
+            _ => {}
+        }
+        self.called.entry(program).or_default().push(arguments.to_vec());
+    }
+}
+
+impl Visitor for Sources<'_> {
+    fn node(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Simple(command) => self.simple(command),
+            Kind::For { name, words: Some(words), .. } => {
+                self.assign(name, words.iter().map(|word| word.span.clone()));
+            }
+            Kind::Function { name, body } => self.functions.push((name.clone(), body.span.clone())),
+            _ => {}
+        }
+    }
+
+    fn enters(&mut self, nested: &Nested) -> bool {
+        nested.text.is_none()
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

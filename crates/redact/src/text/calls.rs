@@ -1,0 +1,119 @@
+//! Secrets in the arguments of functions of any language: `login("me", "X")`, `auth=("me", "X")`.
+
+use std::ops::Range;
+
+use super::Scan;
+use crate::spans::Spans;
+
+/// Functions that take a secret, in small letters without separators, with the place of the secret among the arguments.
+pub const FUNCTIONS: &[(&str, usize)] = &[
+    ("auth", 1),
+    ("authenticate", 1),
+    ("basicauth", 1),
+    ("checkpassword", 0),
+    ("comparesync", 0),
+    ("connectionauth", 1),
+    ("converttosecurestring", 0),
+    ("createsuperuser", 2),
+    ("createuser", 2),
+    ("ftplogin", 2),
+    ("generatepasswordhash", 0),
+    ("getconnection", 2),
+    ("hash", 0),
+    ("hashpassword", 0),
+    ("hashpw", 0),
+    ("hashsync", 0),
+    ("httpbasicauth", 1),
+    ("httpdigestauth", 1),
+    ("ldapbind", 2),
+    ("login", 1),
+    ("makepassword", 0),
+    ("mysqli", 2),
+    ("mysqliconnect", 2),
+    ("networkcredential", 1),
+    ("newinstance", 2),
+    ("passwordauthentication", 1),
+    ("passwordhash", 0),
+    ("passwordverify", 0),
+    ("pdo", 2),
+    ("plaintextauthprovider", 1),
+    ("setpassword", 0),
+    ("simplebind", 1),
+    ("simplebinds", 1),
+    ("usernamepasswordcredentials", 1),
+];
+
+/// Longest name of a function.
+const MAX_NAME: usize = 32;
+/// Bytes of the arguments that are read.
+const MAX_ARGUMENTS: usize = 512;
+
+impl Scan<'_> {
+    /// Finds the secrets in the arguments of functions.
+    pub(super) fn calls(&self, spans: &mut Spans) {
+        for at in 1..self.bytes.len() {
+            let is_call = match self.bytes[at] {
+                b'(' | b'[' => true,
+                // `basic_auth 'me', 'X'` of Ruby and PowerShell.
+                b' ' => matches!(self.bytes.get(at + 1), Some(b'\'' | b'"')),
+                _ => false,
+            };
+            if let Some(wanted) = is_call.then(|| self.secret_argument(at)).flatten()
+                && let Some(secret) = self.argument(at + 1, wanted)
+            {
+                self.add(secret, spans);
+            }
+        }
+    }
+
+    /// Returns the place of the secret among the arguments that begin here.
+    fn secret_argument(&self, at: usize) -> Option<usize> {
+        let signs = self.count_back(at, |byte| b" =:>\"'\\".contains(byte), 6);
+        let end = at - signs;
+        let length = self.count_back(end, |byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte), MAX_NAME + 1);
+        let name = self.text.get(end - length..end).filter(|name| !name.is_empty() && name.len() <= MAX_NAME)?;
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let is_pair = signs > 0 && name == "auth";
+        if self.bytes[at] == b'[' && !is_pair || self.bytes[at] == b'(' && signs > 0 && !is_pair {
+            return None;
+        }
+        let row = FUNCTIONS.binary_search_by_key(&name.as_str(), |row| row.0).ok()?;
+        // `hash` is a name of many things. Its secret has a second argument.
+        Some(FUNCTIONS[row].1)
+    }
+
+    /// Returns an argument that is a text between quotes.
+    fn argument(&self, from: usize, wanted: usize) -> Option<Range<usize>> {
+        let end = self.bytes.len().min(from + MAX_ARGUMENTS);
+        let (mut at, mut number) = (from, 0);
+        while at < end {
+            at += self.count(at, u8::is_ascii_whitespace, 16);
+            let quote = self.opening_quote(at);
+            if let Some(mark) = quote.last() {
+                let start = at + quote.len();
+                let close = self.closing_quote(start, *mark, quote[0] == b'\\');
+                if number == wanted {
+                    return (start < close).then_some(start..close);
+                }
+                at = close + 1 + usize::from(quote[0] == b'\\');
+            }
+            at += self.count(at, |byte| !b",()[]\n;".contains(byte), MAX_ARGUMENTS);
+            if self.bytes.get(at) != Some(&b',') {
+                return None;
+            }
+            (at, number) = (at + 1, number + 1);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FUNCTIONS;
+
+    #[test]
+    fn names_are_in_order_to_be_searched() {
+        assert!(FUNCTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(FUNCTIONS.iter().all(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase())));
+    }
+}
