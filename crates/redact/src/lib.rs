@@ -35,6 +35,7 @@ mod tests;
 use std::borrow::Cow;
 
 use spans::{MARKER, Spans};
+use triggers::Kinds;
 
 /// A command without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct Redacted<'t> {
 
 /// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
-    triggers::may_hold(command)
+    triggers::kinds(command) != Kinds::NONE
 }
 
 /// Bytes of a long command that are read, if even less of it is kept.
@@ -101,8 +102,9 @@ fn settled(command: &str, rounds: usize) -> Redacted<'_> {
 /// Takes out what is found at once. `None` if nothing is.
 fn round(command: &str) -> Option<String> {
     let mut spans = Spans::default();
-    if may_hold_secret(command) {
-        script::scan(command, &mut spans);
+    let kinds = triggers::kinds(command);
+    if kinds != Kinds::NONE {
+        script::scan(command, kinds, &mut spans);
     }
     spans.apply(command)
 }

@@ -10,6 +10,7 @@ use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
 use crate::programs::{self, Part as Form};
 use crate::spans::{Reference, Spans};
+use crate::triggers::Kinds;
 use crate::{flow, text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
@@ -17,15 +18,15 @@ const MAX_DEPTH: usize = 5;
 /// Texts between backticks that are searched for in vain, at most.
 const MAX_MISSES: usize = 64;
 
-/// Finds the secrets of a script.
-pub fn scan(script: &str, spans: &mut Spans) {
-    nested(script, 0, spans);
+/// Finds the secrets of these kinds in a script.
+pub fn scan(script: &str, kinds: Kinds, spans: &mut Spans) {
+    nested(script, kinds, 0, spans);
 }
 
-fn nested(script: &str, depth: usize, spans: &mut Spans) {
-    text::scan(&Decoded::whole(script), spans);
+fn nested(script: &str, kinds: Kinds, depth: usize, spans: &mut Spans) {
+    text::scan(&Decoded::whole(script), kinds, spans);
     let read = parse::read(script);
-    let mut walk = Walk { script, read: &read, depth, spans, searched: 0, misses: 0 };
+    let mut walk = Walk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
     parse::visit(&read, &mut walk);
     if read.script.fault.is_some() {
         // Bash refuses the rest, which may hold a secret all the same.
@@ -41,6 +42,7 @@ fn nested(script: &str, depth: usize, spans: &mut Spans) {
 struct Walk<'t, 's> {
     script: &'t str,
     read: &'t ParsedScript,
+    kinds: Kinds,
     depth: usize,
     spans: &'s mut Spans,
     /// The end of the last text between backticks.
@@ -71,17 +73,18 @@ impl<'t> Walk<'t, '_> {
             formatted(words, self.spans);
         }
         for word in words.words.iter().filter(|word| word.is_argument()) {
-            text::scan(word, self.spans);
+            text::scan(word, self.kinds, self.spans);
         }
     }
 
     /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word does not expand.
     fn within(&mut self, word: &Decoded<'_>) -> Vec<Reference> {
-        if self.depth >= MAX_DEPTH || !triggers::may_hold(&word.text) {
+        let kinds = triggers::kinds(&word.text);
+        if self.depth >= MAX_DEPTH || kinds == Kinds::NONE {
             return Vec::new();
         }
         let mut found = Spans::default();
-        nested(&word.text, self.depth + 1, &mut found);
+        nested(&word.text, kinds, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
             self.spans.secret(word, secret.clone());
@@ -100,9 +103,10 @@ impl<'t> Walk<'t, '_> {
     /// Finds the secrets of a script that is a part of this one.
     fn part(&mut self, span: Range<usize>) {
         let text = self.script.get(span.clone()).unwrap_or_default();
-        if self.depth < MAX_DEPTH && triggers::may_hold(text) {
+        let kinds = triggers::kinds(text);
+        if self.depth < MAX_DEPTH && kinds != Kinds::NONE {
             let mut found = Spans::default();
-            nested(text, self.depth + 1, &mut found);
+            nested(text, kinds, self.depth + 1, &mut found);
             found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
             let outer = found.references.into_iter();
             let outer = outer.map(|reference| Reference { place: span.start + reference.place, ..reference });
@@ -122,7 +126,7 @@ impl<'t> Walk<'t, '_> {
             if holds_secret(&assignment.name, &item.text) {
                 self.spans.secret(item, 0..item.text.len());
             } else if item.is_argument() {
-                text::scan(item, self.spans);
+                text::scan(item, self.kinds, self.spans);
             }
         }
         if is_array {
@@ -168,7 +172,7 @@ impl<'t> Walk<'t, '_> {
             Reads::Lines(_) => self.lines(words, reads, &word),
             Reads::Other => {}
         }
-        text::scan(&word, self.spans);
+        text::scan(&word, self.kinds, self.spans);
     }
 
     /// Finds the secrets in lines that a program reads like its arguments.
@@ -267,7 +271,7 @@ impl Visitor for Walk<'_, '_> {
     fn enters(&mut self, nested: &Nested) -> bool {
         let Some(text) = &nested.text else { return true };
         // The places of commands between backticks are those of another text, which is usually a part of this one.
-        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || !triggers::may_hold(text) {
+        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::kinds(text) == Kinds::NONE {
             return false;
         }
         let rest = self.script.get(self.searched..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A first look at a text, in a fraction of a microsecond: whether it could hold a secret at all.
+//! A first look at a text, in a fraction of a microsecond: whether it could hold a secret at all, and of which kinds.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,45 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use protocol::plan;
 
-use crate::programs;
+use crate::{programs, text};
+
+/// The kinds of secrets that a text could hold. Each has a pass over the text of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    /// No secret.
+    pub const NONE: Self = Self(0);
+    /// Values of names and headers.
+    pub const NAME: Self = Self(1);
+    /// Addresses with a user.
+    pub const ADDRESS: Self = Self(1 << 1);
+    /// Private keys.
+    pub const KEY: Self = Self(1 << 2);
+    /// What a script of expect sends.
+    pub const SENT: Self = Self(1 << 3);
+    /// Arguments of functions.
+    pub const CALL: Self = Self(1 << 4);
+    /// Files with a form of their own.
+    pub const FILE: Self = Self(1 << 5);
+    /// Rows that SQL inserts.
+    pub const ROW: Self = Self(1 << 6);
+    /// Tokens with a shape.
+    pub const TOKEN: Self = Self(1 << 7);
+    /// Arguments of programs.
+    pub const PROGRAM: Self = Self(1 << 8);
+    /// All of them.
+    pub const ALL: Self = Self(u16::MAX);
+
+    /// Returns whether one of these kinds is among them.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// Parts of names under which secrets stand.
 const NAMES: &str = "\
@@ -14,55 +52,94 @@ const NAMES: &str = "\
     webhook headers session mnemonic seed pat jwt sas salt sonar.login keymaterial";
 
 /// Other parts of texts with secrets.
-const TEXTS: &[&str] = &[
-    "://",
-    "@tcp(",
-    "@unix(",
-    "identified",
-    "-----begin",
-    "?sig=",
-    "&sig=",
-    "signature",
-    "assword",
-    "assphrase",
-    "private-lines",
-    "\"key\"",
+const TEXTS: &[(&str, Kinds)] = &[
+    ("://", Kinds::ADDRESS),
+    ("@tcp(", Kinds::ADDRESS),
+    ("@unix(", Kinds::ADDRESS),
+    ("identified", Kinds::NAME),
+    ("?sig=", Kinds::NAME),
+    ("&sig=", Kinds::NAME),
+    ("signature", Kinds::NAME),
+    ("-----begin", Kinds::KEY),
+    ("assword", Kinds::SENT),
+    ("assphrase", Kinds::SENT),
+    ("pgpass", Kinds::FILE),
+    ("kind: secret", Kinds::FILE),
+    ("\"secret\"", Kinds::FILE),
+    ("\"key\"", Kinds::FILE),
+    ("private-lines", Kinds::FILE),
+    ("into ", Kinds::ROW),
 ];
 
-/// Parts of the names of functions that take secrets (`text/calls.rs`), where none of the others is in them.
-const CALLS: &str = "login( hashpw hashsync .hash( superuser createuser create_user getconnection ldap_bind simple_bind \
-    mysqli pdo( newinstance comparesync securestring";
-
-fn compile(patterns: impl IntoIterator<Item = &'static str>) -> Option<AhoCorasick> {
+fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasick> {
     let builder = AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(patterns);
     builder.ok()
 }
 
 static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
-/// The parts of texts, and then the names of programs.
-static IN_TEXTS: LazyLock<Option<(AhoCorasick, usize)>> = LazyLock::new(|| {
-    let calls = CALLS.split_ascii_whitespace();
-    let texts: Vec<_> = NAMES.split_ascii_whitespace().chain(TEXTS.iter().copied()).chain(calls).collect();
-    let count = texts.len();
-    Some((compile(texts.into_iter().chain(programs::names()))?, count))
+/// The parts of texts with their kinds.
+static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<Kinds>)>> = LazyLock::new(|| {
+    let names = NAMES.split_ascii_whitespace().map(|name| (name, Kinds::NAME));
+    let (texts, kinds): (Vec<_>, Vec<_>) = names.chain(TEXTS.iter().copied()).unzip();
+    Some((compile(texts)?, kinds))
 });
+
+/// The first words of the names of programs, by their first letters and lengths.
+static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
+    let first = |name: &'static str| name.split(|next: char| !next.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let mut all = Programs { lengths: [0; 256], names: programs::names().map(first).collect() };
+    all.names.sort_unstable();
+    for name in all.names.iter().filter(|name| !name.is_empty()) {
+        all.lengths[usize::from(name.as_bytes()[0])] |= 1 << name.len().min(31);
+    }
+    all
+});
+
+struct Programs {
+    /// A bit for each length of a name with this first byte.
+    lengths: [u32; 256],
+    names: Vec<&'static str>,
+}
+
+impl Programs {
+    fn has(&self, word: &[u8]) -> bool {
+        let lengths = word.first().map_or(0, |first| self.lengths[usize::from(*first)]);
+        lengths & (1 << word.len().min(31)) != 0
+            && self.names.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
+    }
+}
 
 /// Returns whether a name could be that of a secret.
 pub fn may_name(name: &str) -> bool {
     IN_NAMES.as_ref().is_none_or(|names| names.is_match(name))
 }
 
-/// Returns whether a text could hold a secret.
-pub fn may_hold(text: &str) -> bool {
-    let Some((patterns, texts)) = &*IN_TEXTS else { return true };
-    let bytes = text.as_bytes();
-    let is_part = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let is_word = |from: usize, to: usize| !is_part(to) && (from == 0 || !is_part(from - 1));
-    let mut found = patterns.find_overlapping_iter(text);
-    found.any(|found| found.pattern().as_usize() < *texts || is_word(found.start(), found.end()))
-        || splits_a_word(bytes)
-        || plan::tokens(bytes).next().is_some()
+/// Returns the kinds of secrets that a text could hold.
+pub fn kinds(command: &str) -> Kinds {
+    let Some((patterns, of)) = &*IN_TEXTS else { return Kinds::ALL };
+    let bytes = command.as_bytes();
+    if splits_a_word(bytes) {
+        return Kinds::ALL;
+    }
+    let mut kinds = Kinds::NONE;
+    for found in patterns.find_overlapping_iter(command) {
+        kinds = kinds.and(of[found.pattern().as_usize()]);
+    }
+    if !kinds.has(Kinds::NAME) {
+        // Neither alone is a secret.
+        kinds.0 &= !Kinds::ROW.0;
+    }
+    if text::may_call(bytes) {
+        kinds = kinds.and(Kinds::CALL);
+    }
+    if bytes.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| PROGRAMS.has(word)) {
+        kinds = kinds.and(Kinds::PROGRAM);
+    }
+    if plan::tokens(bytes).next().is_some() {
+        kinds = kinds.and(Kinds::TOKEN);
+    }
+    kinds
 }
 
 /// Returns whether quotes or backslashes are within a word, where they could split the name of a program or a token:

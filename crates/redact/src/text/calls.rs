@@ -6,7 +6,7 @@ use super::Scan;
 use crate::spans::Spans;
 
 /// Functions that take a secret, in small letters without separators, with the place of the secret among the arguments.
-pub const FUNCTIONS: &[(&str, usize)] = &[
+const FUNCTIONS: &[(&str, usize)] = &[
     ("auth", 1),
     ("authenticate", 1),
     ("basicauth", 1),
@@ -48,38 +48,55 @@ const MAX_NAME: usize = 32;
 /// Bytes of the arguments that are read.
 const MAX_ARGUMENTS: usize = 512;
 
+/// Returns whether a function of the list may be called in a text.
+pub fn may_call(text: &[u8]) -> bool {
+    let mut signs = memchr::memchr3_iter(b'(', b'"', b'\'', text);
+    signs.any(|at| secret_argument(text, if text[at] == b'(' { at } else { at.saturating_sub(1) }).is_some())
+}
+
+/// Returns the place of the secret among the arguments behind this sign: a bracket, or the blank of `basic_auth 'me',
+/// 'X'` in Ruby.
+fn secret_argument(text: &[u8], at: usize) -> Option<usize> {
+    let signs = text[..at].iter().rev().take(6).take_while(|byte| b" =:>\"'\\".contains(byte)).count();
+    let end = at - signs;
+    let mut name = [0; MAX_NAME];
+    let mut start = MAX_NAME;
+    for byte in text[..end].iter().rev() {
+        match byte {
+            b'_' | b'-' => {}
+            byte if byte.is_ascii_alphanumeric() => {
+                start = start.checked_sub(1)?;
+                name[start] = byte.to_ascii_lowercase();
+            }
+            _ => break,
+        }
+    }
+    let row = FUNCTIONS.binary_search_by(|row| row.0.as_bytes().cmp(&name[start..])).ok()?;
+    let is_pair = signs > 0 && FUNCTIONS[row].0 == "auth";
+    let is_call = match text[at] {
+        b'(' => signs == 0 || is_pair,
+        b'[' => is_pair,
+        b' ' => signs == 0,
+        _ => false,
+    };
+    is_call.then_some(FUNCTIONS[row].1)
+}
+
 impl Scan<'_> {
     /// Finds the secrets in the arguments of functions.
     pub(super) fn calls(&self, spans: &mut Spans) {
         for at in 1..self.bytes.len() {
-            let is_call = match self.bytes[at] {
+            let is_sign = match self.bytes[at] {
                 b'(' | b'[' => true,
-                // `basic_auth 'me', 'X'` of Ruby and PowerShell.
                 b' ' => matches!(self.bytes.get(at + 1), Some(b'\'' | b'"')),
                 _ => false,
             };
-            if let Some(wanted) = is_call.then(|| self.secret_argument(at)).flatten()
+            if let Some(wanted) = is_sign.then(|| secret_argument(self.bytes, at)).flatten()
                 && let Some(secret) = self.argument(at + 1, wanted)
             {
                 self.add(secret, spans);
             }
         }
-    }
-
-    /// Returns the place of the secret among the arguments that begin here.
-    fn secret_argument(&self, at: usize) -> Option<usize> {
-        let signs = self.count_back(at, |byte| b" =:>\"'\\".contains(byte), 6);
-        let end = at - signs;
-        let length = self.count_back(end, |byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte), MAX_NAME + 1);
-        let name = self.text.get(end - length..end).filter(|name| !name.is_empty() && name.len() <= MAX_NAME)?;
-        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        let is_pair = signs > 0 && name == "auth";
-        if self.bytes[at] == b'[' && !is_pair || self.bytes[at] == b'(' && signs > 0 && !is_pair {
-            return None;
-        }
-        let row = FUNCTIONS.binary_search_by_key(&name.as_str(), |row| row.0).ok()?;
-        // `hash` is a name of many things. Its secret has a second argument.
-        Some(FUNCTIONS[row].1)
     }
 
     /// Returns an argument that is a text between quotes.
@@ -114,6 +131,7 @@ mod tests {
     #[test]
     fn names_are_in_order_to_be_searched() {
         assert!(FUNCTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(FUNCTIONS.iter().all(|(name, _)| name.len() <= super::MAX_NAME));
         assert!(FUNCTIONS.iter().all(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase())));
     }
 }

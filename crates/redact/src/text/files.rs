@@ -8,13 +8,17 @@ use crate::names::{holds_secret, is_random};
 use crate::spans::Spans;
 
 impl Scan<'_> {
-    /// Finds the secrets of files with a form of their own.
-    pub(super) fn files(&self, spans: &mut Spans) {
+    /// Finds the values of settings whose names and values are apart.
+    pub(super) fn named_values(&self, spans: &mut Spans) {
         for name in [&b"name"[..], b"key", b"Name", b"Key"] {
             for at in memchr::memmem::find_iter(self.bytes, name) {
                 self.named_value(at, name.len(), spans);
             }
         }
+    }
+
+    /// Finds the secrets of files with a form of their own.
+    pub(super) fn files(&self, spans: &mut Spans) {
         let has = |text: &[u8]| memchr::memmem::find(self.bytes, text).is_some();
         if has(b".pgpass") || has(b"PGPASSFILE") {
             self.pgpass(spans);

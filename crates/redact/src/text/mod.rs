@@ -12,19 +12,29 @@ use std::ops::Range;
 
 use crate::decoded::Decoded;
 use crate::spans::Spans;
+use crate::triggers::Kinds;
 
-/// Finds the secrets of a text.
-pub fn scan(word: &Decoded<'_>, spans: &mut Spans) {
+pub use calls::may_call;
+
+/// Finds the secrets of these kinds in a text.
+pub fn scan<'t>(word: &'t Decoded<'t>, kinds: Kinds, spans: &mut Spans) {
     let scan = Scan { word, text: &word.text, bytes: word.text.as_bytes() };
-    scan.tokens(spans);
-    scan.keys(spans);
-    scan.addresses(spans);
-    scan.pairs(spans);
-    scan.defaults(spans);
-    scan.phrases(spans);
-    scan.calls(spans);
-    scan.rows(spans);
-    scan.files(spans);
+    let mut pass = |of: Kinds, pass: fn(&Scan<'t>, &mut Spans)| {
+        if kinds.has(of) {
+            pass(&scan, spans);
+        }
+    };
+    pass(Kinds::TOKEN, Scan::tokens);
+    pass(Kinds::KEY, Scan::keys);
+    pass(Kinds::ADDRESS, Scan::addresses);
+    pass(Kinds::NAME, Scan::pairs);
+    pass(Kinds::NAME, Scan::defaults);
+    pass(Kinds::NAME, Scan::phrases);
+    pass(Kinds::NAME, Scan::named_values);
+    pass(Kinds::SENT, Scan::sent);
+    pass(Kinds::CALL, Scan::calls);
+    pass(Kinds::ROW, Scan::rows);
+    pass(Kinds::FILE, Scan::files);
 }
 
 struct Scan<'t> {

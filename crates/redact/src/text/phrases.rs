@@ -30,13 +30,14 @@ impl Scan<'_> {
         for at in memchr::memmem::find_iter(self.bytes, b"ENV ") {
             self.env(at, spans);
         }
-        for at in memchr::memmem::find_iter(self.bytes, b"send") {
-            self.sent(at, spans);
-        }
     }
 
     /// Finds what a script of expect sends when it was asked for a password: `send "X\r"`.
-    fn sent(&self, at: usize, spans: &mut Spans) {
+    pub(super) fn sent(&self, spans: &mut Spans) {
+        memchr::memmem::find_iter(self.bytes, b"send").for_each(|at| self.send(at, spans));
+    }
+
+    fn send(&self, at: usize, spans: &mut Spans) {
         let before = &self.bytes[at.saturating_sub(256)..at];
         let is_asked =
             ["assword", "assphrase"].iter().any(|word| memchr::memmem::find(before, word.as_bytes()).is_some());
