@@ -3,21 +3,12 @@
 use std::ops::Range;
 
 use crate::decoded::Decoded;
-use crate::names::{behind_user, holds_secret, is_header};
+use crate::names::{behind_user, holds_secret, is_header, is_header_value};
 use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
 use crate::spans::Spans;
 
 /// Programs whose `--secret` is followed by a name.
 const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
-
-/// First words of options that do something with a secret that is elsewhere: `--delete-secret-keys ID`.
-const VERBS: &[&str] = &[
-    "allow", "ask", "delete", "disable", "export", "gen", "generate", "list", "no", "print", "prompt", "remove",
-    "require", "revoke", "rotate", "show", "skip", "use",
-];
-
-/// Words that name the way in which a header carries a credential.
-const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "negotiate", "ntlm", "oauth", "token"];
 
 /// Words of one command that are taken for programs, at most. Each reads all words behind it.
 const MAX_PROGRAMS: usize = 8;
@@ -126,8 +117,7 @@ impl<'t> Words<'t> {
         let name = text.trim_start_matches('-');
         let lead = text.len() - name.len();
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-        let is_verb = name.split_once('-').is_some_and(|(verb, _)| VERBS.contains(&verb));
-        if lead == 0 || text.len() < 4 || is_verb || !is_name(name.split('=').next().unwrap_or_default()) {
+        if lead == 0 || text.len() < 4 || !is_name(name.split('=').next().unwrap_or_default()) {
             return;
         }
         if let Some(sign) = name.find('=') {
@@ -203,13 +193,13 @@ fn pair(word: &Decoded<'_>, spans: &mut Spans) {
     }
     let value = &text[sign + 1..];
     if text.as_bytes()[sign] == b':' {
-        if word.is_argument() && is_header(name) && !is_scheme(value) {
+        if word.is_argument() && is_header(name) && is_header_value(name, value.trim_start()) {
             spans.secret(word, behind_scheme(text, sign + 1)..text.len());
         }
         return;
     }
-    // What has quotes of its own is of another language: `a.token = 'X'; b()`.
-    if !value.starts_with(['"', '\'']) && holds_secret(name, value) {
+    // What has quotes of its own is of another language: `a.token = 'X'; b()`. `name==1.2` is a version.
+    if !value.starts_with(['"', '\'', '=']) && holds_secret(name, value) {
         spans.secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + length_of(value));
     }
 }
@@ -224,11 +214,6 @@ fn behind_scheme(text: &str, from: usize) -> usize {
         }
         _ => start,
     }
-}
-
-/// Returns whether a value is the name of a scheme alone: `rg "Authorization: Bearer"`.
-pub fn is_scheme(value: &str) -> bool {
-    SCHEMES.iter().any(|scheme| value.trim().eq_ignore_ascii_case(scheme))
 }
 
 /// Returns the length of a value in a word: up to the next pair, if one follows.

@@ -15,6 +15,15 @@ static ABOUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 
+/// Words that name the way in which a header carries a credential.
+const SCHEMES: &[&str] = &["apikey", "basic", "bearer", "digest", "negotiate", "ntlm", "oauth", "token"];
+
+/// First words of options that do something with a secret that is elsewhere: `--delete-secret-keys ID`.
+const VERBS: &[&str] = &[
+    "allow", "ask", "delete", "disable", "export", "gen", "generate", "list", "no", "print", "prompt", "remove",
+    "require", "revoke", "rotate", "show", "skip", "use",
+];
+
 /// Ends of names that count beside those of variables, in capitals and without separators.
 const ALSO: &[&str] = &[
     "ACCOUNTKEY",
@@ -69,7 +78,8 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
     }
     let plain = plain(name);
     let is_about = ABOUT.contains(last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
-    if plain.is_empty() || plain.starts_with("ASK") || is_about {
+    let is_verb = name.trim_start_matches('-').split_once('-').is_some_and(|(verb, _)| VERBS.contains(&verb));
+    if plain.is_empty() || plain.starts_with("ASK") || is_about || is_verb {
         return false;
     }
     if plain == "AUTH" {
@@ -93,6 +103,19 @@ pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
     holds_secret(name, value)
         || !value.is_empty() && IN_QUERY.contains(plain.as_str())
         || IN_QUERY_IF_RANDOM.contains(&plain.as_str()) && is_random(value)
+}
+
+/// Returns whether a value is the name of a scheme alone: `rg "Authorization: Bearer"`.
+fn is_scheme(value: &str) -> bool {
+    SCHEMES.iter().any(|scheme| value.trim().eq_ignore_ascii_case(scheme))
+}
+
+/// Returns whether the value of such a header is one, and no other text behind a word: `cookie: string`.
+pub fn is_header_value(name: &str, value: &str) -> bool {
+    let is_plain = || name.starts_with(|first: char| first.is_ascii_lowercase()) && !name.contains('-');
+    let is_credential = || value.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=');
+    let has_scheme = || value.split_once(' ').is_some_and(|(scheme, _)| is_scheme(scheme));
+    !is_scheme(value) && (!is_plain() || is_credential() || has_scheme())
 }
 
 /// Returns whether this is the name of a header that carries a secret.

@@ -2,9 +2,11 @@
 
 mod daily;
 mod generated;
+mod harmless;
 mod kept;
 mod places;
 mod taken;
+mod tokens;
 mod wild;
 
 use std::time::{Duration, Instant};

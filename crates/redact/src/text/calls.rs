@@ -109,10 +109,16 @@ impl Scan<'_> {
             if let Some(mark) = quote.last() {
                 let start = at + quote.len();
                 let close = self.closing_quote(start, *mark, quote[0] == b'\\');
-                if number == wanted {
-                    return (start < close).then_some(start..close);
-                }
                 at = close + 1 + usize::from(quote[0] == b'\\');
+                if number == wanted {
+                    // `hash("a" + b)` is given another text.
+                    let blanks = self.count(at, |byte| *byte == b' ', 8);
+                    let is_whole = self
+                        .bytes
+                        .get(at + blanks)
+                        .is_none_or(|byte| b",)];\n".contains(byte) || blanks > 0 && *byte == b'-');
+                    return (start < close && is_whole).then_some(start..close);
+                }
             }
             at += self.count(at, |byte| !b",()[]\n;".contains(byte), MAX_ARGUMENTS);
             if self.bytes.get(at) != Some(&b',') {

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::Scan;
 use super::quotes::{MAX_PLAIN, ends_plain};
-use crate::command::is_scheme;
-use crate::names::{behind_user, holds_secret, holds_secret_in_query, is_header, is_random, may_hold_secret};
+use crate::names::{
+    behind_user, holds_secret, holds_secret_in_query, is_header, is_header_value, is_random, may_hold_secret,
+};
 use crate::spans::Spans;
 use crate::triggers;
 
@@ -58,7 +59,7 @@ impl Scan<'_> {
             _ => sign + 1,
         };
         if is_header(text) && (is_colon || name.quoted || after == sign + 2) {
-            self.header_value(after)
+            self.header_value(text, after)
         } else {
             self.value(name, sign, after)
         }
@@ -81,7 +82,7 @@ impl Scan<'_> {
             return None;
         }
         if is_header(text) {
-            return self.header_value(after);
+            return self.header_value(text, after);
         }
         self.value(name, sign, after).filter(|_| text.starts_with('-'))
     }
@@ -126,7 +127,7 @@ impl Scan<'_> {
     }
 
     /// Returns the value of a header: behind its scheme, up to the end of its text or line.
-    fn header_value(&self, after: usize) -> Option<Range<usize>> {
+    fn header_value(&self, name: &str, after: usize) -> Option<Range<usize>> {
         let blanks = self.count(after, |byte| b" \t,".contains(byte), 8);
         let quote = self.opening_quote(after + blanks).len();
         let start = after + blanks + quote;
@@ -138,7 +139,7 @@ impl Scan<'_> {
             end += self.count(end, is_value, usize::MAX);
         }
         let value = &self.text[start..end];
-        if is_scheme(value) {
+        if !is_header_value(name, value) {
             return None;
         }
         let scheme = value.bytes().take_while(u8::is_ascii_alphabetic).count();
