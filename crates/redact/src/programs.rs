@@ -188,11 +188,49 @@ fn part(value: &str) -> Option<Part> {
     })
 }
 
-/// Returns the names of all programs whose secrets nothing else may announce.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let is_silent = |form: &Form| matches!(form, Form::Flag(_) | Form::Operand(_) | Form::Sink(..) | Form::ReadsLines);
-    let is_silent = move |rows: &Vec<Row>| rows.iter().flat_map(|row| &row.forms).any(is_silent);
-    ROWS.iter().filter(move |(_, rows)| is_silent(rows)).map(|(name, _)| *name)
+/// What announces the secret of a form in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// The name of the program, as a word.
+    Program(&'static str),
+    /// An argument that is long enough to be rare.
+    Argument(&'static str),
+}
+
+/// Returns the signs of all forms whose secrets no name announces, `is_announced` by itself.
+pub fn signs(is_announced: impl Fn(&str) -> bool) -> Vec<Sign> {
+    let mut signs = Vec::new();
+    let is_rare = |word: &&str| word.len() >= 8 && word.contains(['-', '_', ':']);
+    for (program, row) in ROWS.iter().flat_map(|(name, rows)| rows.iter().map(move |row| (*name, row))) {
+        for form in &row.forms {
+            let Some(words) = form.words() else { continue };
+            if words.iter().any(|word| is_announced(word)) {
+                continue;
+            }
+            if let Some(word) = words.iter().find(|word| is_rare(word)) {
+                signs.push(Sign::Argument(word));
+            } else if row.when.is_empty() || !row.when.iter().all(|word| is_announced(word) || is_rare(word)) {
+                signs.push(Sign::Program(program));
+            } else {
+                let rare = row.when.iter().filter(|word| !is_announced(word));
+                signs.extend(rare.map(|word| Sign::Argument(word)));
+            }
+        }
+    }
+    signs
+}
+
+impl Form {
+    /// Returns the arguments of which each must be there for the form to count. `None` if a name announces its secret.
+    fn words(&self) -> Option<Vec<&'static str>> {
+        match self {
+            Self::Flag(flag) if flag.place == Place::Joined => Some(Vec::new()),
+            Self::Flag(flag) => Some(vec![flag.name]),
+            Self::Operand(operand) => Some(operand.behind.clone()),
+            Self::Sink(word, _) => Some(word.iter().copied().collect()),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the rows of the program with this name.

@@ -6,7 +6,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use protocol::plan;
 
-use crate::{programs, text};
+use crate::programs::{self, Sign};
+use crate::text;
 
 /// The kinds of secrets that a text could hold. Each has a pass over the text of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Kinds {
 /// Parts of names under which secrets stand.
 const NAMES: &str = "\
     pass pwd pw psk secret token key auth cred bearer cookie connection service_account kubeconfig kube_config \
-    webhook headers session mnemonic seed pat jwt sas salt sonar.login keymaterial";
+    webhook headers session mnemonic seed pat jwt sas salt sonar.login keymaterial login";
 
 /// Other parts of texts with secrets.
 const TEXTS: &[(&str, Kinds)] = &[
@@ -81,16 +82,24 @@ static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.
 /// The parts of texts with their kinds.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<Kinds>)>> = LazyLock::new(|| {
     let names = NAMES.split_ascii_whitespace().map(|name| (name, Kinds::NAME));
-    let (texts, kinds): (Vec<_>, Vec<_>) = names.chain(TEXTS.iter().copied()).unzip();
+    let arguments = programs::signs(may_name).into_iter().filter_map(|sign| match sign {
+        Sign::Argument(word) => Some((word, Kinds::PROGRAM)),
+        Sign::Program(_) => None,
+    });
+    let (texts, kinds): (Vec<_>, Vec<_>) = names.chain(TEXTS.iter().copied()).chain(arguments).unzip();
     Some((compile(texts)?, kinds))
 });
 
-/// The first words of the names of programs, by their first letters and lengths.
+/// The names of programs whose secrets nothing else announces, by their first letters and lengths.
 static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
-    let first = |name: &'static str| name.split(|next: char| !next.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let mut all = Programs { lengths: [0; 256], names: programs::names().map(first).collect() };
+    let names = programs::signs(may_name).into_iter().filter_map(|sign| match sign {
+        Sign::Program(name) => Some(name),
+        Sign::Argument(_) => None,
+    });
+    let mut all = Programs { lengths: [0; 256], names: names.collect() };
     all.names.sort_unstable();
-    for name in all.names.iter().filter(|name| !name.is_empty()) {
+    all.names.dedup();
+    for name in &all.names {
         all.lengths[usize::from(name.as_bytes()[0])] |= 1 << name.len().min(31);
     }
     all
@@ -103,7 +112,22 @@ struct Programs {
 }
 
 impl Programs {
+    /// Returns whether one of the names is a word of a text.
+    fn are_in(&self, text: &[u8]) -> bool {
+        let mut start = 0;
+        for (at, byte) in text.iter().enumerate() {
+            if !byte.is_ascii_alphanumeric() && !b"-_.".contains(byte) {
+                if self.has(&text[start..at]) {
+                    return true;
+                }
+                start = at + 1;
+            }
+        }
+        self.has(&text[start..])
+    }
+
     fn has(&self, word: &[u8]) -> bool {
+        let word = if word.last() == Some(&b'e') { word.strip_suffix(b".exe").unwrap_or(word) } else { word };
         let lengths = word.first().map_or(0, |first| self.lengths[usize::from(*first)]);
         lengths & (1 << word.len().min(31)) != 0
             && self.names.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
@@ -133,7 +157,7 @@ pub fn kinds(command: &str) -> Kinds {
     if text::may_call(bytes) {
         kinds = kinds.and(Kinds::CALL);
     }
-    if bytes.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| PROGRAMS.has(word)) {
+    if PROGRAMS.are_in(bytes) {
         kinds = kinds.and(Kinds::PROGRAM);
     }
     if plan::tokens(bytes).next().is_some() {

@@ -1,5 +1,6 @@
 //! Finds tokens by the shapes in which vendors give them out: the rows of `data/shapes.txt`.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -54,13 +55,21 @@ const DATA: &str = include_str!("../../data/shapes.txt");
 /// time.
 const SEEN: usize = 512;
 
-/// All shapes, and the two bytes with which their anchors begin.
+/// All shapes, by the first two bytes of their anchors.
 struct Table {
     shapes: Vec<Shape>,
-    /// The shapes by the first byte of their anchors.
-    by_first: Vec<Vec<u16>>,
     /// A bit for each pair of bytes with which an anchor begins.
     pairs: Vec<u64>,
+    /// The shapes of these pairs, in order.
+    by_pair: Vec<Pair>,
+}
+
+/// The shapes whose anchors begin with the same two bytes.
+struct Pair {
+    bytes: u16,
+    /// A bit for the low five bits of each third byte.
+    third: u32,
+    rows: Vec<u16>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -75,37 +84,45 @@ pub(super) fn all() -> &'static [Shape] {
 
 /// Returns the tokens of a text, each of them once. Of a shape with a lead that is no part of it, only the secret.
 pub fn tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
-    let mut at = 0;
-    std::iter::from_fn(move || TABLE.next(text, &mut at))
+    let (table, mut at) = (&*TABLE, 0);
+    std::iter::from_fn(move || table.next(text, &mut at))
 }
 
 impl Table {
     fn new(shapes: Vec<Shape>) -> Self {
-        let mut table = Self { shapes: Vec::new(), by_first: vec![Vec::new(); 256], pairs: vec![0; 1024] };
+        let mut by_pair: BTreeMap<u16, Pair> = BTreeMap::new();
         for (row, shape) in shapes.iter().enumerate() {
             let anchor = shape.anchor_text().as_bytes();
-            let cases = |byte: u8| {
-                let other =
-                    if byte.is_ascii_lowercase() { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() };
-                if shape.lead > 0 && other != byte { vec![byte, other] } else { vec![byte] }
+            let cases = |at: usize| match anchor.get(at) {
+                Some(byte) if shape.lead > 0 => vec![byte.to_ascii_lowercase(), byte.to_ascii_uppercase()],
+                Some(byte) => vec![*byte],
+                None => (0..=u8::MAX).collect(),
             };
-            for first in cases(anchor[0]) {
-                table.by_first[usize::from(first)].push(u16::try_from(row).unwrap_or(u16::MAX));
-                let second = anchor.get(1).map_or_else(|| (0..=u8::MAX).collect(), |byte| cases(*byte));
-                for pair in second.into_iter().map(|second| usize::from(u16::from_be_bytes([first, second]))) {
-                    table.pairs[pair / 64] |= 1 << (pair % 64);
-                }
+            let third = cases(2).into_iter().fold(0, |bits, byte| bits | 1 << (byte & 31));
+            for bytes in cases(0).iter().flat_map(|first| cases(1).into_iter().map(move |second| [*first, second])) {
+                let bytes = u16::from_be_bytes(bytes);
+                let pair = by_pair.entry(bytes).or_insert(Pair { bytes, third: 0, rows: Vec::new() });
+                pair.third |= third;
+                pair.rows.push(u16::try_from(row).unwrap_or(u16::MAX));
             }
         }
-        table.shapes = shapes;
-        table
+        let mut pairs = vec![0; 1024];
+        for pair in by_pair.keys().map(|pair| usize::from(*pair)) {
+            pairs[pair / 64] |= 1 << (pair % 64);
+        }
+        Self { shapes, pairs, by_pair: by_pair.into_values().collect() }
     }
 
-    /// Returns the longest token whose anchor is at this place, if it begins at `from` or later.
-    fn longest(&self, text: &[u8], from: usize, at: usize) -> Option<Range<usize>> {
+    /// Returns the longest token whose anchor begins with this pair of bytes at this place, if the token begins at
+    /// `from` or later.
+    fn longest(&self, text: &[u8], from: usize, at: usize, bytes: u16) -> Option<Range<usize>> {
+        let pair = &self.by_pair[self.by_pair.binary_search_by_key(&bytes, |pair| pair.bytes).ok()?];
+        if pair.third & 1 << (text.get(at + 2).copied().unwrap_or_default() & 31) == 0 {
+            return None;
+        }
         let begins = begins_word(text, at);
-        let rows = self.by_first[usize::from(text[at])].iter().map(|row| &self.shapes[usize::from(*row)]);
-        let near = rows.filter(|shape| (begins || shape.anchor > 0) && shape.is_at(shape.anchor, text, at));
+        let shapes = pair.rows.iter().map(|row| &self.shapes[usize::from(*row)]);
+        let near = shapes.filter(|shape| (begins || shape.anchor > 0) && shape.is_at(shape.anchor, text, at));
         near.filter_map(|shape| shape.token(text, from, at)).max_by_key(|token| token.end)
     }
 
@@ -113,20 +130,21 @@ impl Table {
     fn next(&self, text: &[u8], at: &mut usize) -> Option<Range<usize>> {
         let from = *at;
         let mut is_within = from.checked_sub(1).is_some_and(|before| text[before].is_ascii_alphanumeric());
-        while let Some(&[first, second]) = text.get(*at..*at + 2) {
+        for (offset, bytes) in text.get(from..)?.windows(2).enumerate() {
             // An anchor begins with a sign, or where a word does.
-            let was_within = std::mem::replace(&mut is_within, first.is_ascii_alphanumeric());
-            let pair = usize::from(u16::from_be_bytes([first, second]));
-            let has_pair = self.pairs[pair / 64] & (1 << (pair % 64)) != 0;
+            let was_within = std::mem::replace(&mut is_within, bytes[0].is_ascii_alphanumeric());
+            let pair = u16::from_be_bytes([bytes[0], bytes[1]]);
+            let has_pair = self.pairs[usize::from(pair / 64)] & (1 << (pair % 64)) != 0;
+            let here = from + offset;
             if has_pair
-                && (!(was_within && is_within) || begins_word(text, *at))
-                && let Some(token) = self.longest(text, from, *at)
+                && (!(was_within && is_within) || begins_word(text, here))
+                && let Some(token) = self.longest(text, from, here, pair)
             {
                 *at = token.end;
                 return Some(token);
             }
-            *at += 1;
         }
+        *at = text.len();
         None
     }
 }
