@@ -6,6 +6,7 @@ use crate::decoded::Decoded;
 use crate::names::{behind_user, holds_secret, is_header, is_header_value};
 use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
 use crate::spans::Spans;
+use crate::steps;
 
 /// Programs whose `--secret` is followed by a name.
 const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
@@ -138,6 +139,7 @@ impl<'t> Words<'t> {
     /// Finds the secrets in the options and operands of a program whose arguments begin here.
     fn row(&self, row: &Row, from: usize, spans: &mut Spans) {
         let arguments = &self.words[from..];
+        steps::add(arguments.len() * (1 + row.forms.len()));
         if !row.counts(arguments.iter().map(|word| &word.text)) {
             return;
         }

@@ -3,7 +3,23 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::spans::Reference;
+use crate::steps;
+
+/// A variable in a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The name; a number for an argument.
+    pub name: String,
+    /// The place in the script.
+    pub place: usize,
+}
+
+impl Reference {
+    /// Returns the number of the argument that this is.
+    pub fn argument(&self) -> Option<usize> {
+        self.name.parse().ok().filter(|number| *number > 0)
+    }
+}
 
 /// A word without its quotes. Expansions are left as they are.
 pub struct Decoded<'t> {
@@ -20,6 +36,7 @@ impl<'t> Decoded<'t> {
     /// Takes the quotes off a word of a script.
     pub fn of(script: &'t str, span: Range<usize>) -> Self {
         let source = script.get(span.clone()).unwrap_or_default();
+        steps::add(source.len());
         if !source.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
             return Self { text: Cow::Borrowed(source), start: span.start, places: None, literal: Vec::new() };
         }
@@ -82,6 +99,7 @@ impl Decoded<'_> {
         let bytes = self.text.as_bytes();
         let mut found = Vec::new();
         let mut at = part.start;
+        steps::add(part.len());
         while let Some(next) = memchr::memchr2(b'$', b'`', bytes.get(at..part.end).unwrap_or_default()) {
             at += next;
             let end = expansion(&bytes[..part.end], at);

@@ -6,9 +6,15 @@ use std::ops::Range;
 
 use safety::parse::{self, Kind, Nested, Node, ParsedScript, Part, UnexpandedCommand, Visitor};
 
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, Reference};
 use crate::names::is_setting;
-use crate::spans::{Reference, Spans};
+use crate::spans::Spans;
+use crate::steps;
+
+/// Functions that are looked at for one place. Others may lie between the start of a function and a place in it.
+const MAX_FUNCTIONS: usize = 64;
+/// Arguments that are followed.
+const MAX_ARGUMENT: usize = 32;
 
 /// Finds the values of the variables that stand in the place of a secret. Leaves what comes from outside of the script.
 pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
@@ -27,6 +33,7 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
             continue;
         }
         for value in sources.values(&reference, function) {
+            steps::add(1 + value.len());
             let word = Decoded::of(script, value);
             if !is_setting(&word.text) {
                 spans.secret(&word, 0..word.text.len());
@@ -51,10 +58,13 @@ struct Sources<'t> {
 }
 
 impl<'t> Sources<'t> {
-    /// Returns the function whose body has this place.
+    /// Returns the innermost function whose body has this place, among those that begin shortly before.
     fn function_at(&self, place: usize) -> Option<usize> {
-        let around = self.functions.iter().enumerate().filter(|(_, (_, body))| body.contains(&place));
-        around.min_by_key(|(_, (_, body))| body.len()).map(|(number, _)| number)
+        let end = self.functions.partition_point(|(_, body)| body.start <= place);
+        (end.saturating_sub(MAX_FUNCTIONS)..end).rev().find(|number| {
+            steps::add(1);
+            self.functions[*number].1.end > place
+        })
     }
 
     /// Returns the places of all values that a variable may have, or that an argument of a function has.
@@ -62,6 +72,9 @@ impl<'t> Sources<'t> {
         let Some(argument) = reference.argument() else {
             return self.assigned.get(&reference.name).cloned().unwrap_or_default();
         };
+        if argument > MAX_ARGUMENT {
+            return Vec::new();
+        }
         let called = |name: &str| self.called.get(name).into_iter().flatten();
         let given = function.into_iter().flat_map(|function| called(&self.functions[function].0));
         let given = given.filter_map(|words| words.get(argument - 1).cloned());
@@ -92,10 +105,10 @@ impl<'t> Sources<'t> {
         });
         let named: Vec<_> = named.collect();
         named.into_iter().for_each(|(name, value)| self.assign(name, [value]));
-        let input = command.redirects.iter().filter(|redirect| redirect.op == "<<<");
+        let input = command.redirects.iter().rfind(|redirect| redirect.op == "<<<");
         match (program, arguments) {
             ("read", names) => {
-                let input: Vec<_> = input.map(|redirect| redirect.target.span.clone()).collect();
+                let input = input.map(|redirect| redirect.target.span.clone());
                 names.iter().for_each(|name| self.assign(text(name), input.clone()));
             }
             ("printf", [option, name, _, values @ ..]) if text(option) == "-v" => {

@@ -8,10 +8,12 @@
 //! | `script` | commands, assignments, heredocs, scripts within scripts |
 //! | `command` | options and operands of a command |
 //! | `programs` | what is known of programs, as usage lines in `data/programs.txt` |
+//! | `functions` | functions that take secrets |
 //! | `names` | names whose values are secrets |
 //! | `flow` | where the values of variables come from |
 //! | `decoded` | words without quotes, with their places in the script |
 //! | `lenient` | words of a text that bash refuses |
+//! | `steps` | how much is looked at, in tests |
 //!
 //! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with [`redact`].
 //!
@@ -21,11 +23,13 @@
 mod command;
 mod decoded;
 mod flow;
+mod functions;
 mod lenient;
 mod names;
 mod programs;
 mod script;
 mod spans;
+mod steps;
 mod text;
 mod triggers;
 

@@ -1,17 +1,18 @@
 //! Secrets in a script, by its structure: commands, assignments, heredocs, scripts within scripts.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
 
 use crate::command::{Reads, Words, lines};
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, Reference};
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
 use crate::programs::{self, Part as Form};
-use crate::spans::{Reference, Spans};
+use crate::spans::Spans;
 use crate::triggers::Kinds;
-use crate::{flow, text, triggers};
+use crate::{flow, steps, text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -24,6 +25,7 @@ pub fn scan(script: &str, kinds: Kinds, spans: &mut Spans) {
 }
 
 fn nested(script: &str, kinds: Kinds, depth: usize, spans: &mut Spans) {
+    steps::add(script.len());
     text::scan(&Decoded::whole(script), kinds, spans);
     let read = parse::read(script);
     let mut walk = Walk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
@@ -77,7 +79,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word does not expand.
+    /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word leaves to it.
     fn within(&mut self, word: &Decoded<'_>) -> Vec<Reference> {
         let kinds = triggers::kinds(&word.text);
         if self.depth >= MAX_DEPTH || kinds == Kinds::NONE {
@@ -90,7 +92,8 @@ impl<'t> Walk<'t, '_> {
             self.spans.secret(word, secret.clone());
         }
         let expanded = word.references(0..word.text.len());
-        let is_expanded = |reference: &Reference| expanded.iter().any(|other| other.name == reference.name);
+        let expanded: HashSet<_> = expanded.into_iter().map(|reference| reference.name).collect();
+        let is_expanded = |reference: &Reference| expanded.contains(&reference.name);
         let place = word.place(0..word.text.len()).start;
         let (inner, outer): (Vec<_>, Vec<_>) = found
             .references

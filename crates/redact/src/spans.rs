@@ -4,27 +4,11 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, Reference};
 use crate::names::is_telling;
 
 /// The text in place of a secret.
 pub const MARKER: &str = "[redacted]";
-
-/// A variable in the place of a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// The name; a number for an argument.
-    pub name: String,
-    /// The place in the script.
-    pub place: usize,
-}
-
-impl Reference {
-    /// Returns the number of the argument that this is.
-    pub fn argument(&self) -> Option<usize> {
-        self.name.parse().ok().filter(|number| *number > 0)
-    }
-}
 
 /// Places of a text, in any order.
 #[derive(Debug, Default)]

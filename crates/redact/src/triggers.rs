@@ -6,8 +6,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use protocol::plan;
 
+use crate::functions;
 use crate::programs::{self, Sign};
-use crate::text;
 
 /// The kinds of secrets that a text could hold. Each has a pass over the text of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub fn kinds(command: &str) -> Kinds {
         // Neither alone is a secret.
         kinds.0 &= !Kinds::ROW.0;
     }
-    if text::may_call(bytes) {
+    if functions::may_call(bytes) {
         kinds = kinds.and(Kinds::CALL);
     }
     if PROGRAMS.are_in(bytes) {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::{MAX_STEPS, steps_of};
 use crate::spans::MARKER;
 use crate::{MAX_ROUNDS, may_hold_secret, redact, settled};
 
@@ -163,5 +164,15 @@ proptest! {
         let command = filled(form, &kind.replace('@', &name));
         let found = redact(&command);
         prop_assert!(!found.redacted, "{command}\n{}", found.text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_work_on_a_repeated_text_grows_with_its_length(unit in pieces().prop_filter("a part", |unit| !unit.is_empty())) {
+        let steps = steps_of(&unit, 8 * 1024);
+        prop_assert!(steps <= MAX_STEPS * 8 * 1024, "{:?}: {}", unit, steps);
     }
 }

@@ -12,15 +12,15 @@ use std::ops::Range;
 
 use crate::decoded::Decoded;
 use crate::spans::Spans;
+use crate::steps;
 use crate::triggers::Kinds;
-
-pub use calls::may_call;
 
 /// Finds the secrets of these kinds in a text.
 pub fn scan<'t>(word: &'t Decoded<'t>, kinds: Kinds, spans: &mut Spans) {
     let scan = Scan { word, text: &word.text, bytes: word.text.as_bytes() };
     let mut pass = |of: Kinds, pass: fn(&Scan<'t>, &mut Spans)| {
         if kinds.has(of) {
+            steps::add(scan.bytes.len());
             pass(&scan, spans);
         }
     };
@@ -51,11 +51,15 @@ impl Scan<'_> {
 
     /// Counts the bytes from a place on that pass a test, at most `most`.
     fn count(&self, from: usize, test: impl Fn(&u8) -> bool, most: usize) -> usize {
-        self.bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| test(byte)).count()
+        let count = self.bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| test(byte)).count();
+        steps::add(count + 1);
+        count
     }
 
     /// Counts the same before a place.
     fn count_back(&self, to: usize, test: impl Fn(&u8) -> bool, most: usize) -> usize {
-        self.bytes[..to].iter().rev().take(most).take_while(|byte| test(byte)).count()
+        let count = self.bytes[..to].iter().rev().take(most).take_while(|byte| test(byte)).count();
+        steps::add(count + 1);
+        count
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Scan;
 use crate::decoded::expansion;
+use crate::steps;
 
 /// Bytes of a value without quotes that are read to learn whether it is a secret. Without a bound, many names without
 /// values would take quadratic time.
@@ -30,11 +31,12 @@ impl Scan<'_> {
         let mut at = start;
         while at < self.bytes.len() && self.bytes[at] != mark {
             match self.bytes[at] {
-                b'\\' if is_escaped => return at,
+                b'\\' if is_escaped => break,
                 b'\\' if mark == b'"' => at += 2,
                 _ => at += 1,
             }
         }
+        steps::add(at - start);
         self.text.floor_char_boundary(at.min(self.bytes.len()))
     }
 
@@ -59,6 +61,7 @@ impl Scan<'_> {
             }
             at += 1;
         }
+        steps::add(at - start);
         self.text.floor_char_boundary(at.min(self.bytes.len()))
     }
 }

@@ -3,6 +3,7 @@
 use super::Scan;
 use crate::names::holds_secret;
 use crate::spans::Spans;
+use crate::steps;
 
 /// Bytes of a table's name and of the names of its columns.
 const MAX_NAMES: usize = 1024;
@@ -63,6 +64,7 @@ impl Scan<'_> {
                 (b')', None) => return at + 1,
                 _ => {}
             }
+            steps::add(1);
             at += 1;
         }
         at
