@@ -160,8 +160,8 @@ pub fn behind_user(name: &str, value: &str) -> usize {
     value.find(':').filter(|colon| colon + 1 < value.len() && is_login()).map_or(0, |colon| colon + 1)
 }
 
-/// Returns whether a value looks random, unlike a word with a number: capitals, small letters and digits alternate, or
-/// digits and letters are one long run.
+/// Returns whether a value looks random, unlike a word with a number: letters and digits alternate, among small letters
+/// are capitals and signs, or digits and letters are one long run.
 pub fn is_random(value: &str) -> bool {
     let kind = |byte: u8| match byte {
         b'a'..=b'z' => 1,
@@ -176,10 +176,13 @@ pub fn is_random(value: &str) -> bool {
     });
     let is_word = !bytes.iter().any(u8::is_ascii_whitespace) && !value.contains("://") && !is_path(value);
     let has = |test: fn(&u8) -> bool| bytes.iter().any(test);
+    let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let has_sign = has(|byte| b"!@#%^&*+?".contains(byte));
     is_word
         && has(u8::is_ascii_digit)
         && has(u8::is_ascii_alphabetic)
-        && (bytes.len() >= 6 && changes.count() >= 3 || is_long_run(bytes))
+        && (bytes.len() >= 6 && changes.count() + usize::from(is_mixed) + usize::from(has_sign) >= 3
+            || is_long_run(bytes))
 }
 
 /// Returns whether a run of letters and digits is too long for a word.
@@ -274,6 +277,34 @@ mod tests {
             assert!(!holds_secret(name, value), "{name} {value}");
         }
         assert!(holds_secret("password", "/abc"), "a password may begin with a slash");
+    }
+
+    #[test]
+    fn passwords_look_random_and_words_with_numbers_do_not() {
+        for value in ["Xq9tR4mz", "s3cr3t", "P@ssw0rd!", "Summer2024!", "hunter2Secret", "a8f3k2l9", "a1b2c3"] {
+            assert!(is_random(value), "{value}");
+        }
+        for value in [
+            "production",
+            "node18",
+            "us-east-1",
+            "v1.2.3-rc.4",
+            "x86_64",
+            "sha256sum",
+            "Python3.11",
+            "ES2022",
+            "utf-8",
+            "42",
+            "2024-01-31",
+            "README2.md",
+            "t3.micro",
+            "ann@example2.com",
+            "https://x1y2z3a4/",
+            "/a1b2c3d4",
+            "feature/a-1",
+        ] {
+            assert!(!is_random(value), "{value}");
+        }
     }
 
     #[test]

@@ -377,6 +377,7 @@ const NEAR: &[&str] = &[
     "heroku config:set NODE_ENV=production LOG_LEVEL=debug",
     "railway variables --set NODE_ENV=production",
     "convex env set NODE_ENV production",
+    "travis env set NODE_ENV production",
     "tmux send-keys -t main 'npm test' Enter",
     "tmux send-keys -t 0 ls Enter",
     "xdotool type hello",
