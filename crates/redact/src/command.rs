@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::decoded::Decoded;
-use crate::names::{behind_user, holds_secret, is_header, is_header_value};
+use crate::names::{behind_user, holds_secret, is_header, is_header_value, is_random};
 use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
 use crate::spans::Spans;
 use crate::steps;
@@ -111,10 +111,17 @@ impl<'t> Words<'t> {
         Some(program + found + 2).filter(|at| *at < self.words.len())
     }
 
-    /// Finds the secret of `--name=value` and `--name value`.
+    /// Finds the secret of `--name=value`, `--name value` and `/name:value`.
     fn flag(&self, at: usize, spans: &mut Spans) {
         let word = &self.words[at];
         let text = &*word.text;
+        if let Some((name, value)) = text.strip_prefix('/').and_then(|option| option.split_once(':')) {
+            let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            if is_name && is_random(value) && holds_secret(name, value) {
+                spans.secret(word, text.len() - value.len()..text.len());
+            }
+            return;
+        }
         let name = text.trim_start_matches('-');
         let lead = text.len() - name.len();
         let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));

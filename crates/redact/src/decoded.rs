@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use crate::steps;
 
-/// A variable in a script.
+/// A variable in a script, or the output of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The name; a number for an argument.
+    /// The name; a number for an argument, and nothing for the output of commands: `$(…)`.
     pub name: String,
     /// The place in the script.
     pub place: usize,
+    /// The end of that place.
+    pub end: usize,
 }
 
 impl Reference {
@@ -106,8 +108,11 @@ impl Decoded<'_> {
             let name = self.text.get(at + 1..end).unwrap_or_default().trim_start_matches('{');
             let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             let name = &name[..name.bytes().take_while(|byte| is_part(*byte)).count()];
-            if !name.is_empty() && self.literal.binary_search(&at).is_err() {
-                found.push(Reference { name: name.to_owned(), place: self.place(at..end).start });
+            let is_output = bytes[at..end].starts_with(b"$(");
+            if (is_output || !name.is_empty()) && self.literal.binary_search(&at).is_err() {
+                let Range { start, end } = self.place(at..end);
+                let name = if is_output { String::new() } else { name.to_owned() };
+                found.push(Reference { name, place: start, end });
             }
             at = end.max(at + 1);
         }

@@ -1,5 +1,5 @@
 //! Where the value of a secret comes from: the assignments and arguments that a variable in the place of a secret leads
-//! to, as in `p=X; curl -u me:$p` and `f() { curl -u "me:$1" x; }; f X`.
+//! to, as in `p=X; curl -u me:$p` and `f() { curl -u "me:$1" x; }; f X`, and what `$(echo X)` prints.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -23,13 +23,15 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
     }
     let mut sources = Sources { script, ..Sources::default() };
     parse::visit(read, &mut sources);
+    sources.printed.sort_unstable_by_key(|word| word.start);
     let (mut seen, mut outside) = (HashSet::new(), Vec::new());
     // What is followed leads to more.
     let mut next = 0;
     while let Some(reference) = spans.references.get(next).cloned() {
         next += 1;
         let function = reference.argument().and_then(|_| sources.function_at(reference.place));
-        if !seen.insert((reference.name.clone(), function)) {
+        let key = if reference.name.is_empty() { Some(reference.place) } else { function };
+        if !seen.insert((reference.name.clone(), key)) {
             continue;
         }
         for value in sources.values(&reference, function) {
@@ -39,7 +41,7 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
                 spans.secret(&word, 0..word.text.len());
             }
         }
-        if function.is_none() {
+        if function.is_none() && !reference.name.is_empty() {
             outside.push(reference);
         }
     }
@@ -55,6 +57,8 @@ struct Sources<'t> {
     /// The arguments of commands by their names.
     called: HashMap<&'t str, Vec<Vec<Range<usize>>>>,
     functions: Vec<(String, Range<usize>)>,
+    /// What `echo` and `printf` print, in order.
+    printed: Vec<Range<usize>>,
 }
 
 impl<'t> Sources<'t> {
@@ -69,6 +73,10 @@ impl<'t> Sources<'t> {
 
     /// Returns the places of all values that a variable may have, or that an argument of a function has.
     fn values(&self, reference: &Reference, function: Option<usize>) -> Vec<Range<usize>> {
+        if reference.name.is_empty() {
+            let from = self.printed.partition_point(|word| word.start < reference.place);
+            return self.printed[from..].iter().take_while(|word| word.end <= reference.end).cloned().collect();
+        }
         let Some(argument) = reference.argument() else {
             return self.assigned.get(&reference.name).cloned().unwrap_or_default();
         };
@@ -113,6 +121,11 @@ impl<'t> Sources<'t> {
             }
             ("printf", [option, name, _, values @ ..]) if text(option) == "-v" => {
                 self.assign(text(name), values.iter().cloned());
+            }
+            ("echo" | "printf", texts) => {
+                let formats = usize::from(program == "printf" && texts.len() > 1);
+                let texts = texts.iter().skip(formats).filter(|word| !text(word).starts_with('-'));
+                self.printed.extend(texts.cloned());
             }
             _ => {}
         }

@@ -31,6 +31,8 @@ pub enum Part {
     RandomBehind,
     /// All of it, unless it begins with a slash.
     Unslashed,
+    /// All of it, if it is one word.
+    Word,
 }
 
 /// How the value of an option follows it.
@@ -176,6 +178,7 @@ fn part(value: &str) -> Option<Part> {
         "user,X" => Part::Behind(','),
         "user%X" => Part::Behind('%'),
         "name=X" => Part::Behind('='),
+        ">X" => Part::Behind('>'),
         "[user:]X" => Part::Login,
         "user:X@host" => Part::Address,
         "user/X@db" => Part::Oracle,
@@ -268,6 +271,8 @@ pub fn secret_in(part: Part, value: &str) -> Option<Range<usize>> {
         Part::Random => 0..keys(value),
         Part::RandomBehind => value.find('=').filter(|sign| is_random(&value[sign + 1..]))? + 1..value.len(),
         Part::Unslashed if value.starts_with('/') => return None,
+        Part::Word if value.trim_end().contains(char::is_whitespace) => return None,
+        Part::Word => 0..value.len(),
         Part::Unslashed => 0..value.len(),
     };
     (secret.start < secret.end).then_some(secret)

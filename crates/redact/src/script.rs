@@ -16,6 +16,8 @@ use crate::{flow, steps, text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
+/// Commands of a pipeline in front of one that reads a secret, at most.
+const MAX_FILTERS: usize = 4;
 /// Texts between backticks that are searched for in vain, at most.
 const MAX_MISSES: usize = 64;
 
@@ -64,8 +66,9 @@ impl<'t> Walk<'t, '_> {
     /// Finds the secrets in the words of a command, and in the scripts among them.
     fn command(&mut self, words: &Words<'_>) {
         words.scan(self.spans);
+        let is_alias = words.program() == Some("alias");
         for script in words.scripts() {
-            for reference in self.within(&words.words[script]) {
+            for reference in self.within(&words.words[script], is_alias) {
                 // `bash -c 'curl -u "me:$1" x' _ X`
                 let argument = reference.argument().and_then(|argument| words.words.get(script + 1 + argument));
                 argument.into_iter().for_each(|value| self.spans.secret(value, 0..value.text.len()));
@@ -80,16 +83,19 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word leaves to it.
-    fn within(&mut self, word: &Decoded<'_>) -> Vec<Reference> {
+    fn within(&mut self, word: &Decoded<'_>, is_alias: bool) -> Vec<Reference> {
+        // `alias c='curl -u me:X'`
+        let name = word.text.find('=').filter(|sign| is_alias && !word.text[..*sign].contains(char::is_whitespace));
+        let from = name.map_or(0, |sign| sign + 1);
         let kinds = triggers::kinds(&word.text);
         if self.depth >= MAX_DEPTH || kinds == Kinds::NONE {
             return Vec::new();
         }
         let mut found = Spans::default();
-        nested(&word.text, kinds, self.depth + 1, &mut found);
+        nested(&word.text[from..], kinds, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
-            self.spans.secret(word, secret.clone());
+            self.spans.secret(word, from + secret.start..from + secret.end);
         }
         let expanded = word.references(0..word.text.len());
         let expanded: HashSet<_> = expanded.into_iter().map(|reference| reference.name).collect();
@@ -99,7 +105,7 @@ impl<'t> Walk<'t, '_> {
             .references
             .into_iter()
             .partition(|reference| reference.argument().is_some() && !is_expanded(reference));
-        self.spans.references.extend(outer.into_iter().map(|reference| Reference { place, ..reference }));
+        self.spans.references.extend(outer.into_iter().map(|reference| Reference { place, end: place, ..reference }));
         inner
     }
 
@@ -112,7 +118,11 @@ impl<'t> Walk<'t, '_> {
             nested(text, kinds, self.depth + 1, &mut found);
             found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
             let outer = found.references.into_iter();
-            let outer = outer.map(|reference| Reference { place: span.start + reference.place, ..reference });
+            let outer = outer.map(|Reference { name, place, end }| Reference {
+                name,
+                place: span.start + place,
+                end: span.start + end,
+            });
             self.spans.references.extend(outer);
         }
     }
@@ -171,7 +181,7 @@ impl<'t> Walk<'t, '_> {
         let word = Decoded::of(self.script, span);
         match reads {
             Reads::Secret(part) => input(&word, part, self.spans),
-            Reads::Script => drop(self.within(&word)),
+            Reads::Script => drop(self.within(&word, false)),
             Reads::Lines(_) => self.lines(words, reads, &word),
             Reads::Other => {}
         }
@@ -229,7 +239,7 @@ impl<'t> Walk<'t, '_> {
 
     fn echoed_script(&mut self, words: &Words<'_>) {
         if matches!(words.program(), Some("echo" | "printf")) {
-            words.words.iter().skip(1).for_each(|word| drop(self.within(word)));
+            words.words.iter().skip(1).for_each(|word| drop(self.within(word, false)));
         }
     }
 
@@ -242,11 +252,15 @@ impl<'t> Walk<'t, '_> {
 
 impl Visitor for Walk<'_, '_> {
     fn pipeline(&mut self, pipeline: &Pipeline) {
-        for pair in pipeline.commands.windows(2) {
-            let [from, to] = pair else { continue };
-            let reader = self.words(to);
+        for (at, to) in pipeline.commands.iter().enumerate().skip(1) {
+            let (from, reader) = (&pipeline.commands[at - 1], self.words(to));
             match reader.reads() {
-                Reads::Secret(part) => self.printed(from, part),
+                Reads::Secret(part) => {
+                    // `echo X | tee f | docker login --password-stdin`
+                    let passed = pipeline.commands[..at].iter().rev().take(MAX_FILTERS);
+                    let filters = passed.clone().take_while(|node| is_filter(&self.words(node))).count();
+                    passed.take(filters + 1).for_each(|node| self.printed(node, part));
+                }
                 Reads::Script => self.printed_script(from),
                 Reads::Lines(_) => self.printed_lines(from, &reader),
                 Reads::Other => {}
@@ -261,7 +275,11 @@ impl Visitor for Walk<'_, '_> {
             simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
             self.inputs(&words, &simple.redirects, reads);
             let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
-            if targets.chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
+            let targets: Vec<_> = targets.collect();
+            if targets.iter().any(|target| names_secret_file(target)) {
+                self.printed(node, Form::Word);
+            }
+            if targets.into_iter().chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
                 self.echoed_script(&words);
                 // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
                 self.inputs(&words, &simple.redirects, Reads::Script);
@@ -289,10 +307,16 @@ impl Visitor for Walk<'_, '_> {
     }
 }
 
+/// Returns whether a command passes on what it reads.
+fn is_filter(words: &Words<'_>) -> bool {
+    matches!(words.program(), Some("base64" | "cat" | "cut" | "head" | "rev" | "sed" | "tail" | "tee" | "tr" | "xxd"))
+}
+
 /// Finds the secrets in a text that a command reads: all of it, or a part of each line.
 fn input(word: &Decoded<'_>, part: Form, spans: &mut Spans) {
-    if part == Form::Whole {
-        return spans.secret(word, 0..word.text.len());
+    if matches!(part, Form::Whole | Form::Word) {
+        let secret = programs::secret_in(part, &word.text);
+        return secret.into_iter().for_each(|secret| spans.secret(word, secret));
     }
     let mut start = 0;
     for line in word.text.split_inclusive('\n') {
@@ -318,6 +342,13 @@ fn formatted(words: &Words<'_>, spans: &mut Spans) {
             spans.secret(argument, 0..argument.text.len());
         }
     }
+}
+
+/// Returns whether a file holds a secret alone, by its name: `token.txt`.
+fn names_secret_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    matches!(end, "" | "txt" | "key" | "pass" | "secret" | "token") && holds_secret(stem, "a1")
 }
 
 /// Returns whether a file is a script of a shell, by its name.

@@ -67,6 +67,7 @@ const TEXTS: &[(&str, Kinds)] = &[
     ("pgpass", Kinds::FILE),
     ("kind: secret", Kinds::FILE),
     ("\"secret\"", Kinds::FILE),
+    ("stringdata", Kinds::FILE),
     ("\"key\"", Kinds::FILE),
     ("private-lines", Kinds::FILE),
     ("into ", Kinds::ROW),
@@ -79,11 +80,14 @@ fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasic
 
 static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
+/// What announces the secrets of programs that no name does.
+static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| programs::signs(may_name));
+
 /// The parts of texts with their kinds.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<Kinds>)>> = LazyLock::new(|| {
     let names = NAMES.split_ascii_whitespace().map(|name| (name, Kinds::NAME));
-    let arguments = programs::signs(may_name).into_iter().filter_map(|sign| match sign {
-        Sign::Argument(word) => Some((word, Kinds::PROGRAM)),
+    let arguments = SIGNS.iter().filter_map(|sign| match sign {
+        Sign::Argument(word) => Some((*word, Kinds::PROGRAM)),
         Sign::Program(_) => None,
     });
     let (texts, kinds): (Vec<_>, Vec<_>) = names.chain(TEXTS.iter().copied()).chain(arguments).unzip();
@@ -92,8 +96,8 @@ static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<Kinds>)>> = LazyLock::new(|| 
 
 /// The names of programs whose secrets nothing else announces, by their first letters and lengths.
 static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
-    let names = programs::signs(may_name).into_iter().filter_map(|sign| match sign {
-        Sign::Program(name) => Some(name),
+    let names = SIGNS.iter().filter_map(|sign| match sign {
+        Sign::Program(name) => Some(*name),
         Sign::Argument(_) => None,
     });
     let mut all = Programs { lengths: [0; 256], names: names.collect() };

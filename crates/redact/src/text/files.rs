@@ -23,10 +23,10 @@ impl Scan<'_> {
         if has(b".pgpass") || has(b"PGPASSFILE") {
             self.pgpass(spans);
         }
-        if has(b"kind: Secret") {
+        if has(b"kind: Secret") || has(b"stringData:") {
             self.manifests(spans);
         }
-        if has(b"\"Secret\"") {
+        if has(b"\"Secret\"") || has(b"\"stringData\"") {
             self.objects(spans);
         }
         if has(b"\"username\"") {
@@ -98,7 +98,7 @@ impl Scan<'_> {
     fn manifests(&self, spans: &mut Spans) {
         let mut start = 0;
         for document in self.text.split("\n---") {
-            if document.contains("kind: Secret") {
+            if document.contains("kind: Secret") || document.contains("stringData:") {
                 self.manifest(start, document, spans);
             }
             start += document.len() + 4;

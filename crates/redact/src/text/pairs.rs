@@ -84,7 +84,10 @@ impl Scan<'_> {
         if is_header(text) {
             return self.header_value(text, after);
         }
-        self.value(name, sign, after).filter(|_| text.starts_with('-'))
+        // `define('DB_PASSWORD', 'X')`
+        let is_first = name.span.start.checked_sub(2).is_some_and(|before| self.bytes[before] == b'(');
+        let is_constant = is_first && text.contains('_') && !text.bytes().any(|byte| byte.is_ascii_lowercase());
+        self.value(name, sign, after).filter(|_| text.starts_with('-') || is_constant)
     }
 
     /// Finds the secret in `${PASSWORD:-secret}`.
