@@ -17,6 +17,10 @@ describe('redact', () => {
     ["echo 'ä🙂'; docker login -u me -p «pässwörd1🙂» h"],
     ['cat > .env <<EOF\nPORT=1\nDB_PASSWORD=«hunter2»\nEOF'],
     ['app --token «abc123» ('],
+    ['p=«Xq9tR4mz»; curl -u ann:$p https://example.com'],
+    ['f() { mysql -p"$1" db; }; f «Xq9tR4mz»'],
+    ['wandb login «Xq9tR4mz»; echo «Xq9tR4mz»'],
+    ["psql -c \"INSERT INTO users(name, password) VALUES ('ann', '«Xq9tR4mz»')\""],
   ])('takes the secrets out of %j and nothing else', (marked) => {
     const command = marked.replaceAll(/[«»]/g, '');
     const wanted = marked.replaceAll(/«[^»]*»/g, '[redacted]');
@@ -28,6 +32,8 @@ describe('redact', () => {
     ['npm test'],
     ['curl -H "Authorization: Bearer $TOKEN" https://example.com'],
     ['docker run -p 80:80 -e X_TOKEN img'],
+    ["rg 'Authorization: Bearer' docs"],
+    ['gpg --delete-secret-keys ABC'],
     ['git commit -m "Document the password option" 🙂'],
     [''],
   ])('leaves %j as it is', (command) => {
