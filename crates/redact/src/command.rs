@@ -208,8 +208,13 @@ fn pair(word: &Decoded<'_>, spans: &mut Spans) {
         return;
     }
     // What has quotes of its own is of another language: `a.token = 'X'; b()`. `name==1.2` is a version.
-    if !value.starts_with(['"', '\'', '=']) && holds_secret(name, value) {
-        spans.secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + length_of(value));
+    if value.starts_with(['"', '\'', '=']) {
+        return;
+    }
+    // `def login(user, password=None, …)`
+    let value = value[..length_of(value)].trim_end_matches(',');
+    if holds_secret(name, value) {
+        spans.secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + value.len());
     }
 }
 

@@ -41,6 +41,9 @@ const FUNCTIONS: &[(&str, usize)] = &[
     ("usernamepasswordcredentials", 1),
 ];
 
+/// What must stand before `hash`, which is a name of many things.
+const HASHERS: &[&str] = &["argon2.", "bcrypt.", "bcryptjs."];
+
 /// Longest name of a function.
 const MAX_NAME: usize = 32;
 /// Returns whether a function of the list may be called in a text.
@@ -56,6 +59,7 @@ pub fn secret_argument(text: &[u8], at: usize) -> Option<usize> {
     let end = at - signs;
     let mut name = [0; MAX_NAME];
     let mut start = MAX_NAME;
+    let mut before = end;
     for byte in text[..end].iter().rev() {
         match byte {
             b'_' | b'-' => {}
@@ -65,6 +69,7 @@ pub fn secret_argument(text: &[u8], at: usize) -> Option<usize> {
             }
             _ => break,
         }
+        before -= 1;
     }
     let row = FUNCTIONS.binary_search_by(|row| row.0.as_bytes().cmp(&name[start..])).ok()?;
     let is_pair = signs > 0 && FUNCTIONS[row].0 == "auth";
@@ -74,7 +79,8 @@ pub fn secret_argument(text: &[u8], at: usize) -> Option<usize> {
         b' ' => signs == 0,
         _ => false,
     };
-    is_call.then_some(FUNCTIONS[row].1)
+    let is_hasher = || HASHERS.iter().any(|hasher| text[..before].ends_with(hasher.as_bytes()));
+    (is_call && (FUNCTIONS[row].0 != "hash" || is_hasher())).then_some(FUNCTIONS[row].1)
 }
 
 #[cfg(test)]

@@ -200,9 +200,10 @@ pub fn is_telling(value: &str) -> bool {
     value.len() >= 6 && kinds.count() >= 2 && is_one_word && !value.contains("[redacted]") && !is_path(value)
 }
 
-/// Returns whether a value says yes or no, or where something is.
+/// Returns whether a value says yes or no, or how many, or where something is.
 pub fn is_setting(value: &str) -> bool {
-    is_switch(value) || is_path(value) && !value.contains(char::is_whitespace)
+    let is_count = value.len() < 4 && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_count || is_switch(value) || is_path(value) && !value.contains(char::is_whitespace)
 }
 
 fn is_switch(value: &str) -> bool {
