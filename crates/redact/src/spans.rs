@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use crate::decoded::{Decoded, Reference};
 use crate::names::is_telling;
+use crate::steps;
 
 /// The text in place of a secret.
 pub const MARKER: &str = "[redacted]";
@@ -84,18 +83,24 @@ impl Spans {
     }
 }
 
+/// Values that are looked for elsewhere, at most. Each takes a pass over the text.
+const MAX_VALUES: usize = 32;
+
 /// Returns the places where the texts of other places stand as words.
 fn elsewhere(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
-    let values: Vec<_> = places.iter().map(|place| &text[place.clone()]).filter(|value| is_telling(value)).collect();
-    if values.is_empty() {
-        return Vec::new();
-    }
-    let mut builder = AhoCorasick::builder();
-    builder.kind(Some(AhoCorasickKind::NoncontiguousNFA)).match_kind(MatchKind::LeftmostLongest).prefilter(false);
-    let Ok(values) = builder.build(values) else { return Vec::new() };
+    let mut values: Vec<_> =
+        places.iter().map(|place| &text[place.clone()]).filter(|value| is_telling(value)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values.truncate(MAX_VALUES);
     let is_part = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_alphanumeric);
-    let found = values.find_iter(text).map(|found| found.range());
-    found.filter(|found| !is_part(found.start.checked_sub(1)) && !is_part(Some(found.end))).collect()
+    let mut found = Vec::new();
+    for value in values {
+        steps::add(text.len());
+        let places = memchr::memmem::find_iter(text.as_bytes(), value).map(|at| at..at + value.len());
+        found.extend(places.filter(|place| !is_part(place.start.checked_sub(1)) && !is_part(Some(place.end))));
+    }
+    found
 }
 
 #[cfg(test)]
