@@ -1,4 +1,5 @@
-//! Derives the id of the messages from the sources that define them, so that no message needs a version bumped by hand.
+//! Derives the id of the messages from the sources that define them, so that no message needs a version bumped by hand,
+//! and leaves out of the shapes of tokens what is for readers alone.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,6 +13,18 @@ fn main() {
         hash(Path::new(sources), &mut hasher);
     }
     println!("cargo::rustc-env=AGENT_BASH_MESSAGES={}", hasher.finish() as u32);
+    shapes();
+}
+
+/// Writes the forms with their vendors, without comments and sources.
+fn shapes() {
+    const SHAPES: &str = "data/shapes.txt";
+    println!("cargo::rerun-if-changed={SHAPES}");
+    let data = fs::read_to_string(SHAPES).expect("the shapes");
+    let rows = data.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows: Vec<_> = rows.filter_map(|row| Some(row.rsplit_once(" | ")?.0)).collect();
+    let out = std::env::var_os("OUT_DIR").expect("OUT_DIR");
+    fs::write(Path::new(&out).join("shapes.txt"), rows.join("\n")).expect("a file");
 }
 
 fn hash(directory: &Path, hasher: &mut DefaultHasher) {

@@ -49,7 +49,8 @@ pub(super) struct Shape {
     check: Check,
 }
 
-const DATA: &str = include_str!("../../data/shapes.txt");
+/// The rows without their sources.
+const DATA: &str = include_str!(concat!(env!("OUT_DIR"), "/shapes.txt"));
 
 /// Bytes of a part by which a token is told from other text. Without a bound, a text of many leads would take quadratic
 /// time.
@@ -72,10 +73,7 @@ struct Pair {
     rows: Vec<u16>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let rows = DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    Table::new(rows.filter_map(Shape::parse).collect())
-});
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(DATA.lines().filter_map(Shape::parse).collect()));
 
 /// Returns all shapes.
 pub(super) fn all() -> &'static [Shape] {
@@ -160,7 +158,7 @@ fn begins_word(text: &[u8], at: usize) -> bool {
 impl Shape {
     /// Reads a row; see the head of the data.
     fn parse(row: &'static str) -> Option<Self> {
-        let (form, rest) = row.split_once(" | ")?;
+        let (form, vendor) = row.split_once(" | ")?;
         let (mut pieces, mut lead, mut check) = (Vec::new(), 0, Check::Nothing);
         for word in form.split(' ') {
             match word {
@@ -173,7 +171,7 @@ impl Shape {
         let text = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
         let longest = (0..pieces.len()).max_by_key(|at| text(&pieces[*at]))?;
         let anchor = if text(&pieces[0]) > 0 { 0 } else { longest };
-        Some(Self { vendor: rest.split_once(" | ")?.0, pieces, anchor, lead, check })
+        Some(Self { vendor, pieces, anchor, lead, check })
     }
 
     /// Returns the text with which tokens begin, or the one by which they are found.
@@ -341,10 +339,14 @@ pub(super) mod tests {
 
     #[test]
     fn every_row_has_a_form_a_vendor_and_a_source() {
-        let rows = DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let data = include_str!("../../data/shapes.txt");
+        let rows = data.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         for row in rows.clone() {
             assert_eq!(row.split(" | ").count(), 3, "{row}");
             assert!(row.len() <= 120, "{row}");
+        }
+        assert_eq!(rows.clone().count(), all().len());
+        for row in DATA.lines() {
             let shape = Shape::parse(row).unwrap_or_else(|| panic!("{row}"));
             let begins = shape.anchor_text().starts_with(|first: char| first.is_ascii_alphanumeric());
             assert!(!shape.anchor_text().is_empty() && (shape.anchor == 0 || !begins), "{row}");
