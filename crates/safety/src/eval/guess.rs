@@ -5,16 +5,12 @@ use super::frame::Frame;
 use super::shell::Shell;
 use crate::level::Confidence;
 
-/// Bytes of text that bash refuses in which statements are looked for. The grammar's time grows with the square of some
-/// texts, and the caller waits for the verdict.
-const GUESSED: usize = 2 * 1024;
-
 impl Evaluator<'_> {
     /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. bash runs none of
     /// them. Another shell may, and a person who is asked about the text should see them.
     pub(super) fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
         let rest = &text[start..];
-        let rest = &rest[..rest.floor_char_boundary(GUESSED)];
+        let rest = &rest[..rest.floor_char_boundary(grammar::READ_OF_REFUSED)];
         // The grammar's parser is slow beside our reader.
         self.budget.spend(1_000 + 16 * rest.len());
         grammar::statements(rest, |found| {
