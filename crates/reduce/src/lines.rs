@@ -70,12 +70,10 @@ impl<'a> Lines<'a> {
                 }
                 _ => {
                     let tokens = total.estimate.hundredths() - before;
-                    self.units.push(total.judge.next(
-                        Cow::Borrowed(line),
-                        stream,
-                        tokens,
-                        options.verdict(line, &mut rules),
-                    ));
+                    let verdict = options.verdict(line, &mut rules);
+                    self.units.push(total.judge.next(Cow::Borrowed(line), stream, tokens, verdict));
+                    let above = self.units[first..].iter_mut().rev().skip(1).take(total.judge.lead);
+                    above.for_each(|unit| unit.traits.in_block = true);
                 }
             }
         }

@@ -1,8 +1,16 @@
 //! Headers of failed tests: lines that name the test whose block follows.
 
-/// The start and the end of a header, of pytest, cargo, go, jest, vitest and unittest.
-const HEADERS: [(&str, &str); 6] =
-    [("___", "___"), ("---- ", " ----"), ("--- FAIL: ", ""), ("  ● ", ""), (" FAIL  ", ""), ("FAIL: ", "")];
+/// The start and the end of a header, of pytest, cargo, go, jest, vitest, unittest and Maven.
+const HEADERS: [(&str, &str); 8] = [
+    ("___", "___"),
+    ("---- ", " ----"),
+    ("--- FAIL: ", ""),
+    ("  ● ", ""),
+    (" FAIL  ", ""),
+    ("FAIL: ", ""),
+    ("ERROR: ", ")"),
+    ("[ERROR] ", "!"),
+];
 
 /// Starts of lines behind the last block.
 const ENDS: [&str; 8] = ["===", "failures:", "test result:", "Test Suites:", "⎯⎯⎯", "FAIL", "PASS", "ok "];
@@ -11,28 +19,46 @@ const ENDS: [&str; 8] = ["===", "failures:", "test result:", "Test Suites:", "�
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers {
     number: usize,
+    /// Whether the numbered list is that of tests which are not run yet.
+    is_pending: bool,
 }
 
 impl Headers {
     /// Takes the next line, with its number from 1. Returns the number of the header above it, of a header its own, and
     /// 0 outside of a block.
     pub fn next(&mut self, line: &str, number: usize) -> usize {
-        if is_header(line) {
+        match line.as_bytes().first() {
+            Some(b'P') if line.starts_with("Pending:") => self.is_pending = true,
+            Some(b'F') if line.starts_with("Failures:") => self.is_pending = false,
+            _ => {}
+        }
+        if is_header(line) && !(self.is_pending && super::is_numbered(line)) {
             self.number = number;
-        } else if self.number > 0 && ENDS.iter().any(|start| line.starts_with(start)) {
+        } else if self.number > 0 && is_end(line) {
             self.number = 0;
         }
         self.number
     }
 }
 
-fn is_header(line: &str) -> bool {
+/// Returns whether a line is behind the last block.
+pub(super) fn is_end(line: &str) -> bool {
+    ENDS.iter().any(|start| line.starts_with(start))
+}
+
+/// Returns whether a line names the failed test of the lines below.
+pub(super) fn is_header(line: &str) -> bool {
     let text = if line.starts_with("    ") { line.trim_start() } else { line };
-    HEADERS.iter().any(|(start, end)| {
-        text.strip_prefix(start)
-            .and_then(|rest| rest.strip_suffix(end))
-            .is_some_and(|name| name.contains(char::is_alphanumeric))
-    })
+    let first = text.as_bytes().first().copied().unwrap_or_default();
+    if !matches!(first, b'_' | b'-' | b' ' | b'F' | b'E' | b'[' | b'0'..=b'9') {
+        return false;
+    }
+    super::is_numbered(line)
+        || HEADERS.iter().any(|(start, end)| {
+            text.strip_prefix(start)
+                .and_then(|rest| rest.strip_suffix(end))
+                .is_some_and(|name| name.contains(char::is_alphanumeric))
+        }) && (!text.starts_with('[') || text.contains("<<< "))
 }
 
 #[cfg(test)]

@@ -3,16 +3,21 @@
 //! A *failure* has a form that tools use: at the start of the line or behind a place, as the outcome at the line's end,
 //! or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
 
+mod above;
 mod block;
 mod header;
+mod name;
 mod phrase;
 mod prefix;
 mod shape;
 mod source;
+mod traceback;
 mod words;
 
-pub use block::Block;
+pub use block::{Block, Seen};
 pub use header::Headers;
+pub use name::Names;
+pub use traceback::Tracebacks;
 
 /// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +63,8 @@ pub fn judge(line: &str) -> Said {
 
 fn of_words(line: &str, words: words::Words) -> Severity {
     if is_numbered(line) {
-        return Severity::Mention;
+        let is_outcome = line.ends_with(") Failure:") || line.ends_with(") Error:");
+        return if is_outcome { Severity::Failure } else { Severity::Mention };
     }
     let may_fail = words.any || line.starts_with('E') || words.foreign && prefix::has_sign(line);
     if !may_fail {
@@ -90,12 +96,12 @@ fn of_words(line: &str, words: words::Words) -> Severity {
 }
 
 /// Returns whether a line is the title of a failed test as mocha, rspec and PHPUnit number it: `  1) orders stay
-/// sorted`.
+/// sorted`, `1) OrdersTest::testSorted`.
 fn is_numbered(line: &str) -> bool {
     let text = line.trim_start_matches(' ');
     let lead = line.len() - text.len();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    (1..=4).contains(&lead) && digits > 0 && text[digits..].starts_with(") ")
+    lead <= 8 && digits > 0 && text[digits..].starts_with(") ") && (lead > 0 || text.contains("::"))
 }
 
 /// Returns whether a line is the outcome of a check of CMake. A build looks for much that it does not need.

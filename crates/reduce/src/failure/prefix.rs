@@ -155,5 +155,6 @@ fn has_place_of_match(line: &str) -> bool {
 /// one blank before a message, or another number.
 fn is_text(text: &str) -> bool {
     let is_said = text.starts_with(' ') && !text.starts_with("  ") || text.starts_with(|c: char| c.is_ascii_digit());
-    !is_said && !["error:", "error ", "fatal error", "fatal:"].iter().any(|start| text.starts_with(start))
+    !is_said
+        && !["error:", "error ", "fatal error", "fatal:", "in `", "in '"].iter().any(|start| text.starts_with(start))
 }

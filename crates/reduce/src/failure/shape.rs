@@ -32,7 +32,7 @@ pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
     if starts(rest) || prefix::behind_place(rest).is_some_and(behind_place) {
         return true;
     }
-    !is_source && (ends(rest) || named(rest) || has_level(line) || is_linted(line.trim_start()))
+    !is_source && (ends(rest) || raised(line.trim()) || named(rest) || has_level(line) || is_linted(line.trim_start()))
 }
 
 /// Returns whether a text looks like `12:5  error  'x' is not defined  no-undef`.
@@ -101,6 +101,15 @@ fn starts(text: &str) -> bool {
     is_error_doing(&lower) || STARTS.iter().any(has_start)
 }
 
+/// `a.rb:3:in 'f': no orders (RuntimeError)`, `** (RuntimeError) no orders`, `Failed Orders.Sum [4 ms]`.
+fn raised(text: &str) -> bool {
+    let kind = match text.strip_prefix("** (") {
+        Some(rest) => rest.split(')').next(),
+        None => text.strip_suffix(')').and_then(|head| head.rsplit_once(" (")).map(|(_, kind)| kind),
+    };
+    kind.is_some_and(kind_at_start) || text.starts_with("Failed ") && text.ends_with("s]")
+}
+
 /// `Error processing line 3`
 fn is_error_doing(lower: &str) -> bool {
     lower
@@ -142,7 +151,8 @@ impl Next {
     }
 }
 
-const STARTS: [(&str, Next); 83] = [
+const STARTS: [(&str, Next); 84] = [
+    ("failed asserting ", Next::Any),
     ("error [", Next::Any),
     ("fatal runtime", Next::Any),
     ("rake aborted", Next::Any),

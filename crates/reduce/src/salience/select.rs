@@ -41,7 +41,7 @@ impl Frame {
         unit.verdict.kept
             || self.lines_behind(unit) < LAST
             || self.red && self.severity(unit) >= Severity::Mention && !unit.traits.seen
-            || self.red && unit.traits.in_block && (!self.rows || unit.traits.is_said)
+            || self.red && (unit.traits.in_block || unit.traits.names) && (!self.rows || unit.traits.is_said)
     }
 
     /// Returns the severity of a unit, limited by the kind of its command.

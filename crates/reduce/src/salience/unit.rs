@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mask::{Seen, exact, rough_template, template};
 use crate::Stream;
-use crate::failure::{self, Block, Headers, Said, Severity, is_place, judge};
+use crate::failure::{self, Block, Headers, Names, Said, Seen as Line, Severity, Tracebacks, is_place, judge};
 use crate::fold::Allowed;
 use crate::types::Verdict;
 
@@ -47,6 +47,8 @@ pub struct Traits {
     pub is_said: bool,
     /// Whether the line belongs to the block of the first failure.
     pub in_block: bool,
+    /// Whether the line names a failed test that no earlier line names.
+    pub names: bool,
     /// Whether an earlier line had the same template.
     pub seen: bool,
     /// Whether an earlier result shows the line.
@@ -58,7 +60,11 @@ pub struct Traits {
 pub struct Judge {
     lines: usize,
     block: Block,
+    tracebacks: Tracebacks,
+    /// Number of the units right before the last one that belong to the block of the first failure with it.
+    pub lead: usize,
     headers: Headers,
+    names: Names,
     seen: Seen,
     /// The folds that the text permits.
     pub allowed: Allowed,
@@ -86,11 +92,15 @@ impl Judge {
         self.lines += 1;
         self.allowed.note(&text);
         let Said { severity, summary } = judge(&text);
+        let severity = self.tracebacks.next(&text, severity);
         let is_said = severity == Severity::Failure && failure::is_said(&text);
         self.failed |= severity == Severity::Failure;
         self.said |= is_said;
-        let in_block = self.block.next(&text, severity);
         let (number, header) = (self.lines, self.headers.next(&text, self.lines));
+        let is_header = header == number;
+        let taken = self.block.next(Line { line: &text, severity, is_header });
+        self.lead = taken.saturating_sub(1);
+        let names = self.names.next(&text, is_header || severity >= Severity::Mention);
         // A failure may only be left out as a repeat if the whole line repeats.
         let template = if severity >= Severity::Mention { template(&text) } else { rough_template(&text) };
         // `0 failed` and `3 failed` have one template, but only the latter is a failure.
@@ -99,11 +109,13 @@ impl Judge {
             Severity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
             _ => similar > 0,
         };
+        // The numbers of failed tests are names.
+        let seen = seen && !names;
         let mut score = score(&text, self.lines, seen, severity);
         if summary && is_summary(&text) {
             score += 6;
         }
-        let traits = Traits { is_said, in_block, seen, referred: false };
+        let traits = Traits { is_said, in_block: taken > 0, names, seen, referred: false };
         Unit { text, stream, number, count: 1, header, severity, traits, verdict, score, tokens, cut: None }
     }
 

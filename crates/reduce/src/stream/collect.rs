@@ -11,8 +11,10 @@ use crate::salience::unit::Unit;
 /// Most bytes that are held of each part, including the properties of the lines.
 const START: usize = 4 << 10;
 const END: usize = 10 << 10;
-const PINNED: usize = 20 << 10;
+const PINNED: usize = 48 << 10;
 const BEST: usize = 12 << 10;
+/// Number of lines by which a part grows.
+const STEP: usize = 64;
 /// Largest text that is reused.
 const SPARE: usize = 1 << 10;
 
@@ -49,6 +51,9 @@ impl Part {
 
     fn add(&mut self, unit: Unit<'static>) {
         self.size += size(&unit);
+        if self.units.len() == self.units.capacity() {
+            self.units.reserve_exact(STEP);
+        }
         self.units.push(unit);
     }
 }
@@ -87,7 +92,10 @@ fn size(unit: &Unit) -> usize {
 }
 
 fn must_stay(unit: &Unit) -> bool {
-    unit.verdict.kept || unit.traits.in_block || unit.severity >= Severity::Mention && !unit.traits.seen
+    unit.verdict.kept
+        || unit.traits.in_block
+        || unit.traits.names
+        || unit.severity >= Severity::Mention && !unit.traits.seen
 }
 
 impl Collector {
@@ -110,8 +118,9 @@ impl Collector {
         }
     }
 
-    /// Takes the next line.
-    pub fn add(&mut self, unit: Unit<'_>) {
+    /// Takes the next line. `lead`: the number of lines right before it that must stay with it.
+    pub fn add(&mut self, unit: Unit<'_>, lead: usize) {
+        self.end.iter_mut().rev().take(lead).for_each(|above| above.traits.in_block = true);
         let mut text = self.spare.pop().unwrap_or_default();
         text.clear();
         text.push_str(&unit.text);
@@ -132,12 +141,15 @@ impl Collector {
             self.start.add(unit);
         } else if must_stay(&unit) {
             let header = self.header.take_if(|header| header.number == unit.header);
-            if let Some(header) = header.filter(|header| self.headers.has_room(header, BEST)) {
+            if let Some(header) =
+                header.filter(|header| self.headers.has_room(header, self.room_of_best() + self.headers.size))
+            {
                 self.headers.add(header);
                 self.shrink_best();
             }
-            if self.pinned.has_room(&unit, PINNED) {
+            if self.pinned.has_room(&unit, PINNED + BEST - self.headers.size) {
                 self.pinned.add(unit);
+                self.shrink_best();
             } else {
                 self.overflows = true;
             }
@@ -151,7 +163,7 @@ impl Collector {
     }
 
     fn keep_best(&mut self, ranked: Ranked) {
-        if self.best_size + self.headers.size + size(&ranked.0) > BEST
+        if self.best_size + size(&ranked.0) > self.room_of_best()
             && self.best.peek().is_some_and(|Reverse(least)| ranked <= *least)
         {
             return self.let_go(ranked.0);
@@ -161,8 +173,13 @@ impl Collector {
         self.shrink_best();
     }
 
+    /// Returns the bytes that are left for the lines that tell most.
+    fn room_of_best(&self) -> usize {
+        (PINNED + BEST).saturating_sub(self.pinned.size.max(PINNED) + self.headers.size)
+    }
+
     fn shrink_best(&mut self) {
-        while self.best_size + self.headers.size > BEST
+        while self.best_size > self.room_of_best()
             && let Some(Reverse(Ranked(least))) = self.best.pop()
         {
             self.best_size -= size(&least);

@@ -194,7 +194,7 @@ impl Running<'_> {
             let verdict = options.verdict(&line, &mut self.rules);
             let mut unit = self.total.judge.next(Cow::Owned(line.clone()), stream, tokens, verdict);
             unit.cut = Some((self.cut_at, cut));
-            self.collector.add(unit);
+            self.collector.add(unit, self.total.judge.lead);
         }
         self.line = line;
         self.line.clear();
@@ -207,6 +207,6 @@ impl Running<'_> {
         }
         let verdict = options.verdict(line, &mut self.rules);
         let unit = self.total.judge.next(Cow::Borrowed(line), stream, tokens, verdict);
-        self.collector.add(unit);
+        self.collector.add(unit, self.total.judge.lead);
     }
 }

@@ -1,9 +1,9 @@
 use super::*;
 use allocation_counter::measure;
 
-/// Most memory that a reduction of one stream may take, plus the memory of a buffer that is growing: the counter counts
-/// both the old and the new place of the buffer.
-const MOST: u64 = (128 + 32) << 10;
+/// Most memory that a reduction of one stream may take, plus the memory of a buffer of up to 64 KiB that grows or
+/// shrinks: the counter counts both the old and the new place of the buffer.
+const MOST: u64 = (128 + 64) << 10;
 
 /// Lines of many kinds: new ones, repeats, failures that differ, long ones.
 fn line(at: usize, line: &mut String) {
@@ -41,7 +41,10 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
             while pushed < 8 << 20 {
                 part.clear();
                 while part.len() < chunk {
-                    line(at, &mut next);
+                    match at {
+                        0..300 => next = format!("FAILED tests/test_orders.py::test_order_{at} - assert {at} == 2\n"),
+                        _ => line(at, &mut next),
+                    }
                     part.push_str(&next);
                     at += 1;
                 }
