@@ -457,7 +457,7 @@ interface Part {
    * that was sourced, an alias or a function of a session.
    */
   span: [number, number] | null;
-  /** 0 … 255, as `$?` has it; `null` if it is not known, or the part still runs. */
+  /** 0 … 255, as `$?` has it: 128 + n after signal n; `null` if it is not known, or the part still runs. */
   exitCode: number | null;
   /** The signal that ended it (`'SIGKILL'`), or `null`. */
   signal: string | null;
@@ -514,7 +514,7 @@ interface CheckRun {
   at: number;
   /** Its verdict. */
   verdict: Evidence['verdict'];
-  /** Its exit code; `null` after a signal, and if it is not known. */
+  /** Its exit code, 128 + n after signal n; `null` if it is not known. */
   exitCode: number | null;
 }
 /** The files that changed since a run. Files that git ignores do not count. */

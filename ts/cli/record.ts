@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import type { BashOptions, BashResult } from 'agent-bash';
 import { type Command, InvalidArgumentError } from 'commander';
 import { foreignWords } from '../core/foreign.ts';
@@ -49,20 +48,13 @@ export function evidenceOf({ evidence, strict }: StrictFlags): Evidence | undefi
 }
 
 /**
- * Returns the exit code with `--strict`: that of the first hidden failure if the command's own is 0, 128 + n after
- * signal n, and 1 if something is not proved to have ended well.
+ * Returns the exit code with `--strict`: if the command's own is 0, that of the first hidden failure, and 1 if
+ * something is not proved to have ended well.
  */
 export function strictCode({ exitCode, evidence }: Pick<BashResult, 'exitCode' | 'evidence'>): number | null {
   if (exitCode !== 0 || !evidence) return exitCode;
-  const [first] = evidence.masked;
-  if (first) return first.exitCode ?? codeAfter(first.signal);
-  return evidence.verdict === 'passed' ? 0 : 1;
-}
-
-/** Returns the exit code after a signal. One without a name has its number in it: `SIG35`. */
-function codeAfter(signal: string | null): number {
-  const known: Readonly<Record<string, number>> = constants.signals;
-  return 128 + (known[signal ?? ''] ?? Number(/\d+$/.exec(signal ?? '')?.[0] ?? 0));
+  if (evidence.verdict === 'unproven') return 1;
+  return evidence.verdict === 'passed' ? 0 : (evidence.masked[0]?.exitCode ?? 1);
 }
 
 /** Adds the option to `mcp`. */

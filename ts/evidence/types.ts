@@ -44,7 +44,7 @@ export interface Part {
    * that was sourced, an alias or a function of a session.
    */
   span: [number, number] | null;
-  /** 0 … 255, as `$?` has it; `null` if it is not known, or the part still runs. */
+  /** 0 … 255, as `$?` has it: 128 + n after signal n; `null` if it is not known, or the part still runs. */
   exitCode: number | null;
   /** The signal that ended it (`'SIGKILL'`), or `null`. */
   signal: string | null;
@@ -101,7 +101,7 @@ export interface CheckRun {
   at: number;
   /** Its verdict. */
   verdict: Evidence['verdict'];
-  /** Its exit code; `null` after a signal, and if it is not known. */
+  /** Its exit code, 128 + n after signal n; `null` if it is not known. */
   exitCode: number | null;
 }
 

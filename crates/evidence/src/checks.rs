@@ -79,7 +79,7 @@ fn found(program: &Program, checking: Checking, rules: &Commands) -> Option<Foun
         last_passed: None,
         since: None,
         again: None,
-        exit_code: program.code.filter(|_| !program.killed),
+        exit_code: program.code,
         failures: None,
     };
     let any = may_run_any || runners.is_empty();

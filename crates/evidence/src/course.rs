@@ -342,9 +342,12 @@ impl<'c> Command<'c> {
         self.first_of(body)
     }
 
-    /// Returns the source of the first command of a unit.
+    /// Returns the source of the first command of a unit, with its `!`.
     fn first_of(&self, id: Id) -> Option<String> {
-        self.first(id).map(|first| self.units[first].source.to_string())
+        let first = self.first(id)?;
+        let pipeline = self.units.parent(first).map(|(around, _)| around);
+        let negated = pipeline.filter(|id| matches!(self.units[*id].shape, Shape::Pipeline { negated: true, .. }));
+        Some(self.units[negated.unwrap_or(first)].source.to_string())
     }
 }
 

@@ -112,7 +112,9 @@ fn of_word(word: &Word, text: &str) -> String {
 /// Returns a text without quotes, blanks and the ends of commands.
 fn bare(text: &str) -> String {
     let left_out = |byte: char| byte.is_whitespace() || matches!(byte, ';' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')');
-    text.chars().filter(|byte| !left_out(*byte)).collect()
+    let bare: String = text.chars().filter(|byte| !left_out(*byte)).collect();
+    // Bash prints the name that it gives to a coprocess in a substitution.
+    if bare.contains("coproc") { bare.replace("coprocCOPROC", "coproc") } else { bare }
 }
 
 /// Returns the place of a list in its text.
@@ -125,9 +127,10 @@ pub fn span_of_and_or(entry: &AndOr) -> Range<usize> {
     join(entry.pipelines.iter().map(|(_, pipeline)| span_of_pipeline(pipeline)))
 }
 
-/// Returns the place of a pipeline in its text.
+/// Returns the place of a pipeline in its text, with its `!`.
 pub fn span_of_pipeline(pipeline: &Pipeline) -> Range<usize> {
-    join(pipeline.commands.iter().map(|node| node.span.clone()))
+    let span = join(pipeline.commands.iter().map(|node| node.span.clone()));
+    pipeline.negation.unwrap_or(span.start)..span.end
 }
 
 fn join(spans: impl Iterator<Item = Range<usize>>) -> Range<usize> {

@@ -247,7 +247,7 @@ fn ends_negated(command: &Command<'_>, unit: Id, depth: usize) -> bool {
         Shape::Pipeline { commands, .. } => matches!(commands.as_slice(), [only] if inner(only)),
         Shape::AndOr { pipelines, .. } => pipelines.iter().any(|(_, pipeline)| inner(pipeline)),
         Shape::If { arms, otherwise } => inner(otherwise) || arms.iter().any(|(_, body)| inner(body)),
-        Shape::Case(arms) => arms.iter().any(inner),
+        Shape::Case { arms, .. } => arms.iter().any(inner),
         Shape::Group(body) | Shape::Subshell(body) | Shape::For { body, .. } | Shape::Loop { body, .. } => inner(body),
         Shape::Simple { words } if words.is_empty() => command.units[unit].substitutions.last().is_some_and(inner),
         Shape::Simple { .. } => function(command, unit).is_some_and(|body| inner(&body)),

@@ -19,8 +19,6 @@ pub struct Program {
     pub source: String,
     /// The code as `$?` gives it. `None` if it is not known.
     pub code: Option<i32>,
-    /// Whether a signal ended it.
-    pub killed: bool,
 }
 
 /// Lists the programs of a watched command in the order of their start.
@@ -45,6 +43,6 @@ fn program(command: &Command<'_>, index: usize) -> Option<(usize, Program)> {
     };
     let directory = PathBuf::from(&*event.directory);
     let source = unit.map_or(&*event.text, |unit| &*unit.source).to_owned();
-    let (code, killed) = (command.code_of(index), command.signal_of(index).is_some());
-    directory.is_absolute().then_some((event.number, Program { words, directory, source, code, killed }))
+    let code = command.code_of(index);
+    directory.is_absolute().then_some((event.number, Program { words, directory, source, code }))
 }

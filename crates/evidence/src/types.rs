@@ -107,7 +107,7 @@ pub struct Part {
     pub command: String,
     /// The place in the command, in UTF-16 units. `None` for a part from elsewhere.
     pub span: Option<(usize, usize)>,
-    /// The exit code. `None` after a signal, and if it is not known.
+    /// The exit code as `$?` gives it, 128 + n after signal n. `None` if it is not known.
     pub exit_code: Option<i32>,
     /// The name of the signal that ended it.
     pub signal: Option<String>,
@@ -207,7 +207,7 @@ pub struct CheckRun {
     pub at: u64,
     /// The verdict.
     pub verdict: Verdict,
-    /// The exit code. `None` after a signal, and if it is not known.
+    /// The exit code as `$?` gives it, 128 + n after signal n. `None` if it is not known.
     pub exit_code: Option<i32>,
 }
 

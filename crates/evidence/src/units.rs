@@ -77,7 +77,12 @@ pub enum Shape {
         body: Id,
         rounds: Option<usize>,
     },
-    Case(Vec<Id>),
+    /// `case`, with the arms of which one may run, whether the next arm may run behind one, and whether none may run.
+    Case {
+        arms: Vec<Id>,
+        falls: bool,
+        may_skip: bool,
+    },
     Function {
         name: String,
         body: Id,
@@ -253,17 +258,12 @@ impl Builder<'_> {
             }
             Kind::For { name: _, words, body } => {
                 self.words(words.as_deref().unwrap_or_default(), id, text);
-                let rounds = words.as_deref().filter(|words| words.iter().all(is_one)).map(<[Word]>::len);
+                let is_select = self.all[id].source.starts_with("select");
+                let counts = |words: &&[Word]| words.iter().all(is_one) && !is_select;
+                let rounds = words.as_deref().filter(counts).map(<[Word]>::len);
                 Shape::For { body: self.list(body, Some((id, Role::Body(0))), text), rounds }
             }
-            Kind::Case { word, arms } => {
-                self.parts(&word.parts, id, text);
-                let mut arm = |(at, (patterns, body)): (usize, &(Vec<Word>, List))| {
-                    self.optionally(|builder| builder.words(patterns, id, text));
-                    self.list(body, Some((id, Role::Body(at))), text)
-                };
-                Shape::Case(arms.iter().enumerate().map(&mut arm).collect())
-            }
+            Kind::Case { word, arms } => self.case(word, arms, id, text),
             Kind::Function { name, body } => {
                 Shape::Function { name: name.clone(), body: self.node(body, (id, Role::Body(0)), text) }
             }
@@ -280,6 +280,23 @@ impl Builder<'_> {
         self.redirects(&node.redirects, id, text);
         self.all[id].shape = shape;
         id
+    }
+
+    fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)], id: Id, text: &Text) -> Shape {
+        self.parts(&word.parts, id, text);
+        let mut arm = |(at, (patterns, body)): (usize, &(Vec<Word>, List))| {
+            self.optionally(|builder| builder.words(patterns, id, text));
+            self.list(body, Some((id, Role::Body(at))), text)
+        };
+        let bodies: Vec<_> = arms.iter().enumerate().map(&mut arm).collect();
+        let falls = self.all[id].source.contains(";&");
+        match (!falls).then(|| chosen(word, arms)).flatten() {
+            Some(taken) => {
+                let arms: Vec<_> = bodies.get(taken).copied().into_iter().collect();
+                Shape::Case { may_skip: arms.is_empty(), arms, falls }
+            }
+            None => Shape::Case { arms: bodies, falls, may_skip: true },
+        }
     }
 
     fn redirects(&mut self, redirects: &[Redirection], id: Id, text: &Text) {
@@ -336,6 +353,25 @@ impl Builder<'_> {
         self.all[id].shape = Shape::Substitution(self.list(&nested.list, Some((id, Role::Body(0))), text));
         self.optional = optional;
     }
+}
+
+/// Returns the number of the arm of a `case` that runs, or the number of all arms if none does. `None` if the text does
+/// not tell.
+fn chosen(word: &Word, arms: &[(Vec<Word>, List)]) -> Option<usize> {
+    let word = literal(&word.parts).filter(|word| !word.starts_with('~'))?;
+    for (at, (patterns, _)) in arms.iter().enumerate() {
+        for pattern in patterns {
+            let text = literal(&pattern.parts)?;
+            let is_any = matches!(pattern.parts.as_slice(), [Part::Text(any)] if any == "*");
+            if is_any || is_one(pattern) && text == word {
+                return Some(at);
+            }
+            if !is_one(pattern) || text.starts_with('~') {
+                return None;
+            }
+        }
+    }
+    Some(arms.len())
 }
 
 /// Returns whether a word is one word after its expansion.

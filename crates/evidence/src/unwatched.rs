@@ -56,7 +56,6 @@ fn passed(units: &Units, id: Id, cwd: &Path) -> Option<Program> {
         directory: cwd.to_owned(),
         source: units[id].source.to_string(),
         code: Some(0),
-        killed: false,
     })
 }
 

@@ -61,14 +61,12 @@ fn keep(entries: &mut Vec<(&Found, usize)>) {
 
 fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
     let unit = part.place.as_ref().map(|place| &units[place.unit]);
-    let code = part.code;
-    // 128 + n may be a code of the program's own, and says nothing of a signal.
-    let signal = part.signal;
     Part {
         command: cut(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
         span: unit.and_then(|unit| unit.span.as_ref()).map(|span| utf16.span(span)),
-        exit_code: code.filter(|_| signal.is_none()),
-        signal: signal.map(sys::signal_name),
+        exit_code: part.code,
+        // 128 + n may be a code of the program's own, and says nothing of a signal.
+        signal: part.signal.map(sys::signal_name),
         times,
     }
 }

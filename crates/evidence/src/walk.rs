@@ -160,9 +160,9 @@ impl Walk<'_> {
                     go(At::After(id, Some(0)));
                 }
             },
-            Shape::Case(arms) => {
+            Shape::Case { arms, may_skip, .. } => {
                 arms.iter().for_each(|arm| go(At::Begin(*arm)));
-                go(At::After(id, Some(0)));
+                may_skip.then(|| go(At::After(id, Some(0))));
             }
             Shape::Function { .. } => go(At::After(id, Some(0))),
             _ => go(At::After(id, None)),
@@ -217,14 +217,17 @@ impl Walk<'_> {
     fn leave(&self, id: Id, name: &str, frames: &Frames, ways: &mut Vec<(At, Frames)>) {
         match name {
             "break" | "continue" => {
-                for around in self.units.around(id) {
-                    match self.units[around].shape {
-                        Shape::For { body, .. } | Shape::Loop { body, .. } => {
-                            ways.push((At::After(body, None), frames.clone()));
-                            ways.push((At::After(around, Some(0)), outside(frames, around)));
-                        }
-                        _ => {}
-                    }
+                let loops = self.units.around(id).filter_map(|around| match self.units[around].shape {
+                    Shape::For { body, .. } | Shape::Loop { body, .. } => Some((around, body)),
+                    _ => None,
+                });
+                // A number may name a loop further out.
+                let is_bare = matches!(&self.units[id].shape, Shape::Simple { words } if words.len() == 1);
+                for (around, body) in loops.take(if is_bare { 1 } else { usize::MAX }) {
+                    ways.push(match name {
+                        "break" => (At::After(around, Some(0)), outside(frames, around)),
+                        _ => (At::After(body, None), frames.clone()),
+                    });
                 }
             }
             "return" => {
@@ -281,9 +284,9 @@ impl Walk<'_> {
                     go(At::After(parent, code));
                 }
             },
-            (Shape::Case(arms), Role::Body(index)) => {
+            (Shape::Case { arms, falls, .. }, Role::Body(index)) => {
                 go(At::After(parent, code));
-                arms.get(index + 1).into_iter().for_each(|arm| go(At::Begin(*arm)));
+                arms.get(index + 1).filter(|_| *falls).into_iter().for_each(|arm| go(At::Begin(*arm)));
             }
             (Shape::Function { .. }, _) => {
                 if let Some(call) = call(frames) {

@@ -29,6 +29,16 @@ enum Node {
     Argument(Box<Node>),
     /// `… & wait`, or `wait $!`
     Background(Box<Node>, bool),
+    /// A program that a signal ends.
+    Killed(i32),
+    /// `case`, of whose arms one runs.
+    Case(usize, Vec<Node>),
+    /// `select`, whose body runs once.
+    Select(Box<Node>),
+    /// `coproc { …; }; wait`
+    Coproc(Box<Node>),
+    /// `x=$(… $(…))`
+    Nested(Box<Node>, Box<Node>),
 }
 
 /// A source of numbers that repeats (xorshift).
@@ -49,7 +59,8 @@ const FUNCTIONS: usize = 2;
 fn generate(numbers: &mut Numbers, depth: usize, calls: bool) -> Node {
     let inner = |numbers: &mut Numbers| Box::new(generate(numbers, depth.saturating_sub(1), calls));
     if depth == 0 {
-        return match numbers.below(5) {
+        return match numbers.below(6) {
+            5 => Node::Killed([6, 9, 11, 15][numbers.below(4)]),
             0 => Node::Builtin(numbers.below(2) == 0),
             _ => {
                 let code = [0, 0, 1, 2, 3][numbers.below(5)];
@@ -58,7 +69,7 @@ fn generate(numbers: &mut Numbers, depth: usize, calls: bool) -> Node {
             }
         };
     }
-    match numbers.below(16) {
+    match numbers.below(20) {
         0..3 => Node::Sequence((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
         3 => Node::And(inner(numbers), inner(numbers)),
         4 => Node::Or(inner(numbers), inner(numbers)),
@@ -73,6 +84,10 @@ fn generate(numbers: &mut Numbers, depth: usize, calls: bool) -> Node {
         13 => Node::Assignment(inner(numbers)),
         14 => Node::Argument(inner(numbers)),
         15 => Node::Background(inner(numbers), numbers.below(2) == 0),
+        16 => Node::Case(numbers.below(3), (0..3).map(|_| *inner(numbers)).collect()),
+        17 => Node::Select(inner(numbers)),
+        18 => Node::Coproc(inner(numbers)),
+        19 => Node::Nested(inner(numbers), inner(numbers)),
         _ => *inner(numbers),
     }
 }
@@ -112,11 +127,19 @@ fn source(node: &Node, place: Place) -> String {
         Node::Call(function) => format!("f{function}"),
         Node::Assignment(node) => format!("x=$( {})", list(node)),
         Node::Argument(node) => format!(": $( {})", list(node)),
+        Node::Killed(signal) => format!("/bin/sh -c 'kill -{signal} $$'"),
+        Node::Case(taken, arms) => {
+            let arms = arms.iter().enumerate().map(|(at, arm)| format!("{at}) {};; ", list(arm)));
+            format!("case {taken} in {}esac", arms.collect::<String>())
+        }
+        Node::Select(body) => format!("select i in a; do {}; break; done <<< 1", list(body)),
+        Node::Coproc(body) => format!("coproc {{ {}; }}; wait", list(body)),
+        Node::Nested(inner, outer) => format!("x=$( : $( {}); {})", list(inner), list(outer)),
         Node::Background(node, false) => format!("{} & wait", source(node, Place::Element)),
         Node::Background(node, true) => format!("{} & wait $!", source(node, Place::Element)),
     };
     let apart = match node {
-        Node::Sequence(_) | Node::Background(..) => place != Place::List,
+        Node::Sequence(_) | Node::Background(..) | Node::Coproc(_) => place != Place::List,
         Node::And(..) | Node::Or(..) => place != Place::List,
         Node::Pipe(_) | Node::Not(_) => place == Place::Element,
         _ => false,
@@ -161,7 +184,7 @@ impl Oracle<'_> {
     /// Runs a command in a process of its own, which is a part.
     fn apart(&mut self, node: &Node, place: Place) -> (i32, From) {
         let (code, from) = match node {
-            Node::Program(..) => return self.run(node),
+            Node::Program(..) | Node::Killed(_) => return self.run(node),
             Node::Subshell(inner) => {
                 // Bash runs a subshell that is all of another one in the same process.
                 let mut inner = inner;
@@ -180,6 +203,25 @@ impl Oracle<'_> {
     fn run(&mut self, node: &Node) -> (i32, From) {
         match node {
             Node::Program(code, _) => self.part(source(node, Place::List), *code),
+            Node::Killed(signal) => self.part(source(node, Place::List), 128 + signal),
+            Node::Case(taken, arms) => self.run(&arms[*taken]),
+            Node::Select(body) => {
+                let end = self.run(body);
+                self.lose(end, By::Sequence);
+                (0, From::Builtin)
+            }
+            Node::Coproc(body) => {
+                let (code, from) = self.run(body);
+                let (_, part) = self.part(format!("coproc {{ {}; }}", source(body, Place::List)), code);
+                let from = if from == From::Condition { From::Condition } else { part };
+                self.lose((code, from), By::Background);
+                (0, From::Builtin)
+            }
+            Node::Nested(inner, outer) => {
+                let end = self.run(inner);
+                self.lose(end, By::Substitution);
+                self.run(outer)
+            }
             Node::Builtin(good) => (i32::from(!good), From::Builtin),
             Node::Sequence(nodes) => self.run_all(nodes.iter(), By::Sequence),
             Node::And(left, right) => match self.run(left) {
@@ -318,7 +360,8 @@ fn differing(seeds: impl Iterator<Item = u64>) -> Vec<String> {
             return None;
         }
         let seen = observed(&evidence);
-        let same = seen == expected && end.code == Some(code) && evidence.state == State::Known;
+        let ended = end.code.or(end.signal.map(|signal| 128 + signal));
+        let same = seen == expected && ended == Some(code) && evidence.state == State::Known;
         (!same).then(|| {
             format!("{seed}: {script}\n  code {:?}\n  {seen:?} {:?}\n  {expected:?}", end.code, evidence.state)
         })

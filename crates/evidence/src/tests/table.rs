@@ -11,7 +11,8 @@ fn proved(script: &str) -> String {
 
 fn shown(evidence: &Evidence) -> String {
     let part = |part: &crate::Part| {
-        let code = part.exit_code.map(|code| code.to_string()).or(part.signal.clone()).unwrap_or("?".into());
+        let code = part.exit_code.map_or("?".into(), |code| code.to_string());
+        let code = part.signal.iter().fold(code, |code, signal| format!("{code} {signal}"));
         let place = if part.span.is_none() { "~" } else { "" };
         let times = if part.times > 1 { format!("*{}", part.times) } else { String::new() };
         format!("{place}{} {code}{times}", part.command)
@@ -58,7 +59,7 @@ fn each_part_has_its_code() {
         ("exec /bin/false", "failed: exec /bin/false 1 #"),
         ("command /bin/false", "failed: command /bin/false 1 #"),
         ("eval '/bin/true'", "passed: ~/bin/true 0 #"),
-        ("/bin/sh -c 'kill -9 $$'", "failed: /bin/sh -c 'kill -9 $$' SIGKILL #"),
+        ("/bin/sh -c 'kill -9 $$'", "failed: /bin/sh -c 'kill -9 $$' 137 SIGKILL #"),
         ("coproc /bin/sleep 0.3", "unproven: coproc /bin/sleep 0.3 ? #"),
         (
             "shopt -s lastpipe; /bin/echo a | while read x; do /bin/echo $x; done",
@@ -116,6 +117,9 @@ fn a_failure_in_front_of_another_command_is_hidden() {
         ("/bin/false; echo done", "failed: /bin/false 1 ; echo done"),
         ("/bin/false\n/bin/true", "failed: /bin/false 1 ; /bin/true"),
         ("/bin/false; exit 0", "failed: /bin/false 1 ; exit 0"),
+        ("/bin/false; ! false", "failed: /bin/false 1 ; ! false"),
+        ("for i in 1 2; do ! false; /bin/false; done; :", "failed: /bin/false 1 ; ! false, /bin/false 1 ; :"),
+        ("! ! /bin/false; :", "failed: /bin/false 1 ; :"),
         ("/bin/false; exit", "failed:"),
         ("/bin/false; exit $?", "failed:"),
         ("/bin/false; rc=$?; echo x; exit $rc", "failed:"),
@@ -123,6 +127,9 @@ fn a_failure_in_front_of_another_command_is_hidden() {
         ("(set -e; /bin/false; echo x); echo y", "failed: (set -e; /bin/false; echo x) 1 ; echo y"),
         ("for i in 1 2; do /bin/false; done", "failed: /bin/false 1 ; /bin/false"),
         ("case a in a) /bin/false;; esac; echo x", "failed: /bin/false 1 ; echo x"),
+        ("case b in a) /bin/false;; b) /bin/false;; esac; echo x", "failed: /bin/false 1 ; echo x"),
+        ("for i in 1 2; do /bin/false; break; done; echo x", "failed: /bin/false 1 ; break"),
+        ("select i in a; do /bin/false; break; done <<< 1; echo x", "failed: /bin/false 1 ; break"),
         ("f() { /bin/false; }; f; echo x", "failed: /bin/false 1 ; echo x"),
         ("f() { /bin/false; return 0; }; f", "failed: /bin/false 1 ; return 0"),
         ("f() { /bin/false; return $?; }; f", "failed:"),
@@ -139,6 +146,7 @@ fn a_failure_behind_or_is_hidden() {
         ("/bin/false || true", "failed: /bin/false 1 || true"),
         ("/bin/false || echo no", "failed: /bin/false 1 || echo no"),
         ("/bin/false || exit 3", "failed: /bin/false 1 || exit 3"),
+        ("/bin/false || ! false", "failed: /bin/false 1 || ! false"),
         ("/bin/false || /bin/true", "unproven: /bin/false 1 || /bin/true"),
         ("/bin/false && echo ok || echo no", "failed: /bin/false 1 || echo no"),
         ("/bin/false && echo ok", "failed:"),
@@ -157,6 +165,7 @@ fn a_failure_in_the_background_is_hidden_unless_wait_returns_it() {
         ("/bin/true && /bin/false & wait", "failed: /bin/true && /bin/false 1 &"),
         ("/bin/true && /bin/false & wait $!", "failed:"),
         ("coproc X { /bin/false; }; wait", "failed: coproc X { /bin/false; } 1 &"),
+        ("x=$(coproc { /bin/false; }; wait)", "failed: coproc { /bin/false; } 1 &"),
     ]);
 }
 

@@ -1,7 +1,5 @@
 //! The lines right above a failure that belong to it: an excerpt of the source, the path of the file, the function.
 
-use super::block::points;
-
 /// Longest excerpt, in lines.
 const LONGEST: usize = 12;
 
@@ -72,6 +70,11 @@ impl Above {
 fn is_row(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
     rest.starts_with("| ") || rest == "|"
+}
+
+/// Returns whether a line only points at a column of the line before.
+pub(super) fn points(text: &str) -> bool {
+    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
 /// Returns whether a line is nothing but a place: `/srv/app/a.js:3`.

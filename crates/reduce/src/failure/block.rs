@@ -5,7 +5,7 @@
 //! block without a header, the first block with one counts, too.
 
 use super::Severity;
-use super::above::Above;
+use super::above::{Above, points};
 
 /// Longest block, in lines and bytes.
 const LINES: usize = 60;
@@ -182,11 +182,6 @@ fn continues(line: &str, text: &str, severity: Severity) -> bool {
         || text.starts_with("#") && text[1..].starts_with(|c: char| c.is_ascii_digit())
         || tells(text)
         || is_row(text)
-}
-
-/// Returns whether a line only points at a column of the line before.
-pub(super) fn points(text: &str) -> bool {
-    text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
 /// Returns whether a line begins like one that explains a failure.

@@ -252,12 +252,14 @@ impl<'a> Reader<'a> {
 
     fn pipeline(&mut self) -> Result<Option<Pipeline>> {
         self.count_piece()?;
-        let mut negated = false;
+        let (mut negated, mut negation) = (false, None);
         let mut timed = false;
         loop {
             self.blanks();
+            let place = self.at;
             if self.keyword("!") {
-                negated = true;
+                negated = !negated;
+                negation.get_or_insert(place);
             } else if self.keyword("time") {
                 timed = true;
                 self.blanks();
@@ -268,7 +270,7 @@ impl<'a> Reader<'a> {
         }
         let Some(first) = self.command()? else {
             // `time` and `!` need no command.
-            return Ok((negated || timed).then(|| Pipeline { commands: Vec::new(), negated }));
+            return Ok((negation.is_some() || timed).then(|| Pipeline { commands: Vec::new(), negated, negation }));
         };
         let mut commands = vec![first];
         while let Some(pipes_stderr) = self.pipe() {
@@ -285,7 +287,7 @@ impl<'a> Reader<'a> {
                 None => return self.fault(),
             }
         }
-        Ok(Some(Pipeline { commands, negated }))
+        Ok(Some(Pipeline { commands, negated, negation }))
     }
 
     /// Takes a pipe, if one comes next. Returns whether it takes standard error, too.

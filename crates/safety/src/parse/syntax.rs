@@ -51,8 +51,10 @@ pub enum Join {
 pub struct Pipeline {
     /// The commands in order. Empty for a `time` or `!` without a command.
     pub commands: Vec<Node>,
-    /// Whether `!` precedes the pipeline.
+    /// Whether `!` precedes the pipeline. Bash takes a second one back.
     pub negated: bool,
+    /// The place of the first `!`.
+    pub negation: Option<usize>,
 }
 
 /// One command with the redirects behind it.
