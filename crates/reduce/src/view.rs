@@ -2,7 +2,7 @@
 
 use super::class::{Class, printed};
 use super::estimate::estimate_tokens;
-use super::failure::{Severity, is_said, severity};
+use super::failure::{Context, Severity, is_said, severity};
 use super::lines::Lines;
 use super::options::Options;
 use super::seen::lines_of;
@@ -40,8 +40,12 @@ pub fn whole(stdout: &str, stderr: &str, end: End, command: Option<&str>) -> Vie
         ("", _) => format!("stderr:\n{stderr}"),
         _ => format!("stdout:\n{}\n\nstderr:\n{stderr}", stdout.strip_suffix('\n').unwrap_or(stdout)),
     };
-    let fails = |line: &str| severity(line) == Severity::Failure && (!printed.rows || is_said(line));
-    let failed = end == End::Failed || !printed.exact && stdout.lines().chain(stderr.lines()).any(fails);
+    let reports = |text: &str| {
+        let mut context = Context::default();
+        let mut fails = |line: &str| context.next(line, severity(line)) == Severity::Failure;
+        text.lines().any(|line| fails(line) && (!printed.rows || is_said(line)))
+    };
+    let failed = end == End::Failed || !printed.exact && (reports(stdout) || reports(stderr));
     let tokens = estimate_tokens(&text);
     View {
         text,

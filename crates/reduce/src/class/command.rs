@@ -127,7 +127,15 @@ impl Reader {
                     return Prints::Nothing;
                 }
                 let words: Vec<Option<String>> = command.words.iter().map(known).collect();
-                self.simple(&words, piped || reads_file(&command.redirects), depth)
+                let reads = reads_file(&command.redirects);
+                match self.simple(&words, piped || reads, depth) {
+                    // What a program passes on is then the contents of a file.
+                    Prints::Input if reads => {
+                        self.contents = true;
+                        Prints::Exact
+                    }
+                    said => said,
+                }
             }
             Kind::Group(list) | Kind::Subshell(list) => self.compound(&[list], depth),
             Kind::If { arms, otherwise } => {

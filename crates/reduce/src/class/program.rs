@@ -132,11 +132,17 @@ fn of_git(words: &[Option<String>]) -> Prints {
         };
     }
     let has = |wanted: &[&str]| words.iter().flatten().any(|word| wanted.iter().any(|wanted| word.starts_with(wanted)));
-    let counts = has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "--summary", "--quiet"]);
+    let patch = ["-p", "-u", "--patch", "--unified", "--cc"];
+    let shows_patch = words.iter().flatten().any(|word| match word.strip_prefix("-U") {
+        Some(lines) => lines.bytes().all(|byte| byte.is_ascii_digit()),
+        None => patch.contains(&word.as_str()) || word.starts_with("--unified=") || word.starts_with("--patch-with-"),
+    });
+    let counts = !shows_patch
+        && has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "--summary", "--quiet"]);
     match command.unwrap_or("") {
         "diff" | "show" | "format-patch" | "range-diff" if !counts => Prints::Exact,
         "blame" | "cat-file" | "annotate" => Prints::Exact,
-        "log" | "stash" if has(&["-p", "--patch"]) && !counts => Prints::Exact,
+        "log" | "stash" if shows_patch => Prints::Exact,
         "log" | "grep" | "ls-files" | "ls-tree" | "branch" | "tag" | "reflog" | "remote" | "diff" | "show"
         | "config" | "rev-list" | "worktree" => Prints::Rows,
         "add" | "rev-parse" => Prints::Nothing,

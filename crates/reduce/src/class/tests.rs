@@ -31,6 +31,12 @@ fn contents_and_differences_are_exact() {
         "npm test; cat report.txt",
         "awk 'NR>3' a.txt",
         "sort < a | cat b",
+        "cat < run.py",
+        "cd x && head -50 < run.py | cat",
+        "cat <<< \"$text\"",
+        "git diff --stat -p",
+        "git log --stat -U3 -2",
+        "git show --patch-with-stat",
     ] {
         assert!(printed(command).exact, "{command}");
     }
@@ -45,6 +51,9 @@ fn what_tools_say_is_not_exact() {
         "cat > a.txt <<'EOF'\nx\nEOF",
         "cat a > b",
         "git diff --stat",
+        "grep x < a",
+        "python3 - <<E\nprint(1)\nE",
+        "npm test < a",
         "git log --oneline -5",
         "git status",
         "ls -la",

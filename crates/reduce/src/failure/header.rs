@@ -57,7 +57,7 @@ pub(super) fn is_header(line: &str) -> bool {
         || HEADERS.iter().any(|(start, end)| {
             text.strip_prefix(start)
                 .and_then(|rest| rest.strip_suffix(end))
-                .is_some_and(|name| name.contains(char::is_alphanumeric))
+                .is_some_and(|name| name.contains(char::is_alphanumeric) && name != "Console")
         }) && (!text.starts_with('[') || text.contains("<<< "))
 }
 

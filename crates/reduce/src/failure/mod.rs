@@ -5,19 +5,19 @@
 
 mod above;
 mod block;
+mod context;
 mod header;
 mod name;
 mod phrase;
 mod prefix;
 mod shape;
 mod source;
-mod traceback;
 mod words;
 
 pub use block::{Block, Seen};
+pub use context::Context;
 pub use header::Headers;
 pub use name::Names;
-pub use traceback::Tracebacks;
 
 /// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

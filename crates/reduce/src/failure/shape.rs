@@ -26,7 +26,8 @@ pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
     if line.starts_with("E  ") && line.trim_start_matches(['E', ' ']).len() > 1 {
         return true;
     }
-    if prefix::sign(rest).is_some() {
+    // ESLint puts the sign before warnings, too.
+    if prefix::sign(rest).is_some_and(|said| !said.contains("(0 errors")) {
         return true;
     }
     if starts(rest) || prefix::behind_place(rest).is_some_and(behind_place) {

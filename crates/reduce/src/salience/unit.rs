@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mask::{Seen, exact, rough_template, template};
 use crate::Stream;
-use crate::failure::{self, Block, Headers, Names, Said, Seen as Line, Severity, Tracebacks, is_place, judge};
+use crate::failure::{self, Block, Context, Headers, Names, Said, Seen as Line, Severity, is_place, judge};
 use crate::fold::Allowed;
 use crate::types::Verdict;
 
@@ -60,7 +60,7 @@ pub struct Traits {
 pub struct Judge {
     lines: usize,
     block: Block,
-    tracebacks: Tracebacks,
+    context: Context,
     /// Number of the units right before the last one that belong to the block of the first failure with it.
     pub lead: usize,
     headers: Headers,
@@ -92,7 +92,7 @@ impl Judge {
         self.lines += 1;
         self.allowed.note(&text);
         let Said { severity, summary } = judge(&text);
-        let severity = self.tracebacks.next(&text, severity);
+        let severity = self.context.next(&text, severity);
         let is_said = severity == Severity::Failure && failure::is_said(&text);
         self.failed |= severity == Severity::Failure;
         self.said |= is_said;
