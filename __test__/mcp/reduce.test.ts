@@ -6,7 +6,7 @@ import { folder } from '../support/index.ts';
 import { MAJORS, textOf } from './majors.ts';
 
 const REPEATS = 'for n in {1..300}; do echo waiting; done';
-const BUILD = 'for n in {1..1000}; do echo "compiled module $n of the application"; done';
+const BUILD = 'for n in {1..1000}; do echo "compiled module $n of the application in $((n * n * 31 % 997)) ms"; done';
 const SALIENT = { level: 'salient', budgetTokens: 100 } as const;
 
 function store(): OutputStore {
@@ -44,7 +44,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     const recalled = await call('bash', { recall: `${number}:500-501` });
     expect(recalled.isError).toBe(false);
     expect(textOf(recalled).trimEnd()).toBe(
-      'compiled module 500 of the application\ncompiled module 501 of the application',
+      'compiled module 500 of the application in 319 ms\ncompiled module 501 of the application in 443 ms',
     );
   });
 
@@ -61,6 +61,6 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(textOf(await call('bash', { command: BUILD }))).toMatch(/^\[#1: /m);
     const again = textOf(await call('bash', { command: BUILD }));
     expect(again).not.toMatch(/^\[#|^\[\.\.\. /m);
-    expect(again).toMatch(/^(?:compiled module )?500 of the application$/m);
+    expect(again).toMatch(/^(?:compiled module )?500 of the application in \d+ ms$/m);
   });
 });

@@ -6,7 +6,7 @@ import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'ag
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const REPEATS = 'for n in {1..300}; do echo waiting; done';
-const BUILD = 'for n in {1..1000}; do echo "compiled module $n of the application"; done';
+const BUILD = 'for n in {1..1000}; do echo "compiled module $n of the application in $((n * n * 31 % 997)) ms"; done';
 // Without recall nothing is left out of the output of a confined command.
 const SALIENT = { reduce: { level: 'salient', budgetTokens: 100 }, confine: 'off' } as const;
 const CLOSING = /^\[1,000 lines whole in (\/.+)\]$/m;
@@ -105,7 +105,7 @@ describe('OpenAI', () => {
   test('a view that exceeds the length of the action gives way to a cut', async () => {
     expect((await gpt(SALIENT, BUILD, { maxOutputLength: 8_000 })).stdout).toMatch(CLOSING);
     const { stdout } = await gpt(SALIENT, BUILD, { maxOutputLength: 60 });
-    expect(stdout).toMatch(/module 1000 of the application\n\[stdout: Showing last /);
+    expect(stdout).toMatch(/module 1000 of the application in \d+ ms\n\[stdout: Showing last /);
   });
 
   test('the local shell and a shell for agents do the same', async () => {

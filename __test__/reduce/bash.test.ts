@@ -19,9 +19,13 @@ const salient = (command: string, options: BashOptions = {}) =>
   bash(command, { reduce: { level: 'salient', budgetTokens: 100 }, confine: 'off', ...options });
 
 /** A command that prints this many different lines, and its output. */
-const STEPS = (count: number) => `for i in $(seq ${count}); do echo "step $i: prepared the part and went on"; done`;
+const STEPS = (count: number) =>
+  `for i in $(seq ${count}); do echo "step $i: prepared the part in $((i * i * 31 % 997)) ms"; done`;
 const steps = (count: number) =>
-  Array.from({ length: count }, (_, at) => `step ${at + 1}: prepared the part and went on\n`).join('');
+  Array.from(
+    { length: count },
+    (_, at) => `step ${at + 1}: prepared the part in ${((at + 1) ** 2 * 31) % 997} ms\n`,
+  ).join('');
 
 /** A program of this name that runs a script, whose words do not tell its output. */
 function program(name: string, script: string): string {
@@ -113,7 +117,7 @@ describe('the view of a result', () => {
   test('lines that the caller keeps are shown', async () => {
     const keep = ['step 500:', /^STEP 501: /i];
     const { view } = await salient(STEPS(900), { reduce: { level: 'salient', budgetTokens: 100, keep } });
-    expect(view?.text).toContain('step 500: prepared the part and went on\nstep 501: prepared');
+    expect(view?.text).toContain('step 500: prepared the part in 319 ms\nstep 501: prepared');
   });
 
   test('a command that does not end in the foreground has none', async () => {
@@ -161,7 +165,11 @@ describe('the whole output', () => {
     ['of one stream', `${STEPS(4_000)}`, steps(4_000)],
     ['of both', `${STEPS(4_000)}; printf open; { ${STEPS(3_000)}; } >&2`, `${steps(4_000)}open\n${steps(3_000)}`],
     ['beside a short one', `${STEPS(4_000)}; { ${STEPS(20)}; } >&2`, `${steps(4_000)}${steps(20)}`],
-    ['that was cut by lines alone', 'seq 9000', Array.from({ length: 9_000 }, (_, at) => `${at + 1}\n`).join('')],
+    [
+      'that was cut by lines alone',
+      'for i in {1..9000}; do echo $((i * i * 31 % 9973)); done',
+      Array.from({ length: 9_000 }, (_, at) => `${((at + 1) ** 2 * 31) % 9973}\n`).join(''),
+    ],
   ])('is there where the result has only a part %s', async (_, command, whole) => {
     const result = await salient(command, { spill: { dir: folder() } });
     expect(result.truncation.stdout).not.toBeNull();
@@ -205,7 +213,7 @@ describe('a caller that keeps outputs', () => {
     expect(view?.id).toBe(1);
     const closing = `[#1: 300 lines whole in ${view?.path}; recall "1:${gap?.fromLine}-${gap?.toLine}"]`;
     expect(view?.text.split('\n').at(-1)).toBe(closing);
-    expect(await store.read(1, { lines: [7, 7] })).toBe('step 7: prepared the part and went on\n');
+    expect(await store.read(1, { lines: [7, 7] })).toBe('step 7: prepared the part in 522 ms\n');
   });
 
   test('gets whole outputs where its store cannot keep them', async () => {

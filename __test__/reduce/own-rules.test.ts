@@ -16,7 +16,9 @@ on = "green"
 keep = ["uploaded manifest.json"]
 `;
 
-const uploads = Array.from({ length: 200 }, (_, at) => `uploaded file-${at}.css\n`).join('');
+/** Numbers that do not count, so that their lines are no series. */
+const scattered = (at: number) => (at * at * 31) % 9973;
+const uploads = Array.from({ length: 200 }, (_, at) => `uploaded file-${scattered(at)}.css\n`).join('');
 const LOG = `deploying to staging\n${uploads}uploaded manifest.json\n${uploads}version 1.2.3 is live\n`;
 const OPTIONS = { command: './deploy.sh staging', exitCode: 0, level: 'salient', budgetTokens: 10_000 } as const;
 
@@ -56,7 +58,7 @@ describe('rules of a user', () => {
   });
 
   test('the shipped rules apply beside them', () => {
-    const tests = Array.from({ length: 100 }, (_, at) => `test number_${at} ... ok\n`).join('');
+    const tests = Array.from({ length: 100 }, (_, at) => `test number_${scattered(at)} ... ok\n`).join('');
     const log = `running 100 tests\n${tests}\ntest result: ok. 100 passed; 0 failed\n`;
     const options = { ...OPTIONS, command: 'cargo test' };
     expect(reduceText(log, { ...options, rules: [file(DEPLOY)] }).rules).toContain('cargo-test');
@@ -64,7 +66,10 @@ describe('rules of a user', () => {
   });
 
   test('a rule with the name of a shipped one replaces it', () => {
-    const entering = Array.from({ length: 100 }, (_, at) => `make[1]: Entering directory '/srv/app/${at}'\n`).join('');
+    const entering = Array.from(
+      { length: 100 },
+      (_, at) => `make[1]: Entering directory '/srv/app/${scattered(at)}'\n`,
+    ).join('');
     const options = { ...OPTIONS, command: 'make' };
     expect(reduceText(entering, options).rules).toContain('make');
     const rules = [file(DEPLOY.replace('"deploy"', '"make"'))];

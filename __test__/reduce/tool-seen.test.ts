@@ -197,7 +197,7 @@ describe.each(MAJORS)('%s', (_name, { ai, script }) => {
       typeof content === 'string' ? [] : content.map(({ output }) => output?.value ?? ''),
     );
     expect(closingOf(shown ?? '')).toMatchObject(offered);
-    expect(recalled).toMatch(/^module \d+ of the application is compiled\n/);
+    expect(recalled).toMatch(/^module \d+ of the application is compiled in \d+ ms\n/);
     expect(recalled?.split('\n')).toHaveLength(offered.to - offered.from + 2);
   });
 

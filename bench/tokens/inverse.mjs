@@ -3,16 +3,45 @@
 const REPEAT = /^\[x(\d+)\]$/;
 const BLOCK = /^\[last (\d+) lines x(\d+)\]$/;
 const HEADING = /^(.*) \[(\d+) lines\]$/s;
+const COUNTER = /\[( *)(\d{1,15})\.\.(\d{1,15})(?: by (\d{1,15}))?\]/g;
 const LONG = (line) => new RegExp(`\\[\\.\\.\\. ([\\d,]+) characters of L${line}\\]`);
 
 /** A line that a view shows: its text, the text as it reads there, and the heading above it. */
 const shownLine = (text, verbatim, heading) => ({ text, verbatim, heading });
 
+/** The counters of a line, each with the number of its lines. */
+function countersOf(line) {
+  const counters = [...line.matchAll(COUNTER)].map(([mark, blanks, first, last, by = '1']) => {
+    const lines = Math.abs(Number(last) - Number(first)) / Number(by) + 1;
+    return { mark, blanks, first, step: Math.sign(Number(last) - Number(first)) * Number(by), lines };
+  });
+  return counters.filter(({ lines }) => Number.isInteger(lines) && lines >= 3);
+}
+
+/** The lines that one line of a series stands for. */
+function seriesOf(line, counters) {
+  const written = ({ blanks, first, step }, at) => {
+    const number = String(Number(first) + step * at);
+    if (/^0\d/.test(first)) return blanks + number.padStart(first.length, '0');
+    return number.padStart(blanks === '' ? 0 : blanks.length + first.length);
+  };
+  return Array.from({ length: counters[0].lines }, (_, at) => {
+    let rest = line;
+    let whole = '';
+    for (const counter of counters) {
+      const place = rest.indexOf(counter.mark);
+      whole += rest.slice(0, place) + written(counter, at);
+      rest = rest.slice(place + counter.mark.length);
+    }
+    return whole + rest;
+  });
+}
+
 /**
  * Reads the lines of a view. Returns them and its gaps, in order: `{ text, verbatim, heading }` for a line,
  * `{ from, to }` for a gap. `kinds` says which marks the output itself cannot have contained.
  */
-function readLines(lines, { repeats, headings, gaps }) {
+function readLines(lines, { repeats, headings, series, gaps }) {
   const read = [];
   let open = [];
   for (const line of lines) {
@@ -20,7 +49,10 @@ function readLines(lines, { repeats, headings, gaps }) {
     const repeat = repeats && REPEAT.exec(line);
     const block = repeats && BLOCK.exec(line);
     const heading = headings && HEADING.exec(line);
-    if (gap) {
+    const counters = series ? countersOf(line) : [];
+    if (counters.length > 0) {
+      read.push(...seriesOf(line, counters).map((each) => shownLine(each, each, '')));
+    } else if (gap) {
       read.push({ from: gap.from, to: gap.to });
     } else if (repeat || block) {
       const size = repeat ? 1 : Number(block[1]);
@@ -47,6 +79,7 @@ export function marksOf(text) {
   return {
     repeats: none(REPEAT) && none(BLOCK),
     headings: none(/ \[\d+ lines\]$/),
+    series: !lines.some((line) => countersOf(line).length > 0),
   };
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::class::{Class, Printed};
 use super::estimate::Estimate;
+use super::fold::FEWEST;
 use super::options::Options;
 use super::rules::Rule;
 use super::salience::render::{Rendered, Rendering};
@@ -63,18 +64,25 @@ impl<'a> Lines<'a> {
             let before = total.estimate.hundredths();
             total.estimate.add(whole.as_bytes());
             let line = whole.strip_suffix('\n').unwrap_or(whole);
-            match self.units[first..].last_mut() {
-                Some(last) if last.text == line => {
-                    last.count += 1;
-                    total.judge.repeat();
-                }
-                _ => {
-                    let tokens = total.estimate.hundredths() - before;
-                    let verdict = options.verdict(line, &mut rules);
-                    self.units.push(total.judge.next(Cow::Borrowed(line), stream, tokens, verdict));
-                    let above = self.units[first..].iter_mut().rev().skip(1).take(total.judge.lead);
-                    above.for_each(|unit| unit.traits.in_block = true);
-                }
+            if let Some(last) = self.units[first..].last_mut().filter(|last| last.repeats(line)) {
+                last.count += 1;
+                total.judge.repeat();
+                continue;
+            }
+            let verdict = options.verdict(line, &mut rules);
+            if self.units[first..].last_mut().is_some_and(|last| last.goes_on(line, verdict)) {
+                total.judge.go_on(line);
+                continue;
+            }
+            let tokens = total.estimate.hundredths() - before;
+            self.units.push(total.judge.next(Cow::Borrowed(line), stream, tokens, verdict));
+            let above = self.units[first..].iter_mut().rev().skip(1).take(total.judge.lead);
+            above.for_each(|unit| unit.traits.in_block = true);
+            if let [.., begin, second, third] = &mut self.units[first..]
+                && !printed.exact
+                && begin.begin_series([second, third])
+            {
+                self.units.truncate(self.units.len() + 1 - FEWEST);
             }
         }
     }
@@ -129,10 +137,18 @@ impl<'a> Lines<'a> {
         (gains && !(view.elided.is_empty() && view.rules.is_empty())).then_some(view)
     }
 
+    fn allows_series(&self, stream: Stream) -> bool {
+        self.totals[stream.index()].judge.allowed.series
+    }
+
     /// Returns the lines that tell most. `None` if too little is left out.
     fn salient(&self, class: Class, rows: bool, budget: usize) -> Option<View> {
         let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
         if bytes < SMALL || self.totals.iter().any(|total| !total.judge.allowed.gaps) {
+            return None;
+        }
+        // A text that holds the mark of a series shows all its lines.
+        if self.units.iter().any(|unit| unit.series.is_some() && !self.allows_series(unit.stream)) {
             return None;
         }
         let shown = if class == Class::Exact {

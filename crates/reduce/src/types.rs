@@ -87,7 +87,7 @@ impl Why {
 }
 
 /// The verdict of a caller and of the rules about a line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Whether the line must stay.
     pub kept: bool,

@@ -11,4 +11,6 @@ pub enum Line<'a> {
     Mark(Mark),
     /// A heading: the prefix of the next lines, and the number of these lines.
     Heading(&'a str, usize),
+    /// A line for all lines of a series.
+    Series(&'a str),
 }

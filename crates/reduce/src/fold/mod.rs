@@ -6,6 +6,7 @@ mod headings;
 mod line;
 mod mark;
 mod repeats;
+mod series;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -13,11 +14,14 @@ mod tree;
 use crate::estimate::Estimate;
 pub use line::Line;
 pub use mark::Mark;
+pub use series::{FEWEST, Series, unfolded};
 
 /// Name of the fold of repeats, as views list it.
 pub const REPEATS: &str = "repeats";
 /// Name of the fold of headings, as views list it.
 pub const HEADINGS: &str = "headings";
+/// Name of the fold of series, as views list it.
+pub const SERIES: &str = "series";
 
 /// The result of folding some lines.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +61,8 @@ pub struct Allowed {
     pub repeats: bool,
     /// Whether lines with the same prefix may be folded.
     pub headings: bool,
+    /// Whether series may be folded.
+    pub series: bool,
     /// Whether lines may be left out.
     pub gaps: bool,
     /// Whether lines may refer to an earlier result.
@@ -65,13 +71,14 @@ pub struct Allowed {
 
 impl Default for Allowed {
     fn default() -> Self {
-        Self { repeats: true, headings: true, gaps: true, references: true }
+        Self { repeats: true, headings: true, series: true, gaps: true, references: true }
     }
 }
 
 impl Allowed {
     /// Takes a line of the input into account.
     pub fn note(&mut self, line: &str) {
+        self.series &= !series::is_series(line);
         if !line.ends_with(']') && !line.starts_with("[... ") {
             return;
         }
@@ -107,7 +114,7 @@ pub fn write(text: &mut String, lines: &[Line]) {
     use std::fmt::Write;
     for line in lines {
         match line {
-            Line::Text(line) => text.push_str(line),
+            Line::Text(line) | Line::Series(line) => text.push_str(line),
             Line::Mark(mark) => drop(write!(text, "{mark}")),
             Line::Heading(prefix, count) => drop(write!(text, "{prefix} [{count} lines]")),
         }
@@ -131,6 +138,7 @@ fn unfold_lines<'a>(folded: &[Line<'a>]) -> Option<Vec<std::borrow::Cow<'a, str>
                 headings.retain(|(_, count)| *count > 0);
             }
             Line::Mark(mark) => repeats::expand(&mut lines, *mark)?,
+            Line::Series(text) => lines.extend(unfolded(text)?),
         }
     }
     headings.is_empty().then_some(lines)
@@ -142,6 +150,7 @@ fn read(text: &str, allowed: Allowed) -> Option<Vec<Line<'_>>> {
     let lines = body.split('\n').map(|line| match Mark::parse(line) {
         Some(mark @ (Mark::Repeat(_) | Mark::Block(..))) if allowed.repeats => Line::Mark(mark),
         Some(Mark::Heading(count)) if allowed.headings => Line::Heading(&line[..line.rfind(" [").unwrap_or(0)], count),
+        _ if allowed.series && series::is_series(line) => Line::Series(line),
         _ => Line::Text(line),
     });
     Some(lines.collect())

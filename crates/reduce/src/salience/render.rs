@@ -1,11 +1,13 @@
 //! Writes the shown lines, with a marker for each gap.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::select::follows;
 use super::unit::Unit;
+use crate::estimate::hundredths;
 use crate::failure::Severity;
-use crate::fold::{self, Allowed, Line, Mark};
+use crate::fold::{self, Allowed, FEWEST, Line, Mark};
 use crate::rules::{self, Rule};
 use crate::seen::Stretch;
 use crate::types::{Elided, Stream, Why, grouped};
@@ -53,6 +55,14 @@ pub struct Rendering<'a> {
     pub runs: &'a [Stretch],
     /// Rules of the user.
     pub own: &'a [Arc<Rule>],
+}
+
+/// What is shown of a unit.
+enum Shown<'u> {
+    Line(Cow<'u, str>),
+    /// The lines of a series that is not folded.
+    Lines(Vec<String>),
+    Series(String),
 }
 
 impl Rendered {
@@ -111,13 +121,25 @@ impl Rendered {
     /// Writes units without a gap between them.
     fn run(&mut self, run: &mut Vec<&Unit>, rendering: &Rendering) {
         debug_assert!(run.windows(2).all(|pair| follows(pair[0], pair[1])));
-        let shortened: Vec<Option<String>> = run.iter().map(|unit| self.shorten(unit, rendering)).collect();
+        let texts: Vec<Shown> = run.iter().map(|unit| self.shown(unit, rendering)).collect();
         let mut lines: Vec<&str> = Vec::new();
-        for (unit, short) in run.iter().zip(&shortened) {
-            let text = short.as_deref().unwrap_or(&unit.text);
+        for (unit, shown) in run.iter().zip(&texts) {
             self.shown += 1;
+            let text = match shown {
+                Shown::Line(text) => text,
+                Shown::Lines(all) => {
+                    lines.extend(all.iter().map(String::as_str));
+                    continue;
+                }
+                Shown::Series(text) => {
+                    self.fold(&mut lines, rendering);
+                    fold::write(&mut self.text, &[Line::Series(text)]);
+                    self.uses(fold::SERIES);
+                    continue;
+                }
+            };
             if unit.count < MANY || !rendering.folds || !rendering.allowed.repeats {
-                lines.extend(std::iter::repeat_n(text, unit.count));
+                lines.extend(std::iter::repeat_n(&**text, unit.count));
                 continue;
             }
             self.fold(&mut lines, rendering);
@@ -126,6 +148,21 @@ impl Rendered {
         }
         self.fold(&mut lines, rendering);
         run.clear();
+    }
+
+    /// Returns what is shown of a unit.
+    fn shown<'u>(&mut self, unit: &'u Unit, rendering: &Rendering) -> Shown<'u> {
+        let Some(series) = &unit.series else {
+            return Shown::Line(self.shorten(unit, rendering).map_or(Cow::Borrowed(&*unit.text), Cow::Owned));
+        };
+        let folded = series.folded(&unit.text, unit.count);
+        let lines = |count: usize| (0..count).map(|number| series.line(&unit.text, number));
+        // The first lines are the shortest, but for a series that counts down.
+        let gains = || hundredths(&folded) < lines(FEWEST).map(|line| hundredths(&line)).sum();
+        if rendering.folds && rendering.allowed.series && (unit.count > FEWEST || gains()) {
+            return Shown::Series(folded);
+        }
+        Shown::Lines(lines(unit.count).collect())
     }
 
     fn fold(&mut self, lines: &mut Vec<&str>, rendering: &Rendering) {

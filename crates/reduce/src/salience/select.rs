@@ -73,8 +73,11 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
     }
     let first = units.iter().position(|unit| unit.traits.in_block);
     let lead = |at: usize| frame.red && first.is_some_and(|first| at < first && at + LEAD >= first);
+    let has_room = units.iter().filter(|unit| !frame.drops(unit)).map(cost).sum::<u64>() <= frame.budget;
     let mut rest: Vec<(i32, usize)> = (0..units.len())
         .filter(|&at| !choice.shown[at] && !units[at].traits.referred && !frame.drops(&units[at]))
+        // Some lines of a kind show what the others are like.
+        .filter(|&at| has_room || !units[at].traits.common || units[at].series.is_some() || lead(at))
         .map(|at| (frame.score(&units[at]) + if lead(at) { 8 } else { 0 }, at))
         .collect();
     rest.sort_unstable_by_key(|&(score, at)| (std::cmp::Reverse(score), at));

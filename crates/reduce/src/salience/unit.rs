@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::mask::{Seen, exact, rough_template, template};
 use crate::Stream;
 use crate::failure::{self, Block, Context, Headers, Names, Said, Seen as Line, Severity, is_place, judge};
-use crate::fold::Allowed;
+use crate::fold::{Allowed, FEWEST, Series};
 use crate::types::Verdict;
 
 /// Most failures with one template that are not repeats: their numbers may be names.
@@ -22,8 +22,10 @@ pub struct Unit<'a> {
     pub stream: Stream,
     /// The line's number in the stream, from 1.
     pub number: usize,
-    /// The number of equal lines in a row.
+    /// The number of equal lines in a row, or of lines of the series.
     pub count: usize,
+    /// The series that begins with the line.
+    pub series: Option<Box<Series>>,
     /// The number of the line above that names the failed test of this line, of such a line its own, or 0.
     pub header: usize,
     /// How much the line tells about a failure.
@@ -51,6 +53,8 @@ pub struct Traits {
     pub names: bool,
     /// Whether an earlier line had the same template.
     pub seen: bool,
+    /// Whether enough earlier lines had the same template to show what they are like.
+    pub common: bool,
     /// Whether an earlier result shows the line.
     pub referred: bool,
 }
@@ -75,6 +79,48 @@ pub struct Judge {
 }
 
 impl Unit<'_> {
+    /// Returns whether the next line repeats this one.
+    pub fn repeats(&self, line: &str) -> bool {
+        // Comparing two empty texts is slow on some processors.
+        let is_same = || line.is_empty() || self.text == line;
+        self.cut.is_none() && self.series.is_none() && self.text.len() == line.len() && is_same()
+    }
+
+    /// Returns whether the next line goes on with the series, and counts it.
+    pub fn goes_on(&mut self, line: &str, verdict: Verdict) -> bool {
+        let Some(series) = &mut self.series else { return false };
+        let is_next = self.verdict == verdict
+            && series.takes(&self.text, self.count, line)
+            && failure::severity(line) < Severity::Mention;
+        self.count += usize::from(is_next);
+        is_next
+    }
+
+    /// Returns whether the line may be one of a series.
+    fn may_count(&self) -> bool {
+        let Traits { in_block, names, .. } = self.traits;
+        let is_plain = self.severity < Severity::Mention && !self.verdict.kept && !in_block && !names;
+        is_plain && self.count == 1 && self.series.is_none() && self.cut.is_none()
+    }
+
+    /// Makes this line that of a series which the next two lines go on with. Returns whether they do.
+    pub fn begin_series(&mut self, next: [&Unit; FEWEST - 1]) -> bool {
+        let [second, third] = next;
+        // Lines with other numbers have one template.
+        if !(second.traits.seen && third.traits.seen && self.stream == third.stream) {
+            return false;
+        }
+        let is_one = |unit: &&Unit| unit.may_count() && unit.verdict == self.verdict;
+        if !(self.may_count() && next.iter().all(is_one)) {
+            return false;
+        }
+        self.series = Series::of([&self.text, &second.text, &third.text]).map(Box::new);
+        if self.series.is_some() {
+            self.count = FEWEST;
+        }
+        self.series.is_some()
+    }
+
     /// Returns whether the line names the failed test of the lines below.
     pub fn is_header(&self) -> bool {
         self.header == self.number
@@ -115,12 +161,32 @@ impl Judge {
         if summary && is_summary(&text) {
             score += 6;
         }
-        let traits = Traits { is_said, in_block: taken > 0, names, seen, referred: false };
-        Unit { text, stream, number, count: 1, header, severity, traits, verdict, score, tokens, cut: None }
+        let common = severity == Severity::None && similar >= SIMILAR;
+        let traits = Traits { is_said, in_block: taken > 0, names, seen, common, referred: false };
+        Unit {
+            text,
+            stream,
+            number,
+            count: 1,
+            series: None,
+            header,
+            severity,
+            traits,
+            verdict,
+            score,
+            tokens,
+            cut: None,
+        }
     }
 
     /// Takes a line that repeats the line before.
     pub fn repeat(&mut self) {
+        self.lines += 1;
+    }
+
+    /// Takes a line that goes on with a series.
+    pub fn go_on(&mut self, line: &str) {
+        self.allowed.note(line);
         self.lines += 1;
     }
 }

@@ -6,7 +6,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::failure::Severity;
+use crate::fold::{FEWEST, Series};
 use crate::salience::unit::Unit;
+use crate::types::Verdict;
 
 /// Most bytes that are held of each part, including the properties of the lines.
 const START: usize = 4 << 10;
@@ -88,7 +90,7 @@ impl PartialEq for Ranked {
 impl Eq for Ranked {}
 
 fn size(unit: &Unit) -> usize {
-    unit.text.len() + size_of::<Unit>()
+    unit.text.len() + size_of::<Unit>() + unit.series.as_ref().map_or(0, |_| size_of::<Series>())
 }
 
 fn must_stay(unit: &Unit) -> bool {
@@ -106,16 +108,13 @@ impl Collector {
 
     /// Returns whether a line repeats the line before. If so, the line before counts once more.
     pub fn repeats(&mut self, line: &str) -> bool {
-        match self.end.back_mut() {
-            // Comparing two empty texts is slow on some processors.
-            Some(last)
-                if last.cut.is_none() && last.text.len() == line.len() && (line.is_empty() || last.text == line) =>
-            {
-                last.count += 1;
-                true
-            }
-            _ => false,
-        }
+        let last = self.end.back_mut().filter(|last| last.repeats(line));
+        last.map(|last| last.count += 1).is_some()
+    }
+
+    /// Returns whether a line goes on with a series. If so, the series counts it.
+    pub fn goes_on(&mut self, line: &str, verdict: Verdict) -> bool {
+        self.end.back_mut().is_some_and(|last| last.goes_on(line, verdict))
     }
 
     /// Takes the next line. `lead`: the number of lines right before it that must stay with it.
@@ -127,11 +126,27 @@ impl Collector {
         let unit = Unit { text: Cow::Owned(text), ..unit };
         self.end_size += size(&unit);
         self.end.push_back(unit);
+        self.begin_series();
         // The last line stays, because it may be repeated.
         while self.end_size > END && self.end.len() > 1 {
             let Some(first) = self.end.pop_front() else { return };
             self.end_size -= size(&first);
             self.leave(first);
+        }
+    }
+
+    /// Joins the last lines if they begin a series.
+    fn begin_series(&mut self) {
+        let units = self.end.make_contiguous();
+        if let [.., begin, second, third] = units
+            && begin.begin_series([second, third])
+        {
+            self.end_size += size_of::<Series>();
+            for _ in 1..FEWEST {
+                let Some(unit) = self.end.pop_back() else { return };
+                self.end_size -= size(&unit);
+                self.let_go(unit);
+            }
         }
     }
 

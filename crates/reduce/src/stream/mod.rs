@@ -144,7 +144,7 @@ impl<'a> Reducer<'a> {
             lines.units.extend(running.collector.finish()?);
             lines.totals[stream.index()] = running.total;
         }
-        lines.view(&self.printed, end, self.options.level).filter(|view| !view.elided.is_empty())
+        lines.view(&self.printed, end, self.options.level)
     }
 }
 
@@ -206,6 +206,10 @@ impl Running<'_> {
             return;
         }
         let verdict = options.verdict(line, &mut self.rules);
+        if self.collector.goes_on(line, verdict) {
+            self.total.judge.go_on(line);
+            return;
+        }
         let unit = self.total.judge.next(Cow::Borrowed(line), stream, tokens, verdict);
         self.collector.add(unit, self.total.judge.lead);
     }

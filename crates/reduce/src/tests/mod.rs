@@ -17,6 +17,11 @@ fn options(level: Level, command: Option<&'static str>) -> Options<'static> {
 
 const SALIENT: Level = Level::Salient { budget: 200 };
 
+/// Returns numbers that do not count.
+fn scattered(at: usize) -> usize {
+    at * at * 31 % 10_007
+}
+
 fn view(stdout: &str, stderr: &str, end: End, level: Level) -> Option<View> {
     reduce(stdout, stderr, end, &options(level, Some("make all")))
 }
@@ -72,7 +77,11 @@ fn line() -> impl Strategy<Value = String> {
         1 => "[ -~éß→]{0,60}",
         1 => ("[a-z]{3,9}", 1u32..99).prop_map(|(word, line)| format!("src/{word}.rs:{line}:9: error: no {word} here")),
         1 => Just("x".repeat(2_500)),
-        1 => prop::sample::select(vec!["[x3]", "src/ [2 lines]", "[last 2 lines x4]", "[... L3-4]", "stderr:"]).prop_map(str::to_owned),
+        1 => (0u32..9, 1u32..12, 3usize..40).prop_map(|(first, step, lines)| {
+            let line = |at: usize| format!("[{:>3}/99] linking part{:02}.o", first + at as u32 * step, at);
+            (0..lines).map(line).collect::<Vec<_>>().join("\n")
+        }),
+        1 => prop::sample::select(vec!["[x3]", "[1..9] x", "src/ [2 lines]", "[last 2 lines x4]", "[... L3-4]", "stderr:"]).prop_map(str::to_owned),
     ]
 }
 
@@ -215,7 +224,7 @@ fn long(part: &str, noise: usize) -> String {
 fn a_failure_in_a_flood_is_shown_with_its_place() {
     let mut stdout = String::new();
     for number in 0..20_000 {
-        stdout.push_str(&format!("compiled module {number} without trouble\n"));
+        stdout.push_str(&format!("compiled module {} without trouble\n", scattered(number)));
         if number == 13_000 {
             stdout.push_str("src/a.c:3:5: error: expected ';' before '}' token\n    3 |   x\n      |    ^\n\n");
         }
@@ -328,10 +337,12 @@ fn the_middle_of_a_long_line_is_left_out() {
 
 #[test]
 fn a_view_keeps_within_its_budget_with_its_markers_and_its_closing_line() {
+    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
+    let word = |at: u32| (0..5).map(|place| letter((at * at + 31 * at) >> (3 * place))).collect::<String>();
     // Every ninth line says more than those around it: a marker would be needed for each.
     let line = |at: u32| match at % 9 {
-        0 => format!("    at step{at} (src/app/part{at}.ts:{at}:9)\n"),
-        _ => format!("{} {at} is prepared with {}\n", ["alpha", "beta", "gamma"][at as usize % 3], at * 7919),
+        0 => format!("    at {} (src/app/part{at}.ts:{at}:9)\n", word(at)),
+        _ => format!("{} {at} is prepared with {}\n", word(at), at * 7919),
     };
     let text: String = (0..3_000).map(line).collect();
     for (end, limit) in [(End::Succeeded, 1_000), (End::Failed, 4_000)] {
@@ -355,8 +366,8 @@ fn a_quoted_traceback_is_not_red() {
 
 #[test]
 fn two_streams_have_their_labels_and_lines_are_counted_through_both() {
-    let stdout: String = (0..100).map(|number| format!("{number} targets are built for this project\n")).collect();
-    let stderr: String = (0..100).map(|number| format!("{number} options are old and may go away\n")).collect();
+    let stdout: String = (0..100).map(|at| format!("{} targets are built for this project\n", scattered(at))).collect();
+    let stderr: String = (0..100).map(|at| format!("{} options are old and may go away\n", scattered(at))).collect();
     let view = view(&stdout, &stderr, End::Succeeded, Level::Salient { budget: 400 }).expect("a view");
     assert!(view.text.starts_with("stdout:\n0 targets "), "{}", view.text);
     assert!(view.text.contains("\nstderr:\n"), "{}", view.text);
@@ -389,7 +400,7 @@ fn lines_that_an_earlier_result_shows_are_referred_to() {
 
 #[test]
 fn the_closing_line_says_how_to_get_the_rest() {
-    let line = |number: usize| format!("{number} steps of this work are done, and some are still to do\n");
+    let line = |at: usize| format!("{} steps of this work are done, and some are still to do\n", scattered(at));
     let stdout: String = (0..1_204).map(line).collect();
     let view = view(&stdout, "", End::Succeeded, SALIENT).expect("a view");
     let gap = &view.elided[0];
@@ -401,4 +412,28 @@ fn the_closing_line_says_how_to_get_the_rest() {
     assert_eq!(recall::Recall::parse(&format!("12:{}-{}", gap.from, gap.to)), Ok(recall));
     let expected: String = stdout.split_inclusive('\n').skip(gap.from - 1).take(gap.to + 1 - gap.from).collect();
     assert!(expected.starts_with(recall::lines(&stdout, gap.from, gap.to)));
+}
+
+#[test]
+fn lines_that_count_are_one_line_on_both_levels_and_in_a_long_stream() {
+    for lines in [300, 3_000, 60_000] {
+        let stdout: String = (1..=lines).map(|at| format!("[{at}/{lines}] compiling module m{at}.o\n")).collect();
+        for level in [Level::Lossless, SALIENT] {
+            let Some(view) = view(&stdout, "", End::Succeeded, level) else {
+                assert!(level == Level::Lossless && stdout.len() > 1 << 20, "{lines}: no view");
+                continue;
+            };
+            assert_eq!(view.text, format!("[[1..{lines}]/{lines}] compiling module m[1..{lines}].o\n"));
+            assert_eq!((view.elided.len(), &view.rules[..]), (0, &[Name::from("series")][..]));
+        }
+    }
+}
+
+#[test]
+fn lines_that_differ_in_a_number_only_are_shown_by_some_of_them() {
+    let stdout: String = (0..3_000).map(|at| format!("compiled module {} of the shop\n", scattered(at))).collect();
+    let view = view(&stdout, "", End::Succeeded, Level::Salient { budget: 1_000 }).expect("a view");
+    assert_eq!(view.elided.len(), 1, "{}", view.text);
+    // Eight lines, a gap and the last ten, and two headings.
+    assert!(view.text.lines().count() <= 8 + 1 + 10 + 2, "{}", view.text);
 }

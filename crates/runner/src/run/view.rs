@@ -74,6 +74,7 @@ impl Wanted<'_> {
             Some(view) if !is_cut => Some(Draft::of_result(view)),
             None if !is_cut && is_whole => None,
             None if !is_cut => of_result(reduction.level).map(Draft::of_result),
+            Some(view) if replaces(&view, &streams) && view.elided.is_empty() => Some(Draft::of_result(view)),
             Some(view) if replaces(&view, &streams) => {
                 Some(Draft { view, whole: streams.map(|stream| stream.whole.take()) })
             }
@@ -96,14 +97,14 @@ fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) ->
     }
 }
 
-/// Returns whether the view of a whole output is useful where the result has only a part of the output. The whole must
-/// be there to be kept, the view must leave out lines of each stream that was cut, and it must take fewer tokens than
-/// the text of the result.
+/// Returns whether the view of a whole output is useful where the result has only a part of the output. Where it leaves
+/// out lines of a stream that was cut, the whole must be there to be kept. It must take fewer tokens than the text of
+/// the result.
 fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
     let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
         let Some(cut) = &captured.truncation else { return true };
         let is_kept = captured.whole.is_some() || cut.path.is_some() && cut.spill_error.is_none();
-        is_kept && view.elided.iter().any(|gap| gap.stream == *stream)
+        is_kept || !view.elided.iter().any(|gap| gap.stream == *stream)
     });
     complete && view.after < streams.iter().map(|stream| estimate_tokens(&stream.text)).sum::<usize>()
 }
@@ -121,8 +122,9 @@ mod tests {
             .expect("valid")
     }
 
+    /// Returns lines that are no series.
     fn steps(count: usize) -> String {
-        (0..count).map(|at| format!("step {at}: prepared the part and went on with it\n")).collect()
+        (0..count).map(|at| format!("step {}: prepared the part and went on with it\n", at * at * 31 % 9_973)).collect()
     }
 
     /// Returns the draft of an output that arrives in pieces, and the captured standard output.
