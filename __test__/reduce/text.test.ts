@@ -27,6 +27,14 @@ describe('reduceText', () => {
     expect(rules).toEqual(['repeats']);
   });
 
+  test('lines that count are one line, and nothing is left out', () => {
+    const text = `${lines(3_000, (at) => `[${at + 1}/3000] compiling m${at + 1}.o`)}\n`;
+    for (const level of ['lossless', 'salient'] as const) {
+      const view = reduceText(text, { command: 'make', exitCode: 0, level });
+      expect(view).toMatchObject({ text: '[[1..3000]/3000] compiling m[1..3000].o\n', elided: [], rules: ['series'] });
+    }
+  });
+
   test('contents of files stay as they are', () => {
     const text = 'let total = compute(total);\n'.repeat(200);
     expect(reduceText(text, { command: 'cat src/a.ts', level: 'salient' })).toMatchObject({ text, class: 'exact' });

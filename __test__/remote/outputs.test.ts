@@ -6,10 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { callTool, runTool } from '../ai/fixtures/call.ts';
 import { finished, place, rejection, until } from '../support/index.ts';
 
-const step = (at: number) => `step ${at}: prepared the part and went on with it\n`;
+const step = (at: number) => `step ${at}: prepared the part in ${(at * at * 31) % 997} ms and went on\n`;
 const steps = (count: number) => Array.from({ length: count }, (_, at) => step(at + 1)).join('');
 /** Prints the steps, more than a result has. */
-const STEPS = 'for ((i = 1; i <= 4000; i++)); do echo "step $i: prepared the part and went on with it"; done';
+const STEPS =
+  'for ((i = 1; i <= 4000; i++)); do echo "step $i: prepared the part in $((i * i * 31 % 997)) ms and went on"; done';
 
 function toolOn(target: Target, outputs: OutputStore): BashToolOptions {
   finished(() => outputs.close());

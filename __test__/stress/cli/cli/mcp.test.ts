@@ -121,13 +121,13 @@ describe('mcp', () => {
 
   test('folds repeats, and with a budget leaves out lines that a model can recall', async () => {
     const repeats = { command: 'for n in {1..300}; do echo waiting; done' };
-    const build = { command: 'for n in {1..1000}; do echo "compiled module $n"; done' };
+    const build = { command: 'for n in {1..1000}; do echo "compiled module $n in $((n * n * 31 % 997)) ms"; done' };
     expect(textOf(await (await connected()).call('bash', repeats))).toBe('waiting\n[x300]');
     const off = textOf(await (await connected(['--reduce', 'off'])).call('bash', repeats));
     expect(off).toMatch(/^stdout:\nwaiting\nwaiting\n.*\n\nexit code: 0$/s);
     const { call } = await connected(['--budget-tokens', '100']);
     expect(textOf(await call('bash', build))).toMatch(/^\[#1: 1,000 lines whole in .+; recall "1:\d+-\d+"\]$/m);
-    expect(textOf(await call('bash', { recall: '1:500' }))).toBe('compiled module 500\n');
+    expect(textOf(await call('bash', { recall: '1:500' }))).toBe('compiled module 500 in 319 ms\n');
   });
 
   test.each([
