@@ -10,7 +10,7 @@ use super::options::Options;
 use super::rules::Rule;
 use super::salience::render::{Rendered, Rendering};
 use super::salience::select::{Frame, select};
-use super::salience::unit::{Judge, Unit};
+use super::salience::unit::{Judge, NewLine, Unit};
 use super::seen::{Shown, Stretch, lines_of};
 use super::{End, Level, Name, Stream, View, Why};
 
@@ -75,13 +75,17 @@ impl<'a> Lines<'a> {
                 continue;
             }
             let tokens = total.estimate.hundredths() - before;
-            self.units.push(total.judge.next(Cow::Borrowed(line), stream, tokens, verdict));
+            let own = NewLine { text: Cow::Borrowed(line), stream, tokens, verdict };
+            let above = self.units[first..].iter().rev().map(|unit| &*unit.text);
+            let unit = total.judge.next(own, above);
+            self.units.push(unit);
             let above = self.units[first..].iter_mut().rev().skip(1).take(total.judge.lead);
             above.for_each(|unit| unit.traits.in_block = true);
             if let [.., begin, second, third] = &mut self.units[first..]
                 && !printed.exact
-                && begin.begin_series([second, third])
+                && let Some(series) = begin.begun_series([second, third])
             {
+                begin.begin_series(series);
                 self.units.truncate(self.units.len() + 1 - FEWEST);
             }
         }

@@ -3,7 +3,7 @@
 /// Longest excerpt, in lines.
 const LONGEST: usize = 12;
 
-/// Follows the lines outside of a block.
+/// What the lines above a failure are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Above {
     /// Number of lines of the excerpt that ends here.
@@ -25,15 +25,28 @@ enum Last {
 }
 
 impl Above {
+    /// Reads the lines above a failure, the last first.
+    pub fn of<'l>(lines: impl Iterator<Item = &'l str>) -> Self {
+        let lines: Vec<&str> = lines.take(LONGEST + 1).collect();
+        let mut above = Self::default();
+        for line in lines.into_iter().rev() {
+            match line.trim() {
+                "" => above.blank(),
+                text => above.note(line, text),
+            }
+        }
+        above
+    }
+
     /// Takes a blank line. An excerpt may have one behind its end.
-    pub fn blank(&mut self) {
+    fn blank(&mut self) {
         self.excerpt = if self.points && self.excerpt > 0 { self.excerpt + 1 } else { 0 };
         self.points = false;
         self.last = Last::Other;
     }
 
     /// Takes a line. `text`: the line without the blanks around it.
-    pub fn note(&mut self, line: &str, text: &str) {
+    fn note(&mut self, line: &str, text: &str) {
         let first = text.as_bytes().first().copied().unwrap_or(b' ');
         self.points = points(text) || first == b'|' && text.ends_with(['^', '~']);
         let is_row = first.is_ascii_digit() && is_row(text) || self.points;

@@ -21,7 +21,6 @@ const BLOCKS: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Block {
     open: Option<Open>,
-    above: Above,
     /// Number of blocks so far.
     blocks: usize,
     /// Whether the block of a failure is over, and whether that of a failed test is.
@@ -66,57 +65,52 @@ pub struct Seen<'l> {
 }
 
 impl Block {
-    /// Takes the next line that does not repeat the one before. Returns how many lines belong to the block: this line
-    /// and those right before it, or 0.
-    pub fn next(&mut self, seen: Seen) -> usize {
-        if self.is_past_headed {
+    /// Takes the next line that does not repeat the one before. `above`: the lines before, the last first. Returns how
+    /// many lines belong to the block: this line and those right before it, or 0.
+    pub fn next<'l>(&mut self, seen: Seen, above: impl Iterator<Item = &'l str>) -> usize {
+        if self.open.is_some() {
+            if let Some(taken) = self.go_on(seen) {
+                return taken;
+            }
+        } else if self.is_past_headed || !may_open(seen) {
             return 0;
         }
         let text = seen.line.trim();
-        if text.is_empty() {
-            self.blank();
-            return 0;
-        }
-        if let Some(open) = &mut self.open {
-            if std::mem::take(&mut open.is_doubtful) {
-                if points(text) {
-                    return 1 + open.take(seen, text);
-                }
-            } else if open.goes_on(seen, text) {
-                return open.take(seen, text);
-            } else if open.blanks == 0 && !seen.is_header && !super::header::is_end(seen.line) {
-                open.is_doubtful = true;
-                self.above.note(seen.line, text);
-                return 0;
-            }
-            self.close();
-        }
-        let lead = self.above.lead(text);
-        let opens = seen.is_header || !self.is_past && (seen.severity == Severity::Failure || self.above.finds(text));
-        self.above.note(seen.line, text);
+        let above = Above::of(above);
+        let opens = seen.is_header || !self.is_past && (seen.severity == Severity::Failure || above.finds(text));
         if !opens || self.is_past_headed {
             return 0;
         }
         self.blocks += 1;
-        self.above = Above::default();
         let mut open = Open { headed: seen.is_header, indent: indent(seen.line), ..Open::default() };
         open.take(seen, text);
         open.is_explained = false;
-        open.held = 1 + lead;
+        open.held = 1 + above.lead(text);
         self.open = Some(open);
         0
     }
 
-    fn blank(&mut self) {
-        self.above.blank();
-        match &mut self.open {
-            Some(open) if open.is_doubtful => self.close(),
-            Some(open) => {
-                open.blanks += 1;
-                open.is_goroutine = false;
-            }
-            None => {}
+    /// Takes a line within a block. Returns how many lines belong to the block, or `None` if the block is over.
+    fn go_on(&mut self, seen: Seen) -> Option<usize> {
+        let open = self.open.as_mut()?;
+        let text = seen.line.trim();
+        if text.is_empty() && !open.is_doubtful {
+            open.blanks += 1;
+            open.is_goroutine = false;
+            return Some(0);
         }
+        if std::mem::take(&mut open.is_doubtful) {
+            if points(text) {
+                return Some(1 + open.take(seen, text));
+            }
+        } else if open.goes_on(seen, text) {
+            return Some(open.take(seen, text));
+        } else if open.blanks == 0 && !seen.is_header && !super::header::is_end(seen.line) {
+            open.is_doubtful = true;
+            return Some(0);
+        }
+        self.close();
+        None
     }
 
     fn close(&mut self) {
@@ -124,6 +118,12 @@ impl Block {
         self.is_past |= open.lines > 1 && (open.is_explained || !open.headed);
         self.is_past_headed |= open.headed && open.is_explained || self.blocks >= BLOCKS;
     }
+}
+
+/// Returns whether a line may be the first of a block, as far as it tells alone.
+fn may_open(Seen { line, severity, is_header }: Seen) -> bool {
+    let first = || line.bytes().find(|byte| *byte != b' ');
+    is_header || severity == Severity::Failure || first() == Some(b'-') && line.trim_start().starts_with("--> ")
 }
 
 impl Open {
@@ -247,7 +247,8 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let mut inside = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
-            let taken = block.next(Seen { line, severity: severity(line), is_header: header::is_header(line) });
+            let seen = Seen { line, severity: severity(line), is_header: header::is_header(line) };
+            let taken = block.next(seen, lines[..at].iter().rev().copied());
             inside[at + 1 - taken..=at].fill(true);
         }
         lines.iter().zip(inside).filter(|(_, inside)| *inside).map(|(line, _)| *line).collect()

@@ -53,12 +53,13 @@ pub(super) fn is_header(line: &str) -> bool {
     if !matches!(first, b'_' | b'-' | b' ' | b'F' | b'E' | b'[' | b'0'..=b'9') {
         return false;
     }
-    super::is_numbered(line)
-        || HEADERS.iter().any(|(start, end)| {
-            text.strip_prefix(start)
-                .and_then(|rest| rest.strip_suffix(end))
-                .is_some_and(|name| name.contains(char::is_alphanumeric) && name != "Console")
-        }) && (!text.starts_with('[') || text.contains("<<< "))
+    let is_of = |(start, end): &(&str, &str)| {
+        let rest = if start.as_bytes()[0] == first { text.strip_prefix(start) } else { None };
+        rest.and_then(|rest| rest.strip_suffix(end))
+            .is_some_and(|name| name.contains(char::is_alphanumeric) && name != "Console")
+    };
+    matches!(first, b' ' | b'0'..=b'9') && super::is_numbered(line)
+        || HEADERS.iter().any(is_of) && (first != b'[' || text.contains("<<< "))
 }
 
 #[cfg(test)]

@@ -59,6 +59,14 @@ pub struct Series {
     counters: Vec<Counter>,
 }
 
+/// Returns the first number of a line.
+fn first_number(line: &str) -> Option<i64> {
+    let bytes = line.as_bytes();
+    let start = bytes.iter().position(u8::is_ascii_digit)?;
+    let digits = bytes[start..].iter().take(DIGITS + 1).take_while(|byte| byte.is_ascii_digit());
+    Some(digits.fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+}
+
 /// Returns the numbers of a line. `None` if there are none, or too many.
 fn counters(line: &str) -> Option<Vec<Counter>> {
     if line.len() > LONGEST {
@@ -88,6 +96,11 @@ fn counters(line: &str) -> Option<Vec<Counter>> {
 impl Series {
     /// Returns the series that three lines begin.
     pub fn of(lines: [&str; FEWEST]) -> Option<Self> {
+        // Most lines of one kind do not count, which their first numbers tell.
+        let (first, second) = (first_number(lines[0])?, first_number(lines[1])?);
+        if second - first != first_number(lines[2])? - second {
+            return None;
+        }
         let mut counters = counters(lines[0])?;
         let second = self::counters(lines[1]).filter(|second| second.len() == counters.len())?;
         for (counter, second) in counters.iter_mut().zip(second) {
@@ -214,7 +227,9 @@ fn span(text: &str) -> Option<(Span<'_>, &str)> {
 
 /// Returns whether a line holds the mark of a series, and so cannot be told from one.
 pub fn is_series(line: &str) -> bool {
-    line.contains("..") && line.match_indices('[').any(|(at, _)| span(&line[at..]).is_some())
+    line.as_bytes().contains(&b'[')
+        && line.contains("..")
+        && line.match_indices('[').any(|(at, _)| span(&line[at..]).is_some())
 }
 
 /// Returns the lines of a folded line. `None` if it is text.

@@ -78,11 +78,24 @@ pub struct Judge {
     pub said: bool,
 }
 
+/// A line before it is judged.
+pub struct NewLine<'a> {
+    /// The line.
+    pub text: Cow<'a, str>,
+    /// The stream of the line.
+    pub stream: Stream,
+    /// The tokens of the line with its newline, in hundredths.
+    pub tokens: u64,
+    /// The verdict of the caller and of the rules.
+    pub verdict: Verdict,
+}
+
 impl Unit<'_> {
     /// Returns whether the next line repeats this one.
     pub fn repeats(&self, line: &str) -> bool {
-        // Comparing two empty texts is slow on some processors.
-        let is_same = || line.is_empty() || self.text == line;
+        // A call to compare texts takes longer than most texts of one length need to differ at their end.
+        let is_same =
+            || self.text.as_bytes().last() == line.as_bytes().last() && (line.is_empty() || self.text == line);
         self.cut.is_none() && self.series.is_none() && self.text.len() == line.len() && is_same()
     }
 
@@ -103,22 +116,23 @@ impl Unit<'_> {
         is_plain && self.count == 1 && self.series.is_none() && self.cut.is_none()
     }
 
-    /// Makes this line that of a series which the next two lines go on with. Returns whether they do.
-    pub fn begin_series(&mut self, next: [&Unit; FEWEST - 1]) -> bool {
-        let [second, third] = next;
+    /// Returns the series that this line and the next two begin.
+    pub fn begun_series(&self, [second, third]: [&Unit; FEWEST - 1]) -> Option<Box<Series>> {
         // Lines with other numbers have one template.
-        if !(second.traits.seen && third.traits.seen && self.stream == third.stream) {
-            return false;
+        if !(third.traits.seen && second.traits.seen && self.stream == third.stream) {
+            return None;
         }
-        let is_one = |unit: &&Unit| unit.may_count() && unit.verdict == self.verdict;
-        if !(self.may_count() && next.iter().all(is_one)) {
-            return false;
+        let is_one = |unit: &Unit| unit.may_count() && unit.verdict == self.verdict;
+        if !(is_one(third) && is_one(second) && self.may_count()) {
+            return None;
         }
-        self.series = Series::of([&self.text, &second.text, &third.text]).map(Box::new);
-        if self.series.is_some() {
-            self.count = FEWEST;
-        }
-        self.series.is_some()
+        Series::of([&self.text, &second.text, &third.text]).map(Box::new)
+    }
+
+    /// Makes this line that of a series.
+    pub fn begin_series(&mut self, series: Box<Series>) {
+        self.series = Some(series);
+        self.count = FEWEST;
     }
 
     /// Returns whether the line names the failed test of the lines below.
@@ -133,8 +147,9 @@ impl Judge {
         self.lines
     }
 
-    /// Judges the next line. `tokens`: the tokens of the line with its newline, in hundredths.
-    pub fn next<'a>(&mut self, text: Cow<'a, str>, stream: Stream, tokens: u64, verdict: Verdict) -> Unit<'a> {
+    /// Judges the next line. `above`: the lines before, the last first.
+    pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> Unit<'a> {
+        let NewLine { text, stream, tokens, verdict } = line;
         self.lines += 1;
         self.allowed.note(&text);
         let Said { severity, summary } = judge(&text);
@@ -144,7 +159,7 @@ impl Judge {
         self.said |= is_said;
         let (number, header) = (self.lines, self.headers.next(&text, self.lines));
         let is_header = header == number;
-        let taken = self.block.next(Line { line: &text, severity, is_header });
+        let taken = self.block.next(Line { line: &text, severity, is_header }, above);
         self.lead = taken.saturating_sub(1);
         let names = self.names.next(&text, is_header || severity >= Severity::Mention);
         // A failure may only be left out as a repeat if the whole line repeats.

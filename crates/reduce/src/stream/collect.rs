@@ -119,7 +119,9 @@ impl Collector {
 
     /// Takes the next line. `lead`: the number of lines right before it that must stay with it.
     pub fn add(&mut self, unit: Unit<'_>, lead: usize) {
-        self.end.iter_mut().rev().take(lead).for_each(|above| above.traits.in_block = true);
+        if lead > 0 {
+            self.end.iter_mut().rev().take(lead).for_each(|above| above.traits.in_block = true);
+        }
         let mut text = self.spare.pop().unwrap_or_default();
         text.clear();
         text.push_str(&unit.text);
@@ -137,17 +139,23 @@ impl Collector {
 
     /// Joins the last lines if they begin a series.
     fn begin_series(&mut self) {
-        let units = self.end.make_contiguous();
-        if let [.., begin, second, third] = units
-            && begin.begin_series([second, third])
-        {
-            self.end_size += size_of::<Series>();
-            for _ in 1..FEWEST {
-                let Some(unit) = self.end.pop_back() else { return };
-                self.end_size -= size(&unit);
-                self.let_go(unit);
-            }
+        let mut last = self.end.iter().rev();
+        let (Some(third), Some(second), Some(begin)) = (last.next(), last.next(), last.next()) else { return };
+        let Some(series) = begin.begun_series([second, third]) else { return };
+        for _ in 1..FEWEST {
+            let Some(unit) = self.end.pop_back() else { return };
+            self.end_size -= size(&unit);
+            self.let_go(unit);
         }
+        if let Some(begin) = self.end.back_mut() {
+            begin.begin_series(series);
+            self.end_size += size_of::<Series>();
+        }
+    }
+
+    /// Returns the last lines, the last first.
+    pub fn last(&self) -> impl Iterator<Item = &str> {
+        self.end.iter().rev().map(|unit| &*unit.text)
     }
 
     /// Takes a line that no longer belongs to the last lines.

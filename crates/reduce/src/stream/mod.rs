@@ -12,6 +12,7 @@ use super::class::Printed;
 use super::lines::{Lines, Total};
 use super::options::Options;
 use super::rules::Rules;
+use super::salience::unit::NewLine;
 use super::seen::Shown;
 use super::{End, Level, Stream, View};
 
@@ -192,7 +193,8 @@ impl Running<'_> {
             self.take(&line, stream, tokens, options);
         } else {
             let verdict = options.verdict(&line, &mut self.rules);
-            let mut unit = self.total.judge.next(Cow::Owned(line.clone()), stream, tokens, verdict);
+            let own = NewLine { text: Cow::Owned(line.clone()), stream, tokens, verdict };
+            let mut unit = self.total.judge.next(own, self.collector.last());
             unit.cut = Some((self.cut_at, cut));
             self.collector.add(unit, self.total.judge.lead);
         }
@@ -210,7 +212,8 @@ impl Running<'_> {
             self.total.judge.go_on(line);
             return;
         }
-        let unit = self.total.judge.next(Cow::Borrowed(line), stream, tokens, verdict);
+        let own = NewLine { text: Cow::Borrowed(line), stream, tokens, verdict };
+        let unit = self.total.judge.next(own, self.collector.last());
         self.collector.add(unit, self.total.judge.lead);
     }
 }
