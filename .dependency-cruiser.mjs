@@ -12,7 +12,7 @@ const layer = (name, from, to) => ({
 // source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
 // into the main entry.
 const SHARED = [
-  'core/(abort|builtins|defined|evidence-lines|facts|functions|inner|ledger|lines|listener|notice|option-names|outline|paths|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
+  'core/(abort|builtins|defined|evidence-lines|facts|foreign|functions|inner|ledger|lines|listener|notice|option-names|outline|paths|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
   'reduce/(keeping|types)\\.ts$',
 ];
 
