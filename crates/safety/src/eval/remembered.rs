@@ -24,16 +24,16 @@ impl Evaluator<'_> {
         for redirect in call.redirects.iter().filter(|redirect| redirect.takes_output()) {
             self.wrote(&redirect.target, redirect, output);
         }
-        let words: Vec<&str> = call.argv.iter().map(|word| word.known().unwrap_or_default()).collect();
-        match words.as_slice() {
-            ["tee", .., file] if !file.starts_with('-') => {
-                if let (Some(path), Some(text)) = (path(shell, &call.argv[words.len() - 1]), call.input.text()) {
+        let Some((last, words)) = call.argv.split_last() else { return };
+        match words.first().and_then(Value::known) {
+            Some("tee") if !last.prefix().starts_with('-') => {
+                if let (Some(path), Some(text)) = (path(shell, last), call.input.text()) {
                     self.remembered.files.insert(path, text.clone());
                 }
             }
-            ["git", "config", .., name, _] => {
-                if let Some(alias) = name.strip_prefix("alias.") {
-                    self.remembered.aliases.insert(alias.to_owned(), call.argv[words.len() - 1].clone());
+            Some("git") if words.get(1).and_then(Value::known) == Some("config") => {
+                if let Some(alias) = words.last().and_then(Value::known).and_then(|name| name.strip_prefix("alias.")) {
+                    self.remembered.aliases.insert(alias.to_owned(), last.clone());
                 }
             }
             _ => {}
