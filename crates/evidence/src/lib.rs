@@ -66,10 +66,10 @@ const PIECES: usize = 128 << 10;
 /// Reads the evidence of a command.
 #[must_use]
 pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
-    let Ran { command, trace, end, tests, cwd, rules } = ran;
+    let Ran { command, trace, end, tests, cwd, rules, functions } = ran;
     let read = read_pieces(command, PIECES);
     let (evidence, programs) = match trace {
-        Some(trace) => watched(command, &read, trace, end),
+        Some(trace) => watched((command, functions), &read, trace, end),
         None if read.script.fault == Some(Fault::Limit) => unwatched::unread(end),
         None => unwatched::evidence(command, &Units::of(command, &read, false), end, cwd),
     };
@@ -78,8 +78,17 @@ pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
     Evidence { checks, ..counted::judge(evidence, tests) }
 }
 
-fn watched(command: &str, read: &ParsedScript, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
-    let units = &Units::of(command, read, true);
+fn watched(
+    (command, functions): (&str, &str),
+    read: &ParsedScript,
+    trace: &Trace,
+    end: End,
+) -> (Evidence, Vec<Program>) {
+    let own = Units::of(command, read, true);
+    let units = &match functions {
+        "" => own,
+        functions => own.with_functions(functions, &read_pieces(functions, PIECES)),
+    };
     let (processes, complete) = processes::processes(trace);
     let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));

@@ -23,6 +23,8 @@ pub struct Ran<'a, C> {
     pub cwd: &'a Path,
     /// Rules that name more commands that are checks.
     pub rules: &'a Commands,
+    /// The definitions of functions that the shell knew before, as of a session. Empty without any.
+    pub functions: &'a str,
 }
 
 /// Most characters of a part's source.

@@ -13,6 +13,8 @@ pub type Id = usize;
 /// The units of a command. The first is the whole command.
 pub struct Units {
     all: Vec<Unit>,
+    /// The number of units of the command itself. Those of the session's functions follow.
+    own: usize,
 }
 
 /// One unit.
@@ -112,7 +114,15 @@ impl Units {
     pub fn of(command: &str, read: &ParsedScript, keys: bool) -> Self {
         let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys };
         builder.list(&read.script.body, None, &Text { text: command.into(), begins: Some(0) });
-        Self { all: builder.all }
+        let own = builder.all.len();
+        Self { all: builder.all, own }
+    }
+
+    /// Adds functions that the shell knows before the command, which have no place in its text.
+    pub fn with_functions(self, text: &str, read: &ParsedScript) -> Self {
+        let mut builder = Builder { all: self.all, optional: false, heredocs: &read.heredocs, keys: true };
+        builder.list(&read.script.body, None, &Text { text: text.into(), begins: None });
+        Self { all: builder.all, ..self }
     }
 
     /// Returns the unit around a unit.
@@ -137,7 +147,8 @@ impl Units {
 
     /// Returns the body of the function with this name that is defined last.
     pub fn function(&self, name: &str) -> Option<Id> {
-        self.all.iter().rev().find_map(|unit| match &unit.shape {
+        let (own, given) = self.all.split_at(self.own);
+        own.iter().rev().chain(given.iter().rev()).find_map(|unit| match &unit.shape {
             Shape::Function { name: defined, body } if defined == name => Some(*body),
             _ => None,
         })

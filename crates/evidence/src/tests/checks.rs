@@ -41,7 +41,15 @@ fn run(root: &Path, script: &str, tests: &[TestCounts]) -> Evidence {
     let (trace, end) = watch::run(&format!("cd {root}; PATH={root}:$PATH; {script}"));
     let rules = Commands::parse("checks", &["./ci.sh"]).expect("rules");
     let (tests, trace) = (tests.to_vec(), trace.as_ref());
-    crate::read(Ran { command: script, trace, end, tests: |_: &[Part]| tests, cwd: Path::new(root), rules: &rules })
+    crate::read(Ran {
+        command: script,
+        trace,
+        end,
+        tests: |_: &[Part]| tests,
+        cwd: Path::new(root),
+        rules: &rules,
+        functions: "",
+    })
 }
 
 /// The kind, verdict, command, and directory of a check below the root.
@@ -153,8 +161,15 @@ fn without_a_witness_only_what_the_text_proves_is_a_check() {
         [("npm test", 0, 1), ("npm test", 1, 0), ("cd app && npm test", 0, 0), ("npm test | tail", 0, 0)]
     {
         let end = crate::End { code: Some(code), signal: None, by_itself: true };
-        let ran =
-            Ran { command, trace: None, end, tests: |_: &[Part]| Vec::new(), cwd: Path::new("/work"), rules: &rules };
+        let ran = Ran {
+            command,
+            trace: None,
+            end,
+            tests: |_: &[Part]| Vec::new(),
+            cwd: Path::new("/work"),
+            rules: &rules,
+            functions: "",
+        };
         let evidence = crate::read(ran);
         assert_eq!(evidence.checks.len(), checks, "{command} {code}");
         assert!(evidence.checks.iter().all(|check| check.cwd == Path::new("/work")));

@@ -34,6 +34,8 @@ pub struct Wanted {
     pub checks: Commands,
     /// Whether the tree of the directory is watched.
     pub tree: bool,
+    /// The definitions of functions that the shell knows before the command.
+    pub functions: String,
 }
 
 /// A command that has ended.
@@ -73,7 +75,15 @@ impl Wanted {
         // A file that changes from here on changed after the run.
         let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
         let Ended { run, command, trace, end, tests, before } = ended;
-        let ran = Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks };
+        let ran = Ran {
+            command,
+            trace: trace.as_ref(),
+            end,
+            tests,
+            cwd: &self.cwd,
+            rules: &self.checks,
+            functions: &self.functions,
+        };
         let mut evidence = evidence::read(ran);
         if evidence.checks.is_empty() {
             return evidence;

@@ -134,6 +134,7 @@ mod tests {
             tests: |_: &[evidence::Part]| Vec::new(),
             cwd: Path::new("/"),
             rules: &rules,
+            functions: "",
         };
         let evidence = evidence::read(ran);
         Stored {

@@ -122,6 +122,9 @@ impl Begins {
             startup.boot.early = begins_with.unwrap_or_default();
             let directory = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
+                if let Some(wanted) = request.evidence.as_mut().and_then(Arc::get_mut) {
+                    wanted.functions = state.functions();
+                }
                 let moved = own_directory.then(|| state.in_directory(directory));
                 startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));
             }

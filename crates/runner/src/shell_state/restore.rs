@@ -99,6 +99,12 @@ impl ShellState {
         }
     }
 
+    /// Returns the definitions of all functions.
+    pub fn functions(&self) -> String {
+        let texts = self.functions.values().map(|function| String::from_utf8_lossy(&function.text));
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     fn push_functions(&self, code: &mut Vec<u8>) {
         if !self.functions.is_empty() {
             code.extend_from_slice(b"builtin shopt -s extglob\n");
