@@ -7,7 +7,7 @@ use super::select::follows;
 use super::unit::Unit;
 use crate::estimate::hundredths;
 use crate::failure::Severity;
-use crate::fold::{self, Allowed, FEWEST, Line, Mark};
+use crate::fold::{self, Allowed, Line, Mark};
 use crate::rules::{self, Rule};
 use crate::seen::Stretch;
 use crate::types::{Elided, Stream, Why, grouped};
@@ -18,6 +18,9 @@ const LONG_FAILURE: usize = 8 << 10;
 /// Characters of a long line that stay, at its start and at its end.
 const START: usize = 400;
 const END: usize = 200;
+/// Tokens that a series must save, in hundredths, and number of its lines that are enough to tell.
+const MARK: u64 = 480;
+const ENOUGH: usize = 16;
 /// Least number of repeats for which a unit is written by itself.
 const MANY: usize = 64;
 
@@ -157,9 +160,9 @@ impl Rendered {
         };
         let folded = series.folded(&unit.text, unit.count);
         let lines = |count: usize| (0..count).map(|number| series.line(&unit.text, number));
-        // The first lines are the shortest, but for a series that counts down.
-        let gains = || hundredths(&folded) < lines(FEWEST).map(|line| hundredths(&line)).sum();
-        if rendering.folds && rendering.allowed.series && (unit.count > FEWEST || gains()) {
+        let cost = |line: String| hundredths(&line) + 75;
+        let gains = hundredths(&folded) + MARK < lines(unit.count.min(ENOUGH)).map(cost).sum();
+        if rendering.folds && rendering.allowed.series && gains {
             return Shown::Series(folded);
         }
         Shown::Lines(lines(unit.count).collect())
