@@ -88,7 +88,7 @@ fn check(command: &Command) -> Option<Hit> {
         "rm" | "grm" => backups(command),
         _ => erased(command),
     };
-    let sets = || sets::lost(command).map(|word| emptied(&word));
+    let sets = || sets::lost(command).map(emptied);
     let single = if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) };
     single.or_else(sets)
 }
@@ -149,6 +149,8 @@ fn erased(command: &Command) -> Option<Hit> {
     writes::erased(command, |file: &Value, cwd: &Value| {
         if lost.is_none() && Files::new(command, cwd).may_be_outside(file) {
             lost = Some(overwritten(file));
+        } else if lost.is_none() && sets::is_whole(file, command) {
+            lost = Some(emptied(file));
         }
     });
     lost

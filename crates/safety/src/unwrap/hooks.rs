@@ -69,19 +69,19 @@ fn cmake(args: &[Value]) -> Option<InnerCommand> {
 
 /// `tar --remove-files`, `zip -m`: what was packed is removed.
 fn archived(args: &[Value], name: &str) -> Option<InnerCommand> {
-    let given = |option: &str| args.iter().any(|arg| arg.known() == Some(option));
+    if !matches!(name, "tar" | "gtar" | "bsdtar" | "zip") {
+        return None;
+    }
     let parsed = parse(args, &programs::of(name).options);
     let operands: Vec<Value> = parsed.operands.iter().map(|at| args[*at].clone()).collect();
-    match name {
-        "tar" | "gtar" | "bsdtar" if given("--remove-files") => {
-            // The letters of `tar cf FILE` take the first operand.
-            let letters = args.first().is_some_and(|first| !first.prefix().starts_with('-'));
-            let skipped = if letters { 1 + usize::from(args[0].prefix().contains('f')) } else { 0 };
-            Some(removes(operands.get(skipped..)?, "tar --remove-files"))
-        }
-        "zip" if parsed.has("m move") => Some(removes(operands.get(1..)?, "zip -m")),
-        _ => None,
+    if name == "zip" {
+        return parsed.has("m move").then(|| Some(removes(operands.get(1..)?, "zip -m")))?;
     }
+    args.iter().find(|arg| arg.known() == Some("--remove-files"))?;
+    // The letters of `tar cf FILE` take the first operand.
+    let letters = !args[0].prefix().starts_with('-');
+    let skipped = if letters { 1 + usize::from(args[0].prefix().contains('f')) } else { 0 };
+    Some(removes(operands.get(skipped..)?, "tar --remove-files"))
 }
 
 /// Makes a command that removes directories.

@@ -3,7 +3,6 @@
 use super::git::Git;
 use super::paths::{Landmarks, Place};
 use super::pathspec;
-use super::writes;
 use crate::command::{Command, Redirect};
 use crate::options::{OptionSpec, parse};
 use crate::programs;
@@ -12,19 +11,9 @@ use crate::value::{Listing, Value};
 
 /// Returns a word by which a command empties or deletes everything in a directory that cannot be restored, or moves it
 /// to where nothing is kept.
-pub fn lost(command: &Command) -> Option<Value> {
+pub fn lost<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
     let mut emptied = command.redirects.iter().filter(|redirect| replaces(redirect)).map(|redirect| &redirect.target);
-    let found = emptied.find(|word| is_whole(word, command)).or_else(|| by_program(command)).cloned();
-    if found.is_some() {
-        return found;
-    }
-    let mut erased = None;
-    writes::erased(command, |file, _| {
-        if is_whole(file, command) {
-            erased.get_or_insert_with(|| file.clone());
-        }
-    });
-    erased
+    emptied.find(|word| is_whole(word, command)).or_else(|| by_program(command))
 }
 
 /// Returns the word of a program that deletes, moves or copies over files.
@@ -50,8 +39,8 @@ fn replaces(redirect: &Redirect) -> bool {
     redirect.writes_file() && matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&")
 }
 
-/// Whether a word names every file of a critical directory, or every file at its top.
-fn is_whole(word: &Value, command: &Command) -> bool {
+/// Returns whether a word names every file of a critical directory, or every file at its top.
+pub fn is_whole(word: &Value, command: &Command) -> bool {
     let landmarks = Landmarks::new(command.directories);
     let place = match word.files() {
         Some(files) if files.listing == Listing::Unknown => return false,
