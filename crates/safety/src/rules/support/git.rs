@@ -59,6 +59,14 @@ impl<'a> Git<'a> {
 
     /// Reads a command as a call of one of these subcommands. `None` if the call only asks for help.
     pub fn of(command: &Command<'a>, subs: &[&str]) -> Option<Self> {
+        // Most rules are about other subcommands.
+        let names = |arg: &Value| match arg.known() {
+            Some(text) => subs.contains(&text) || is_alias(text),
+            None => is_alias(arg.prefix()),
+        };
+        if !command.args().iter().any(names) {
+            return None;
+        }
         let git = Self::new(command)?;
         let asks = |arg: &Value| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
         let helps = git.args.iter().take_while(|arg| arg.known() != Some("--")).any(asks);
@@ -105,6 +113,11 @@ impl<'a> Git<'a> {
         self.args = words.map(Value::of).chain(self.args.iter().cloned()).collect();
         true
     }
+}
+
+/// Returns whether a word may define an alias: `alias.x=push`.
+fn is_alias(word: &str) -> bool {
+    word.contains('.') && word.to_ascii_lowercase().contains("alias.")
 }
 
 /// The subcommands that aliases are followed to, because rules are about them.
