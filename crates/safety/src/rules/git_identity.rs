@@ -87,7 +87,9 @@ fn configured(command: &Command) -> Option<bool> {
         return None;
     }
     let git = Git::new(command)?;
-    if git.is_in_scratch(command.directories) && !git.args.iter().any(|arg| matches!(arg.known(), Some("--global" | "--system"))) {
+    if git.is_in_scratch(command.directories)
+        && !git.args.iter().any(|arg| matches!(arg.known(), Some("--global" | "--system")))
+    {
         return None;
     }
     if git.config.iter().any(|(name, _)| KEYS.contains(&name.as_str())) {

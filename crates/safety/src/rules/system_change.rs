@@ -275,8 +275,7 @@ fn modes(command: &Command) -> Option<Hit> {
     let landmarks = Landmarks::new(command.directories);
     let shielded = operands.clone().skip(skipped).all(|word| landmarks.shields(word, command.cwd));
     let takes = |mode: &str| of_mode && takes_access(mode);
-    let critical =
-        |word: &&Value| matches!(landmarks.place(word, command.cwd), Place::Critical { .. });
+    let critical = |word: &&Value| matches!(landmarks.place(word, command.cwd), Place::Critical { .. });
     if !shielded
         && args.iter().filter_map(Value::known).any(takes)
         && let Some(word) = operands.clone().skip(skipped).find(critical)
