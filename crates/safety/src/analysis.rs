@@ -120,7 +120,7 @@ pub struct RedirectUnit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Word {
-    /// The word's value, or its source if the value is not known.
+    /// The word's value, or its source if the value is not known. Of a word that may have several values, one of them.
     pub text: String,
     /// Whether `text` is the value.
     pub known: bool,

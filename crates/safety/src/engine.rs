@@ -251,13 +251,24 @@ impl<'a> Judge<'a> {
         findings.iter().any(is_it)
     }
 
-    /// The command with each combination of the words that it may have.
+    /// The command with each combination of the words that it may have. Such words do not count as known.
     fn units(&self, simple: SimpleCommand) -> Vec<CommandUnit> {
         if !simple.argv.iter().any(is_choice) {
             return vec![self.unit(simple)];
         }
         let all: Vec<Vec<Value>> = choices(&simple.argv).into_iter().map(Cow::into_owned).collect();
-        all.into_iter().map(|argv| self.unit(SimpleCommand { argv, ..simple.clone() })).collect()
+        // Whether an empty text is a word, its quotes decide.
+        let all = all.into_iter().filter(|argv| argv.len() >= simple.argv.len());
+        let unit = |argv| {
+            let mut unit = self.unit(SimpleCommand { argv, ..simple.clone() });
+            for word in &mut unit.argv {
+                word.known &= simple.argv.iter().any(|value| value.known() == Some(&word.text));
+            }
+            unit.name = unit.name.filter(|_| unit.argv.first().is_some_and(|program| program.known));
+            unit
+        };
+        let units: Vec<CommandUnit> = all.map(unit).collect();
+        if units.is_empty() { vec![self.unit(simple)] } else { units }
     }
 
     fn unit(&self, simple: SimpleCommand) -> CommandUnit {

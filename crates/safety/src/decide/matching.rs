@@ -32,12 +32,15 @@ impl<'a> Words<'a> {
 
     /// Returns whether these words are the rule's words. An unknown word never fits a rule.
     fn fit(self, rule: &Pattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
+        self.may_fit(rule, |own, (word, known), at| known && if at == 0 { same_head(own, word) } else { own == word })
+    }
+
+    /// Returns whether each word fits a word of the rule, given the rule's word, the word and its place.
+    fn may_fit(self, rule: &Pattern, fits: impl Fn(&str, (&str, bool), usize) -> bool) -> bool {
         let Pattern::Command { words, prefix } = rule else { return false };
         let count = self.prefix.len() + self.argv.len();
-        let fits = |(at, own): (usize, &String)| {
-            self.get(at).is_some_and(|(word, known)| known && if at == 0 { same_head(own, word) } else { own == word })
-        };
-        (count == words.len() || *prefix && count > words.len()) && words.iter().enumerate().all(fits)
+        let all = |(at, own): (usize, &String)| self.get(at).is_some_and(|word| fits(own, word, at));
+        (count == words.len() || *prefix && count > words.len()) && words.iter().enumerate().all(all)
     }
 }
 
@@ -57,7 +60,10 @@ pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
     rules.iter().any(|rule| match rule {
         Pattern::Write(glob) => unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd)),
         Pattern::ReadOnly => unit.reads,
-        Pattern::Command { .. } => ways.iter().any(|words| words.fit(rule, same_head)),
+        // A word that may have this value is enough.
+        Pattern::Command { .. } => ways.iter().any(|words| {
+            words.may_fit(rule, |own, (word, _), at| if at == 0 { same_head(own, word) } else { own == word })
+        }),
     })
 }
 
