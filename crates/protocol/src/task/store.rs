@@ -24,6 +24,8 @@ const SOCKET: &str = "sock";
 pub(super) const RECORD: &str = "record";
 /// The directory of marks. A mark is an empty file with the id of a task that runs, or did when its shim was killed.
 const RUNNING: &str = "running";
+/// How often a mark is tried while other processes replace its directory.
+const MARK_ATTEMPTS: usize = 32;
 /// The lock of the process that settles the tasks of killed shims.
 const LOCK: &str = "lock";
 /// The prefix of a directory for tasks that end with their host. The host's pid follows, and its pid namespace.
@@ -204,10 +206,14 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         };
-        match mark() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.begin_marks().and_then(|()| mark()),
-            marked => marked,
+        // Processes that begin at the same time put their empty directories in each other's place.
+        for _ in 0..MARK_ATTEMPTS {
+            match mark() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.begin_marks()?,
+                marked => return marked,
+            }
         }
+        mark()
     }
 
     fn mark(&self, id: &str) -> PathBuf {

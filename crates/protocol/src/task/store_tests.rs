@@ -231,3 +231,22 @@ fn the_mark_of_a_start_that_never_completed_is_swept() {
     store.remove_unstarted();
     assert_eq!(store.running_ids().expect("listed"), [fresh]);
 }
+
+#[test]
+fn tasks_that_begin_at_the_same_time_all_get_their_marks() {
+    for _ in 0..100 {
+        let (_dir, store) = store();
+        let _ = fs::remove_dir(store.path().join(RUNNING));
+        let ids: Vec<String> = (0..8).map(|_| new_id()).collect();
+        let together = std::sync::Barrier::new(ids.len());
+        std::thread::scope(|scope| {
+            for id in &ids {
+                scope.spawn(|| {
+                    together.wait();
+                    store.mark_running(id).expect("marked");
+                });
+            }
+        });
+        assert!(ids.iter().all(|id| store.mark(id).exists()));
+    }
+}
