@@ -73,6 +73,11 @@ impl Redirect {
         }
     }
 
+    /// Returns whether the standard input comes from a file or another descriptor.
+    pub fn gives_input(&self) -> bool {
+        matches!(self.op.as_str(), "<" | "<&" | "<>") && self.fd.is_none_or(|fd| fd == 0)
+    }
+
     /// Returns whether the redirect takes the standard output into a file.
     pub fn takes_output(&self) -> bool {
         self.writes_file() && self.fd.is_none_or(|fd| fd == 1)

@@ -7,6 +7,7 @@ use super::frame::Frame;
 use super::input::{set_named, variable};
 use super::output;
 use super::shell::Shell;
+use crate::command::{Input, Redirect};
 use crate::options::{OptionSpec, parse};
 use crate::path::resolved;
 use crate::value::Value;
@@ -214,6 +215,9 @@ fn exit(evaluator: &mut Evaluator<'_>, shell: &mut Shell, _: &Call, _: &Frame) -
 fn exec(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
     let argv = &call.argv;
     shell.ended |= argv.len() > 1;
+    if argv.len() == 1 && call.redirects.iter().any(Redirect::gives_input) {
+        shell.input = Input::Opaque { program: None, contents: None };
+    }
     None
 }
 

@@ -45,7 +45,10 @@ pub(super) fn declare(
             attributes.reference |= !export && flags.contains('n');
             attributes.integer |= flags.contains('i');
             attributes.cased |= flags.contains(['u', 'l', 'c']);
-            attributes.keyed |= flags.contains('A');
+            // Where bash refuses the declaration, a subscript stays arithmetic.
+            let accepted = text.starts_with('-') && flags.bytes().all(|flag| b"Agrx".contains(&flag));
+            let sure = call.redirects.is_empty() && (builtin != "local" || !shell.variables.covered.is_empty());
+            attributes.keyed |= flags.contains('A') && accepted && sure && !export;
             if flags.contains('x') {
                 declaration.exported = Some(text.starts_with('-'));
             }
@@ -84,7 +87,9 @@ fn declare_variable(
     if value.is_none() && declaration.local && !shell.variables.covered.is_empty() {
         shell.variables.unset(&name);
     }
-    let attributes = shell.variables.attributes(&name).with(declaration.attributes);
+    let mut attributes = shell.variables.attributes(&name).with(declaration.attributes);
+    // An array with numbers stays one.
+    attributes.keyed &= shell.variables.attributes(&name).keyed || shell.get(&name, environment).is_none();
     if attributes != Attributes::default() {
         shell.describe(&name, attributes, environment);
     }

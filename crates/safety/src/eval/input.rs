@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::shell::{Separators, Shell};
 use super::variables::MAX_CHOICES;
 use crate::choices::alternatives;
-use crate::command::Input;
+use crate::command::{Input, Redirect};
 use crate::contents;
 use crate::options::{OptionSpec, Parsed, parse};
 use crate::value::{Piece, Value};
@@ -35,7 +35,12 @@ pub(super) fn set_named(
     }
     shell.variables.forgetful |= named.iter().any(|name| name.known().is_none());
     let names: Vec<&str> = named.iter().filter_map(Value::known).map(variable).chain(always.iter().copied()).collect();
-    let input = if matches!(call.input, Input::Inherited) { &shell.input } else { &call.input };
+    let elsewhere = Input::Opaque { program: None, contents: None };
+    let input = match &call.input {
+        Input::Inherited if call.redirects.iter().any(Redirect::gives_input) => &elsewhere,
+        Input::Inherited => &shell.input,
+        own => own,
+    };
     let read = match (builtin.known()?, input) {
         ("read", Input::Text(text, _)) => lines_read(&given, text, &names, call.separators(shell)),
         ("mapfile" | "readarray", Input::Text(text, _)) => lines_mapped(&given, text),

@@ -3,7 +3,7 @@
 use crate::command::Input;
 use crate::lists::has_word;
 use crate::options::{OptionSpec, parse};
-use crate::value::{Contents, Piece, Value};
+use crate::value::{Piece, Value};
 
 /// Variables that bash sets to numbers.
 pub(super) const VARIABLES: &str = "BASHPID BASH_SUBSHELL COLUMNS EPOCHSECONDS EUID HISTCMD LINENO LINES OPTIND PPID \
@@ -29,12 +29,12 @@ pub(super) fn printed(name: &str, args: &[Value], input: &Input) -> bool {
             matches!(words.as_slice(), [format] if format.strip_prefix('+').is_some_and(|format| is_format(format, "sNYmdHMSjyuw")))
         }
         "wc" => matches!(words.as_slice(), ["-l" | "-c" | "-w" | "-m" | "-L"]),
-        "stat" => matches!(words.as_slice(), ["-c" | "-f", format, _] if is_format(format, "sYXZugahi")),
+        "stat" => matches!(words.as_slice(), ["-c", format, _] if is_format(format, "sYXZugahi")),
         "tput" => matches!(words.as_slice(), ["cols" | "lines" | "colors"]),
         "git" => words.starts_with(&["rev-list"]) && words.contains(&"--count"),
         "grep" | "egrep" | "fgrep" | "ggrep" => {
             counts(args)
-                || matches!(words.as_slice(), ["-o" | "-oE" | "-Eo" | "-oP", pattern, ..] if is_digits(pattern))
+                || matches!(words.as_slice(), ["-o" | "-oE" | "-Eo", pattern] | ["-o" | "-oE" | "-Eo", pattern, _] if is_digits(pattern))
         }
         "tr" => {
             matches!(words.as_slice(), ["-cd" | "-dc" | "-Cd", "0-9" | "[:digit:]" | "[0-9]" | "0-9\\n"])
@@ -48,12 +48,10 @@ pub(super) fn printed(name: &str, args: &[Value], input: &Input) -> bool {
 
 /// Returns whether a text is surely numbers and blanks, or nothing.
 pub(super) fn is_numeric(value: &Value) -> bool {
-    let listed = matches!(value.contents(), Some(Contents::Processes | Contents::AssignedProcesses));
     value.pieces().iter().all(|piece| match piece {
         Piece::Text(text) => is_number(text),
         Piece::OneOf(texts) => texts.iter().all(|text| is_number(text)),
-        Piece::Unknown(_) => listed,
-        Piece::Glob(_) => false,
+        Piece::Unknown(_) | Piece::Glob(_) => false,
     })
 }
 
@@ -87,13 +85,21 @@ fn is_format(format: &str, conversions: &str) -> bool {
 
 /// `grep -c PATTERN`, with at most one file, whose name is not printed.
 fn counts(args: &[Value]) -> bool {
-    let given = parse(args, &OptionSpec::gnu("e:f:A:B:C:m:cEFGPivwxqsnrRlLoH", "count recursive with-filename"));
-    given.has("c count") && !given.has("r R recursive H with-filename e f") && given.operands.len() <= 2
+    let given = parse(
+        args,
+        &OptionSpec::gnu(
+            "e:f:A:B:C:m:cEFGPivwxqsnrRlLoH",
+            "count recursive with-filename files-with-matches files-without-match",
+        ),
+    );
+    given.has("c count")
+        && !given.has("r R recursive H with-filename e f l L o files-with-matches files-without-match")
+        && given.operands.len() <= 2
 }
 
 /// Whether a pattern fits digits alone.
 fn is_digits(pattern: &str) -> bool {
-    let rest = pattern.replace("[0-9]", "").replace("[[:digit:]]", "").replace("\\d", "").replace("\\+", "");
+    let rest = pattern.replace("[0-9]", "").replace("[[:digit:]]", "").replace("\\+", "");
     rest.len() < pattern.len() && rest.chars().all(|sign| matches!(sign, '+' | '*' | '^' | '$'))
 }
 

@@ -176,6 +176,11 @@ impl Shell {
                 Some(theirs) => theirs.values.clone(),
                 None => other.get(name, environment),
             };
+            let described = other.variables.attributes(name);
+            variable.attributes = Attributes {
+                keyed: variable.attributes.keyed && described.keyed,
+                ..variable.attributes.with(described)
+            };
             if variable.values != theirs {
                 variable.values = either(variable.values.take(), theirs);
             }
