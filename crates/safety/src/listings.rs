@@ -6,7 +6,7 @@ use super::lists::has_word;
 use super::options::{OptionSpec, parse};
 use super::programs;
 use super::unwrap::finds_everything;
-use super::value::{Contents, Files, Listing, Value};
+use super::value::{Contents, FileSet, FileSetKind, Value};
 
 /// Tests of `fd` that leave only some files.
 const FD: OptionSpec = OptionSpec::gnu(
@@ -23,10 +23,10 @@ const LS_FILES: OptionSpec = OptionSpec::gnu(
 /// Returns the set of files that a command prints. `None` if it may be only some of a directory's files.
 pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
     let (name, args) = argv.split_first()?;
-    let from = |roots: Vec<Value>, listing: Listing| {
+    let from = |roots: Vec<Value>, listing: FileSetKind| {
         let roots = if roots.is_empty() { vec![Value::of(".")] } else { roots };
         let roots = roots.iter().map(|root| root.seen_from(cwd)).collect();
-        Some(Contents::Files(Rc::new(Files { roots, listing })))
+        Some(Contents::Files(Rc::new(FileSet { roots, listing })))
     };
     let operands = |spec: &OptionSpec, skipped: usize| {
         let given = parse(args, spec);
@@ -34,7 +34,7 @@ pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
         (given, operands)
     };
     match name.base_name()? {
-        "find" | "gfind" => from(finds_everything(argv)?, Listing::All),
+        "find" | "gfind" => from(finds_everything(argv)?, FileSetKind::All),
         "fd" | "fdfind" => {
             let (given, roots) = operands(&FD, 1);
             let pattern = given.operands.first().and_then(|at| args[*at].known()).unwrap_or(".");
@@ -42,15 +42,19 @@ pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
                 && !given.has(
                     "e extension d max-depth g glob S size o owner changed-within changed-before x exec X exec-batch",
                 );
-            if whole { from(roots, Listing::All) } else { None }
+            if whole { from(roots, FileSetKind::All) } else { None }
         }
         "rg" | "ripgrep" if args.iter().any(|arg| arg.known() == Some("--files")) => {
             let (given, roots) = operands(&programs::of("rg").options, 0);
-            if given.has("g glob iglob t type T type-not") { None } else { from(roots, Listing::Tracked) }
+            if given.has("g glob iglob t type T type-not") { None } else { from(roots, FileSetKind::Tracked) }
         }
         "ls" | "gls" | "dir" | "vdir" => {
             let (given, roots) = operands(&LS, 0);
-            if given.has("d directory") || roots.iter().any(Value::has_glob) { None } else { from(roots, Listing::Top) }
+            if given.has("d directory") || roots.iter().any(Value::has_glob) {
+                None
+            } else {
+                from(roots, FileSetKind::Top)
+            }
         }
         "git" => of_git(args).and_then(|listing| from(Vec::new(), listing)),
         _ => None,
@@ -58,7 +62,7 @@ pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
 }
 
 /// The files of a repository that a call of git lists.
-fn of_git(args: &[Value]) -> Option<Listing> {
+fn of_git(args: &[Value]) -> Option<FileSetKind> {
     let at = *parse(args, &programs::of("git").options).operands.first()?;
     let (sub, args) = args[at..].split_first()?;
     let has = |words: &str| args.iter().any(|arg| arg.known().is_some_and(|arg| has_word(words, arg)));
@@ -68,19 +72,19 @@ fn of_git(args: &[Value]) -> Option<Listing> {
             let some = given.operands.iter().any(|at| !matches!(args[*at].known(), Some("." | ":/" | "*")));
             match () {
                 () if some || given.has("d deleted") => None,
-                () if given.has("o others") && given.has("m modified c") => Some(Listing::Changed),
-                () if given.has("o others") => Some(Listing::Unknown),
-                () => Some(Listing::Tracked),
+                () if given.has("o others") && given.has("m modified c") => Some(FileSetKind::Changed),
+                () if given.has("o others") => Some(FileSetKind::Unknown),
+                () => Some(FileSetKind::Tracked),
             }
         }
         "status" if has("--porcelain --porcelain=v1 --short -s -sb") => {
-            (!has("-uno --untracked-files=no")).then_some(Listing::Changed)
+            (!has("-uno --untracked-files=no")).then_some(FileSetKind::Changed)
         }
         "diff" if has("--name-only") => {
             let filtered = args.iter().any(|arg| arg.prefix().starts_with("--diff-filter"));
-            (!filtered).then_some(Listing::Tracked)
+            (!filtered).then_some(FileSetKind::Tracked)
         }
-        "ls-tree" if has("--name-only --name-status") && has("-r -rt") => Some(Listing::Tracked),
+        "ls-tree" if has("--name-only --name-status") && has("-r -rt") => Some(FileSetKind::Tracked),
         _ => None,
     }
 }
@@ -113,17 +117,17 @@ mod tests {
             }
         };
         for (line, listing, root) in [
-            ("find . -type f", Listing::All, "/p/."),
-            ("find -type f -print0", Listing::All, "/p/."),
-            ("find /a b -not -name x", Listing::All, "/a"),
-            ("fd . src", Listing::All, "/p/src"),
-            ("fd -t f", Listing::All, "/p/."),
-            ("rg --files", Listing::Tracked, "/p/."),
-            ("ls -A", Listing::Top, "/p/."),
-            ("git ls-files -z", Listing::Tracked, "/p/."),
-            ("git ls-files -mo --exclude-standard", Listing::Changed, "/p/."),
-            ("git status --porcelain", Listing::Changed, "/p/."),
-            ("git diff --name-only", Listing::Tracked, "/p/."),
+            ("find . -type f", FileSetKind::All, "/p/."),
+            ("find -type f -print0", FileSetKind::All, "/p/."),
+            ("find /a b -not -name x", FileSetKind::All, "/a"),
+            ("fd . src", FileSetKind::All, "/p/src"),
+            ("fd -t f", FileSetKind::All, "/p/."),
+            ("rg --files", FileSetKind::Tracked, "/p/."),
+            ("ls -A", FileSetKind::Top, "/p/."),
+            ("git ls-files -z", FileSetKind::Tracked, "/p/."),
+            ("git ls-files -mo --exclude-standard", FileSetKind::Changed, "/p/."),
+            ("git status --porcelain", FileSetKind::Changed, "/p/."),
+            ("git diff --name-only", FileSetKind::Tracked, "/p/."),
         ] {
             assert_eq!(of(line), Some((listing, root.to_owned())), "{line}");
         }

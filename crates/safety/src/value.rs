@@ -37,21 +37,21 @@ pub enum Contents {
     /// Numbers of processes in a variable. If the variable is quoted, it is one word, and at most one process.
     AssignedProcesses,
     /// Names of all files of a directory.
-    Files(Rc<Files>),
+    Files(Rc<FileSet>),
 }
 
 /// All files of directories, or of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Files {
+pub struct FileSet {
     /// The directories, absolute.
     pub roots: Vec<Value>,
     /// The files in them.
-    pub listing: Listing,
+    pub listing: FileSetKind,
 }
 
 /// The kinds of files in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Listing {
+pub enum FileSetKind {
     /// Every file.
     All,
     /// The files and directories at the top.
@@ -202,7 +202,7 @@ impl Value {
     }
 
     /// Returns the set of files that the text names.
-    pub fn files(&self) -> Option<&Files> {
+    pub fn files(&self) -> Option<&FileSet> {
         match &self.contents {
             Some(Contents::Files(files)) => Some(files),
             _ => None,

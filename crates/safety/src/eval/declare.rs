@@ -5,18 +5,18 @@ use super::evaluator::Evaluator;
 use super::frame::Frame;
 use super::input::variable;
 use super::shell::Shell;
-use super::variables::Attributes;
+use super::variables::VariableAttributes;
 use crate::read_only::hijacks;
 use crate::value::Value;
 
 /// Options of `declare`, `export`, `local`, `readonly` and `typeset`.
-struct Declaration {
+struct VariableDeclaration {
     /// Whether the variables are handed to programs, if that changes.
     exported: Option<bool>,
     /// Whether they end with their function.
     local: bool,
     /// The attributes that they get.
-    attributes: Attributes,
+    attributes: VariableAttributes,
 }
 
 pub(super) fn declare(
@@ -27,10 +27,10 @@ pub(super) fn declare(
 ) -> Option<Box<Shell>> {
     let builtin = call.argv.first().and_then(Value::known).unwrap_or_default();
     let export = builtin == "export";
-    let mut declaration = Declaration {
+    let mut declaration = VariableDeclaration {
         exported: export.then_some(true),
         local: matches!(builtin, "local" | "declare" | "typeset"),
-        attributes: Attributes::default(),
+        attributes: VariableAttributes::default(),
     };
     for arg in &call.argv[1..] {
         let text = arg.prefix();
@@ -65,7 +65,7 @@ fn declare_variable(
     evaluator: &mut Evaluator<'_>,
     shell: &mut Shell,
     arg: &Value,
-    declaration: &Declaration,
+    declaration: &VariableDeclaration,
     frame: &Frame,
 ) {
     let environment = evaluator.environment;
@@ -90,7 +90,7 @@ fn declare_variable(
     let mut attributes = shell.variables.attributes(&name).with(declaration.attributes);
     // An array with numbers stays one.
     attributes.keyed &= shell.variables.attributes(&name).keyed || shell.get(&name, environment).is_none();
-    if attributes != Attributes::default() {
+    if attributes != VariableAttributes::default() {
         shell.describe(&name, attributes, environment);
     }
     if attributes.reference {

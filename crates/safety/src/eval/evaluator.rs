@@ -28,7 +28,7 @@ pub struct Evaluator<'a> {
     pub(super) calls: CallStack,
     pub(super) functions: FunctionTable,
     /// Scripts and aliases that the command has written.
-    pub(super) remembered: Remembered,
+    pub(super) remembered: WrittenBefore,
     /// Traps of the innermost shell. They run when it ends.
     pub(super) traps: Vec<Trap>,
     /// The contents that were printed so far, into the same pipe or substitution.
@@ -55,7 +55,7 @@ pub(super) struct Trap {
 
 /// Scripts and aliases that the command itself has written.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(super) struct WrittenBefore {
     /// The texts of files, by their absolute paths.
     pub files: HashMap<String, Value>,
     /// The commands of git's aliases, by their names.
@@ -91,7 +91,7 @@ impl<'a> Evaluator<'a> {
             current: CurrentCommand::default(),
             calls: CallStack::default(),
             functions: FunctionTable::default(),
-            remembered: Remembered::default(),
+            remembered: WrittenBefore::default(),
             traps: Vec::new(),
             printed_contents: None,
         }

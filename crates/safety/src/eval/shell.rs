@@ -3,7 +3,7 @@
 use super::aliases::Aliases;
 use super::functions::ShellFunctions;
 use super::location::Location;
-use super::variables::{Attributes, Environment, Variable, Variables, either};
+use super::variables::{Environment, Variable, VariableAttributes, Variables, either};
 use crate::command::{Input, Redirect};
 use crate::value::Value;
 
@@ -129,7 +129,7 @@ impl Shell {
     }
 
     /// Gives a variable these attributes.
-    pub(super) fn describe(&mut self, name: &str, attributes: Attributes, environment: Environment<'_>) {
+    pub(super) fn describe(&mut self, name: &str, attributes: VariableAttributes, environment: Environment<'_>) {
         let values = self.get(name, environment);
         let exported = self.variables.is_exported(name, environment);
         self.variables.insert(name, Variable { values, exported, attributes });
@@ -177,7 +177,7 @@ impl Shell {
                 None => other.get(name, environment),
             };
             let described = other.variables.attributes(name);
-            variable.attributes = Attributes {
+            variable.attributes = VariableAttributes {
                 keyed: variable.attributes.keyed && described.keyed,
                 ..variable.attributes.with(described)
             };

@@ -52,12 +52,12 @@ pub(super) struct Variable {
     /// Whether programs get it, too.
     pub exported: bool,
     /// What `declare` says of it.
-    pub attributes: Attributes,
+    pub attributes: VariableAttributes,
 }
 
-/// Attributes of a variable.
+/// VariableAttributes of a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Attributes {
+pub(super) struct VariableAttributes {
     /// `-i`: an assigned value is evaluated as arithmetic.
     pub integer: bool,
     /// `-n`: the value is the name of another variable.
@@ -68,7 +68,7 @@ pub(super) struct Attributes {
     pub keyed: bool,
 }
 
-impl Attributes {
+impl VariableAttributes {
     /// These attributes and further ones.
     pub fn with(self, more: Self) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl Variables {
 
     /// Removes a variable.
     pub(super) fn unset(&mut self, name: &str) {
-        self.insert(name, Variable { values: None, exported: false, attributes: Attributes::default() });
+        self.insert(name, Variable { values: None, exported: false, attributes: VariableAttributes::default() });
     }
 
     /// Replaces a variable.
@@ -165,8 +165,8 @@ impl Variables {
     }
 
     /// The attributes of a variable.
-    pub(super) fn attributes(&self, name: &str) -> Attributes {
-        self.table.get(name).map_or_else(Attributes::default, |variable| variable.attributes)
+    pub(super) fn attributes(&self, name: &str) -> VariableAttributes {
+        self.table.get(name).map_or_else(VariableAttributes::default, |variable| variable.attributes)
     }
 
     /// `local`: the function's caller gets its value back.

@@ -67,18 +67,18 @@ pub fn runs(name: &str, value: &Value) -> bool {
 }
 
 /// The variables that decide what runs.
-struct Deciding {
+struct DecidingVariables {
     names: HashSet<&'static str>,
     beginnings: Vec<&'static str>,
 }
 
-static DECIDING: LazyLock<Deciding> = LazyLock::new(|| {
+static DECIDING: LazyLock<DecidingVariables> = LazyLock::new(|| {
     let all = || words(HIJACKING).chain(words(RUNNING));
     let is_beginning = |name: &&str| name.ends_with('_');
-    Deciding { names: all().collect(), beginnings: all().filter(is_beginning).collect() }
+    DecidingVariables { names: all().collect(), beginnings: all().filter(is_beginning).collect() }
 });
 
-impl Deciding {
+impl DecidingVariables {
     fn has(&self, name: &str) -> bool {
         self.names.contains(name) || self.beginnings.iter().any(|beginning| name.starts_with(beginning))
     }

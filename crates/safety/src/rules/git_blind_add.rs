@@ -8,7 +8,7 @@ use crate::command::{Command, Directories};
 use crate::level::Verdict;
 use crate::options::Parsed;
 use crate::programs::git::ADD;
-use crate::value::{Listing, Value};
+use crate::value::{FileSetKind, Value};
 
 pub static RULE: Rule = Rule {
     id: "git-blind-add",
@@ -102,7 +102,7 @@ fn check(command: &Command) -> Option<Hit> {
 
 /// Returns whether a word names everything in the project that changed, also what git does not know.
 fn names_project(operand: &Value, directories: &Directories) -> bool {
-    let files = operand.files().filter(|files| files.listing != Listing::Tracked);
+    let files = operand.files().filter(|files| files.listing != FileSetKind::Tracked);
     let place = |files| Landmarks::new(directories).strictest(files, &Value::default());
     files.is_some_and(|files| matches!(place(files), Place::Critical { .. }))
 }

@@ -9,7 +9,7 @@ use super::words::weight;
 use crate::command::Command;
 use crate::lists::has_word;
 use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
-use crate::value::{Contents, Files, Listing, Piece, Value};
+use crate::value::{Contents, FileSet, FileSetKind, Piece, Value};
 
 /// Most start directories, and most open parentheses, that are read.
 const STARTS: usize = 16;
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         for start in &self.starts {
             let says = matches!(words[0].known(), Some("echo" | "printf"));
             let files = (matches.is_everything() && !says)
-                .then(|| Contents::Files(Rc::new(Files { roots: vec![start.clone()], listing: Listing::All })));
+                .then(|| Contents::Files(Rc::new(FileSet { roots: vec![start.clone()], listing: FileSetKind::All })));
             for (folder, item) in matches.items(start, beside) {
                 let item = item.with_contents(files.as_ref());
                 if cost > self.budget {

@@ -6,7 +6,7 @@ use crate::command::Directories;
 use crate::glob::{Coverage, Glob};
 use crate::lists::has_word;
 use crate::programs::devices::SYSTEM_DIRECTORIES;
-use crate::value::{Files, Piece, Value};
+use crate::value::{FileSet, Piece, Value};
 
 /// The place of an operand, seen from a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl<'a> Landmarks<'a> {
     }
 
     /// Returns the place of a set of files: a critical one, if a directory of the set is one.
-    pub fn strictest(&self, files: &Files, cwd: &Value) -> Place {
+    pub fn strictest(&self, files: &FileSet, cwd: &Value) -> Place {
         let mut places: Vec<Place> = files.roots.iter().map(|root| self.place(root, cwd)).collect();
         let is_critical = |place: &Place| matches!(place, Place::Critical { .. });
         let at = places.iter().position(is_critical).unwrap_or(0);

@@ -4,7 +4,7 @@ use super::paths::{Landmarks, Place};
 use crate::command::Command;
 use crate::options::parse;
 use crate::programs;
-use crate::value::{Listing, Piece, Value};
+use crate::value::{FileSetKind, Piece, Value};
 
 /// The programs that remove directories with their contents.
 pub static PROGRAMS: &[&str] = &["rm", "grm", "srm"];
@@ -29,7 +29,7 @@ pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
     // An unquoted word that is not known may be `-r`.
     let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Unknown(true), ..]));
     let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
-    let is_whole = |word: &&Value| word.files().is_some_and(|files| files.listing == Listing::All);
+    let is_whole = |word: &&Value| word.files().is_some_and(|files| files.listing == FileSetKind::All);
     // Without its files a directory is nothing.
     let whole = operands.iter().any(is_whole);
     if !folders && !whole && !maybe() {

@@ -7,7 +7,7 @@ use crate::command::{Command, Redirect};
 use crate::options::{OptionSpec, parse};
 use crate::programs;
 use crate::programs::git::RM;
-use crate::value::{Listing, Value};
+use crate::value::{FileSetKind, Value};
 
 /// Returns a word by which a command empties or deletes everything in a directory that cannot be restored, or moves it
 /// to where nothing is kept.
@@ -24,7 +24,7 @@ fn by_program<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
     match name {
         // Everything in a directory is the matter of `rm-critical`.
         "rm" | "grm" | "unlink" | "gunlink" => {
-            let listed = |word: &&Value| word.files().is_some_and(|files| files.listing != Listing::All);
+            let listed = |word: &&Value| word.files().is_some_and(|files| files.listing != FileSetKind::All);
             operands(&programs::of("rm").options).find(|word| listed(word) && is_whole(word, command))
         }
         "mv" | "gmv" => moved(command),
@@ -43,7 +43,7 @@ fn replaces(redirect: &Redirect) -> bool {
 pub fn is_whole(word: &Value, command: &Command) -> bool {
     let landmarks = Landmarks::new(command.directories);
     let place = match word.files() {
-        Some(files) if files.listing == Listing::Unknown => return false,
+        Some(files) if files.listing == FileSetKind::Unknown => return false,
         Some(files) => landmarks.strictest(files, command.cwd),
         None if word.has_glob() => landmarks.place(word, command.cwd),
         None => return false,
@@ -101,9 +101,9 @@ fn of_git<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
 /// Returns what is in a set, in words.
 pub fn contents(word: &Value) -> &'static str {
     match word.files().map(|files| files.listing) {
-        Some(Listing::Tracked) => "every file of the repository",
-        Some(Listing::Changed | Listing::Unknown) => "every file that was changed or that git does not know",
-        Some(Listing::Top) | None => "everything at the top of a directory",
-        Some(Listing::All) => "every file in a directory, those of .git among them",
+        Some(FileSetKind::Tracked) => "every file of the repository",
+        Some(FileSetKind::Changed | FileSetKind::Unknown) => "every file that was changed or that git does not know",
+        Some(FileSetKind::Top) | None => "everything at the top of a directory",
+        Some(FileSetKind::All) => "every file in a directory, those of .git among them",
     }
 }
