@@ -1,5 +1,5 @@
 //! Derives the id of the messages from the sources that define them, so that no message needs a version bumped by hand,
-//! and leaves out of the shapes of tokens what is for readers alone.
+//! and leaves out the parts of the shapes of tokens that only readers need.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};

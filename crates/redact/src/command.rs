@@ -207,7 +207,7 @@ fn pair(word: &Decoded<'_>, spans: &mut Spans) {
         }
         return;
     }
-    // What has quotes of its own is of another language: `a.token = 'X'; b()`. `name==1.2` is a version.
+    // A quoted value belongs to a program in another language: `a.token = 'X'; b()`. `name==1.2` is a version.
     if value.starts_with(['"', '\'', '=']) {
         return;
     }

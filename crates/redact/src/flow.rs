@@ -16,7 +16,7 @@ const MAX_FUNCTIONS: usize = 64;
 /// Arguments that are followed.
 const MAX_ARGUMENT: usize = 32;
 
-/// Finds the values of the variables that stand in the place of a secret. Leaves what comes from outside of the script.
+/// Finds the values of the variables that stand in the place of a secret. Values from outside of the script stay.
 pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
     if spans.references.is_empty() {
         return;
@@ -25,7 +25,7 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
     parse::visit(read, &mut sources);
     sources.printed.sort_unstable_by_key(|word| word.start);
     let (mut seen, mut outside) = (HashSet::new(), Vec::new());
-    // What is followed leads to more.
+    // Each variable may lead to further ones.
     let mut next = 0;
     while let Some(reference) = spans.references.get(next).cloned() {
         next += 1;

@@ -307,7 +307,7 @@ impl Visitor for Walk<'_, '_> {
     }
 }
 
-/// Returns whether a command passes on what it reads.
+/// Returns whether a command prints its input.
 fn is_filter(words: &Words<'_>) -> bool {
     matches!(words.program(), Some("base64" | "cat" | "cut" | "head" | "rev" | "sed" | "tail" | "tee" | "tr" | "xxd"))
 }

@@ -68,7 +68,7 @@ impl Spans {
         for span in &self.places {
             let start = text.floor_char_boundary(span.start);
             let end = text.ceil_char_boundary(span.end.min(text.len()));
-            // Behind a marker the rest of a place is what was no secret before, unless it goes on with the same word.
+            // The text behind a marker was no secret before, unless the same word goes on.
             let behind = text[start..end.max(start)].strip_prefix(MARKER);
             if behind.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
                 continue;

@@ -1,6 +1,6 @@
 //! Counts the bytes that are looked at, in tests alone: the work grows with the length of a command, and not faster.
 
-/// Adds what was looked at.
+/// Counts bytes that are read.
 #[cfg(not(test))]
 pub fn add(_bytes: usize) {}
 
@@ -13,12 +13,12 @@ mod counted {
 
     thread_local!(static STEPS: Cell<usize> = const { Cell::new(0) });
 
-    /// Adds what was looked at.
+    /// Counts bytes that are read.
     pub fn add(bytes: usize) {
         STEPS.set(STEPS.get() + bytes);
     }
 
-    /// Returns what `act` looks at.
+    /// Returns the number of bytes that `act` reads.
     pub fn of(act: impl FnOnce()) -> usize {
         STEPS.set(0);
         act();

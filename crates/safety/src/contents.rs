@@ -19,7 +19,7 @@ use super::value::{Contents, Piece, Value};
 #[derive(Clone, Copy, Debug)]
 enum Carries {
     /// The standard input, and the files that the operands name. The number counts the operands before these files.
-    FileSet(usize),
+    Files(usize),
     /// The lines of the standard input and of the files behind the first operand that fit the first operand.
     Matches,
     /// The standard input alone.
@@ -32,8 +32,8 @@ enum Carries {
 
 static PROGRAMS: LazyLock<HashMap<&'static str, Carries>> = LazyLock::new(|| {
     let of = |names: &'static str, carries| words(names).map(move |name| (name, carries));
-    of(PRINTS_FILES, Carries::FileSet(0))
-        .chain(of(PRINTS_FURTHER_FILES, Carries::FileSet(1)))
+    of(PRINTS_FILES, Carries::Files(0))
+        .chain(of(PRINTS_FURTHER_FILES, Carries::Files(1)))
         .chain(of(PRINTS_MATCHES, Carries::Matches))
         .chain(of(PRINTS_INPUT, Carries::Input))
         .chain(of(PRINTS_PROCESSES, Carries::Processes))
@@ -62,7 +62,7 @@ pub fn printed<'a>(
     }
     let carries = *PROGRAMS.get(name)?;
     let behind = match carries {
-        Carries::FileSet(behind) => Some(behind),
+        Carries::Files(behind) => Some(behind),
         Carries::Matches => Some(1),
         Carries::Input => None,
         Carries::Variables(with) => {

@@ -39,7 +39,7 @@ pub(super) const NAMES: [&[u8]; 11] = [
 ];
 const CONFIG: &str = ".git/config";
 const HOOKS: &str = ".git/hooks";
-/// What is added to the names of files that git must not find.
+/// The ending of the names of files that git must not find.
 const ASIDE: &str = ".agent-bash";
 /// The largest file that is read, bytes.
 const READ: u64 = 1 << 20;

@@ -147,7 +147,7 @@ impl Table {
     }
 }
 
-/// Returns whether a word begins here: behind what is no letter or digit, or behind `\n` and `%3D`.
+/// Returns whether a word begins here: the sign before is no letter or digit, or ends `\n` or `%3D`.
 fn begins_word(text: &[u8], at: usize) -> bool {
     let before = |count: usize| at.checked_sub(count).map(|at| text[at]);
     before(1).is_none_or(|byte| !byte.is_ascii_alphanumeric())

@@ -86,7 +86,7 @@ fn name(line: &str) -> Option<&str> {
     ENDS.iter().find_map(|end| bare.strip_suffix(end)).map(|name| name.trim_end_matches([' ', '.', ':']))
 }
 
-/// Returns a name without what is behind it: `[ 33%]`, `(0.00s)`, `[4 ms]`, ` in 0.3s`, `1.00 sec`.
+/// Returns a name without the time or share behind it: `[ 33%]`, `(0.00s)`, `[4 ms]`, ` in 0.3s`, `1.00 sec`.
 fn undecorated(text: &str) -> &str {
     let mut text = text.trim_end();
     for (open, close) in [('[', "%]"), ('[', "ms]"), ('(', "s)"), ('(', "seconds)"), ('(', "ms)")] {

@@ -60,7 +60,7 @@ pub struct Rendering<'a> {
     pub own: &'a [Arc<Rule>],
 }
 
-/// What is shown of a unit.
+/// The lines of a unit that a view shows.
 enum Shown<'u> {
     Line(Cow<'u, str>),
     /// The lines of a series that is not folded.
@@ -153,7 +153,7 @@ impl Rendered {
         run.clear();
     }
 
-    /// Returns what is shown of a unit.
+    /// Returns the lines of a unit that the view shows.
     fn shown<'u>(&mut self, unit: &'u Unit, rendering: &Rendering) -> Shown<'u> {
         let Some(series) = &unit.series else {
             return Shown::Line(self.shorten(unit, rendering).map_or(Cow::Borrowed(&*unit.text), Cow::Owned));
