@@ -58,6 +58,8 @@ pub(super) struct Cells {
     waiting: String,
     /// Sum of the lengths of all cells.
     len: usize,
+    /// Cells that were blanked or added since the line began.
+    touched: usize,
 }
 
 impl Cells {
@@ -68,6 +70,11 @@ impl Cells {
         self.waiting.clear();
         self.cursor = 0;
         self.len = 0;
+        self.touched = 0;
+    }
+
+    pub(super) fn touched(&self) -> usize {
+        self.touched
     }
 
     /// Returns the number of bytes of the line if it were shown now.
@@ -169,6 +176,7 @@ impl Cells {
             return;
         }
         let mut at = self.lead(from);
+        self.touched += to - at;
         while at < to || self.row.get(at).is_some_and(|cell| cell.glyph == Glyph::Rest) {
             self.edit(at, |cell| *cell = Cell::BLANK);
             at += 1;
@@ -216,6 +224,7 @@ impl Cells {
 
     /// Extends the row to at least this many columns.
     fn reach(&mut self, columns: usize) {
+        self.touched += columns.saturating_sub(self.row.len());
         while self.row.len() < columns {
             self.row.push(Cell::BLANK);
             self.len += 1;

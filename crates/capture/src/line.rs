@@ -3,8 +3,14 @@
 use super::cells::Cells;
 use super::escape::{Escape, Motion, Step};
 
-/// Most bytes of a line that collapses: 64 KiB.
+/// Most bytes of a line that collapses: 64 KiB. A line that costs too much to draw has exceeded its limit, too.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
+
+/// The cells that a line of this many bytes may blank or add. A few bytes can erase a whole line, and a few more fill
+/// it with blanks again.
+fn allowed(drawn: usize) -> usize {
+    4 * LINE_LIMIT + 16 * drawn
+}
 
 /// The delivered part of the unfinished line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,10 @@ pub(super) struct Line {
     ascii: Vec<u8>,
     cursor: usize,
     cells: Cells,
+    /// Bytes of the text and the sequences that were drawn.
+    drawn: usize,
+    /// Cells of `ascii` that were blanked or added.
+    touched: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +60,7 @@ impl Line {
     /// Takes over a plain text line, with the cursor at its end.
     pub(super) fn begin(&mut self, text: &str) {
         self.ascii.clear();
-        self.cursor = 0;
+        (self.cursor, self.drawn, self.touched) = (0, text.len(), 0);
         if is_one_cell_a_byte(text.as_bytes()) {
             self.way = CellKind::Ascii;
             self.ascii.extend_from_slice(text.as_bytes());
@@ -78,26 +88,31 @@ impl Line {
             if self.is_over() {
                 return at;
             }
+            self.drawn += c.len_utf8();
             self.cells.write(c);
         }
         text.len()
     }
 
     pub(super) fn is_over(&self) -> bool {
-        match self.way {
-            CellKind::Off => false,
-            CellKind::Ascii => self.ascii.len() > LINE_LIMIT,
-            CellKind::Cells => self.cells.len() > LINE_LIMIT,
-        }
+        let (len, touched) = match self.way {
+            CellKind::Off => return false,
+            CellKind::Ascii => (self.ascii.len(), self.touched),
+            CellKind::Cells => (self.cells.len(), self.cells.touched()),
+        };
+        len > LINE_LIMIT || touched > allowed(self.drawn)
     }
 
     /// Attaches a control sequence, which takes no columns, at the cursor.
     pub(super) fn attach(&mut self, raw: &str) {
+        self.drawn += raw.len();
         self.use_cells();
         self.cells.attach(raw);
     }
 
+    /// Carries out a motion. Afterwards the line may have exceeded its limit.
     pub(super) fn act(&mut self, motion: Motion) {
+        self.drawn += 1;
         let (cursor, end) = match self.way {
             CellKind::Ascii => (self.cursor, self.ascii.len()),
             _ => (self.cells.cursor(), self.cells.columns()),
@@ -110,7 +125,11 @@ impl Line {
             Motion::EraseRight => self.truncate(cursor),
             Motion::EraseLine => self.truncate(0),
             Motion::EraseLeft => match self.way {
-                CellKind::Ascii => self.ascii[..end.min(cursor + 1)].fill(BLANK),
+                CellKind::Ascii => {
+                    let left = &mut self.ascii[..end.min(cursor + 1)];
+                    left.fill(BLANK);
+                    self.touched += left.len();
+                }
                 _ => self.cells.erase(0, cursor + 1),
             },
         }
@@ -144,9 +163,13 @@ impl Line {
 
     fn write_ascii(&mut self, text: &[u8]) -> usize {
         if self.cursor > self.ascii.len() {
+            self.touched += self.cursor - self.ascii.len();
             self.ascii.resize(self.cursor, BLANK);
         }
-        let taken = text.len().min((LINE_LIMIT + 1).saturating_sub(self.cursor));
+        // The first byte may take more cells than it pays for.
+        let most = if self.touched > allowed(self.drawn + 1) { 1 } else { text.len() };
+        let taken = most.min((LINE_LIMIT + 1).saturating_sub(self.cursor));
+        self.drawn += taken;
         let over = taken.min(self.ascii.len() - self.cursor);
         self.ascii[self.cursor..self.cursor + over].copy_from_slice(&text[..over]);
         self.ascii.extend_from_slice(&text[over..taken]);

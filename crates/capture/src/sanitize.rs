@@ -309,6 +309,9 @@ impl Body {
         }
         if self.line.active() || self.draw() {
             self.line.act(motion);
+            if self.line.is_over() {
+                self.deliver_long(sink);
+            }
         }
     }
 

@@ -198,6 +198,22 @@ fn ten_bytes_do_not_become_megabytes() {
     assert!(clean(COLLAPSE, [tabs.as_bytes()]).len() <= 65_536);
 }
 
+#[test]
+fn a_line_that_is_erased_again_and_again_for_few_bytes_collapses_no_more() {
+    for wide in ["\t".repeat(8_000), "x".repeat(60_000)] {
+        for erased in ["\x1b[2Kx", "\x1b[1K", "\x1b[1K\x1b[31mx"] {
+            let input = format!("{wide}{}\nlast\rLAST\n", erased.repeat(1_000));
+            let whole = clean(COLLAPSE, [input.as_bytes()]);
+            assert_eq!(clean(COLLAPSE, input.as_bytes().chunks(1)), whole);
+            assert!(whole.ends_with("\nLAST\n"));
+            assert!(!erased.contains('x') || whole.matches('x').count() > 900, "{erased:?}");
+        }
+    }
+    let redrawn = format!("{}\n", "\x1b[2K\x1b[1G⠋ 10 % \x1b[40Gof 3".repeat(30_000));
+    assert_eq!(clean(COLLAPSE, [redrawn.as_bytes()]).lines().count(), 1);
+    assert!(clean(COLLAPSE, [redrawn.as_bytes()]).len() < 100);
+}
+
 /// Bytes that cause trouble more often than chance would.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
