@@ -23,7 +23,7 @@ pub fn highlight(command: String) -> Result<String> {
         class: &'static str,
     }
     let units = Utf16::new(&command);
-    let tokens = grammar::highlight(&command, safety::parse::read(&command).script.fault.is_none());
+    let tokens = grammar::highlight(&command, &safety::parse::starts(&command));
     let tokens = tokens.iter().map(|token| {
         let (start, end) = units.span(&token.span);
         Token { start, end, class: token.class.name() }

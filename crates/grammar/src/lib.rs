@@ -11,12 +11,15 @@ use std::ops::Range;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-/// Most bytes that are read of a text that bash accepts. The rest has no tokens.
+/// Most bytes that are read of a command. The rest has no tokens.
 pub const READ: usize = 8 * 1024;
 
-/// Most bytes that are read of a text that bash refuses. The parser recovers from an error in one step, whose time
-/// grows with the square of the text: 0.3 s for 8 KiB of `a|`, 5 ms for this much.
-pub const READ_OF_REFUSED: usize = 1024;
+/// Most bytes that are parsed at once. The parser recovers from an error in one step, whose time grows with the square
+/// of the text: 0.3 s for 8 KiB of `a|`, 1 ms for this much.
+pub const PARSED: usize = 512;
+
+/// Parts of a command that are read although they have errors. A part that is cut has one.
+const WITH_ERRORS: usize = 4;
 
 /// Bytes for each step of the parser, of 100 operations. A script takes a step for 20 to 60 bytes.
 const BYTES_PER_STEP: usize = 12;
@@ -91,18 +94,34 @@ pub struct Token {
 }
 
 /// Returns the tokens of a command, in order and without overlap. Text between them, such as arguments, has no class.
-/// A text that the parser cannot read in bounded time has no tokens. `accepted`: whether bash accepts the command.
+/// `starts` are the offsets of its statements, as bash reads it; without them the command is one statement.
+///
+/// Of a statement that is longer than [`PARSED`] the rest has no tokens, nor has what follows several statements that
+/// the parser cannot read.
 #[must_use]
-pub fn highlight(command: &str, accepted: bool) -> Vec<Token> {
-    let most = if accepted { READ } else { READ_OF_REFUSED };
-    let text = &command[..command.floor_char_boundary(most)];
-    tree_of(text).map_or_else(Vec::new, |tree| Painter::default().paint(&tree, text))
+pub fn highlight(command: &str, starts: &[usize]) -> Vec<Token> {
+    let text = &command[..command.floor_char_boundary(READ)];
+    let mut painter = Painter::default();
+    let mut errors = 0;
+    let mut from = 0;
+    while from < text.len() && errors < WITH_ERRORS {
+        let mut later = starts.iter().copied().filter(|start| (from + 1..text.len()).contains(start)).peekable();
+        let next = later.peek().copied().unwrap_or(text.len());
+        let to = later.take_while(|start| *start <= from + PARSED).last().unwrap_or(next);
+        let end = text.floor_char_boundary(to.min(from + PARSED));
+        if let Some(tree) = tree_of(&text[from..end]) {
+            painter.paint(&tree, text, from);
+            errors += usize::from(tree.root_node().has_error());
+        }
+        from = to;
+    }
+    painter.tokens
 }
 
 /// Offers the statements of a text that contain no error, in order, the outermost first. `take` returns whether to skip
-/// the statements inside the offered one. If the text is longer than [`READ_OF_REFUSED`] bytes, only these are read.
+/// the statements inside the offered one. If the text is longer than [`PARSED`] bytes, only these are read.
 pub fn statements(text: &str, mut take: impl FnMut(Range<usize>) -> bool) {
-    let text = &text[..text.floor_char_boundary(READ_OF_REFUSED)];
+    let text = &text[..text.floor_char_boundary(PARSED)];
     let Some(tree) = tree_of(text) else { return };
     let mut cursor = tree.walk();
     loop {
@@ -136,12 +155,17 @@ fn tree_of(text: &str) -> Option<Tree> {
 #[derive(Default)]
 struct Painter {
     tokens: Vec<Token>,
+    /// The place of the tree's text in the whole text.
+    from: usize,
     /// The end of the text that is painted.
     at: usize,
 }
 
 impl Painter {
-    fn paint(mut self, tree: &Tree, text: &str) -> Vec<Token> {
+    /// Adds the tokens of a tree, whose text begins at an offset.
+    fn paint(&mut self, tree: &Tree, text: &str, from: usize) {
+        (self.from, self.at) = (from, from);
+        let text = &text[from..];
         let mut cursor = tree.walk();
         // The classes of the nodes above the cursor and of the node itself.
         let mut classes = vec![None];
@@ -158,22 +182,22 @@ impl Painter {
                     break;
                 }
                 if !cursor.goto_parent() {
-                    return self.tokens;
+                    return;
                 }
             }
         }
     }
 
-    /// Paints the text up to an offset.
+    /// Paints the tree's text up to an offset in it.
     fn until(&mut self, end: usize, class: Option<Class>) {
-        let span = self.at..end;
+        let span = self.at..self.from + end;
         if span.is_empty() {
             return;
         }
-        self.at = end;
+        self.at = span.end;
         let Some(class) = class else { return };
         match self.tokens.last_mut() {
-            Some(last) if last.class == class && last.span.end == span.start => last.span.end = end,
+            Some(last) if last.class == class && last.span.end == span.start => last.span.end = span.end,
             _ => self.tokens.push(Token { span, class }),
         }
     }
@@ -223,10 +247,15 @@ mod tests {
 
     /// Returns the tokens as `class:text`.
     fn tokens(command: &str) -> Vec<String> {
-        highlight(command, true)
+        highlight(command, &[])
             .iter()
             .map(|token| format!("{}:{}", token.class.name(), &command[token.span.clone()]))
             .collect()
+    }
+
+    /// Returns the starts of statements that have a length.
+    fn every(length: usize) -> Vec<usize> {
+        (0..READ).step_by(length).collect()
     }
 
     #[test]
@@ -313,11 +342,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_is_read_statement_by_statement() {
+        let text = format!("ls -a\n: '{}'\nrm -f x", "x".repeat(2 * PARSED));
+        let [second, third] = [6, text.len() - 7];
+        let shown = |starts: &[usize]| -> Vec<String> {
+            highlight(&text, starts).iter().map(|token| text[token.span.clone()].chars().take(4).collect()).collect()
+        };
+        assert_eq!(shown(&[0, second, third]), ["ls", "-a", ":", "rm", "-f"]);
+        assert_eq!(shown(&[]), ["ls", "-a", ":"]);
+    }
+
+    #[test]
     fn a_long_or_deep_text_takes_bounded_time() {
         let deep = "$(".repeat(20_000);
         let long = "echo 'a b' \"$x\" | cat -n; ".repeat(10_000);
-        assert!(highlight(&deep, false).len() <= deep.len());
-        assert!(highlight(&long, true).iter().all(|token| token.span.end <= READ));
+        assert!(highlight(&deep, &[]).len() <= deep.len());
+        assert!(highlight(&long, &every(25)).iter().all(|token| token.span.end <= READ));
     }
 
     #[test]
@@ -327,7 +367,7 @@ mod tests {
         for unit in units.split('·') {
             let text = unit.repeat(READ / unit.len());
             let begin = std::time::Instant::now();
-            assert!(highlight(&text, false).len() <= text.len());
+            assert!(highlight(&text, &every(700)).len() <= text.len());
             let time = begin.elapsed();
             assert!(time.as_millis() < 200, "{unit:?} took {time:?}");
         }
@@ -337,7 +377,8 @@ mod tests {
         #[test]
         fn tokens_are_in_order_and_within_the_text(command in "[a-z $(){}'\"`<>|&;=#\\\\\n\u{e9}-]{0,60}") {
             let mut at = 0;
-            for Token { span, .. } in highlight(&command, true) {
+            let starts: Vec<_> = command.match_indices(';').map(|(at, _)| at + 1).collect();
+            for Token { span, .. } in highlight(&command, &starts) {
                 prop_assert!(span.start >= at && span.start < span.end);
                 prop_assert!(command.is_char_boundary(span.start) && command.is_char_boundary(span.end));
                 at = span.end;

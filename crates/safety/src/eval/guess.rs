@@ -10,7 +10,7 @@ impl Evaluator<'_> {
     /// them. Another shell may, and a person who is asked about the text should see them.
     pub(super) fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
         let rest = &text[start..];
-        let rest = &rest[..rest.floor_char_boundary(grammar::READ_OF_REFUSED)];
+        let rest = &rest[..rest.floor_char_boundary(grammar::PARSED)];
         // The grammar's parser is slow beside our reader.
         self.budget.spend(1_000 + 16 * rest.len());
         grammar::statements(rest, |found| {

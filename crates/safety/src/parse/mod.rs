@@ -19,7 +19,7 @@ mod witness;
 mod words;
 
 pub use mentions::mentions;
-pub use outline::outline;
+pub use outline::{outline, starts};
 pub use reader::{ParsedScript, read, read_expansions, read_pieces};
 pub use syntax::*;
 pub use visit::{Visitor, visit};

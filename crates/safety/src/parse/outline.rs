@@ -19,6 +19,13 @@ pub struct Outline {
     pub pipelines: Vec<PipelineOutline>,
 }
 
+/// Returns the offsets in bytes at which the statements of a command begin, up to the first error.
+#[must_use]
+pub fn starts(command: &str) -> Vec<usize> {
+    let first = |list: &AndOr| Some(list.pipelines.first()?.1.commands.first()?.span.start);
+    read(command).script.body.iter().filter_map(first).collect()
+}
+
 /// One pipeline.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
