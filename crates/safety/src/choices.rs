@@ -40,6 +40,15 @@ pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     choices.into_iter().map(Cow::Owned).collect()
 }
 
+/// Returns the number of combinations that [`choices`] returns at most.
+pub fn count(argv: &[Value]) -> usize {
+    let texts = argv.iter().flat_map(Value::pieces).filter_map(|piece| match piece {
+        Piece::OneOf(texts) => Some(texts.len()),
+        _ => None,
+    });
+    texts.fold(1, |count, texts| (count * texts.max(1)).min(MAX_CHOICES))
+}
+
 /// Returns whether a word has several texts that are no numbers. Which number it is does not matter.
 pub fn is_choice(value: &Value) -> bool {
     let number = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -154,7 +154,15 @@ impl Parsed {
     }
 
     fn short(&mut self, cluster: &str, args: &[Value], at: usize, spec: &OptionSpec) -> usize {
+        // How often each letter was given. A program may count up to two, as `git clean -ff`. No program has options
+        // that are not ASCII, so all of these count as one.
+        let mut times = [0; 128];
         for (index, letter) in cluster.char_indices() {
+            let times = &mut times[if letter.is_ascii() { letter as usize } else { 0 }];
+            *times += 1;
+            if *times > 2 {
+                continue;
+            }
             let place = spec.short.char_indices().find(|(_, known)| *known == letter && letter != ':');
             let behind = place.map_or("", |(place, known)| &spec.short[place + known.len_utf8()..]);
             let mut given = GivenOption { name: letter.to_string(), value: None, at, listed: place.is_some() };

@@ -34,7 +34,7 @@ pub fn resolved(cwd: &Value, path: &Value) -> Value {
         Some(text) => Value::of(normal(text)),
         None => whole,
     };
-    if path.weight() > MAX_PATH { Value::unknown() } else { path }
+    if path.length() > MAX_PATH { Value::unknown() } else { path }
 }
 
 #[cfg(test)]

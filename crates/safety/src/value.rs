@@ -17,6 +17,14 @@ pub enum Piece {
     Unknown(bool),
 }
 
+/// The work on a part, in bytes of plain text.
+const PART: usize = 16;
+
+/// Returns the weight of words.
+pub fn weight(words: &[Value]) -> usize {
+    words.iter().map(|word| PART + word.weight()).sum()
+}
+
 /// A word after its expansion. Adjacent texts are joined, and no text is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Value {
@@ -145,13 +153,18 @@ impl Value {
     }
 
     /// Returns the length in bytes.
-    pub fn weight(&self) -> usize {
+    pub fn length(&self) -> usize {
         let length = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Glob(text) => text.len(),
             Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
             Piece::Unknown(_) => 1,
         };
         self.pieces().iter().map(length).sum()
+    }
+
+    /// Returns how much work the word is, in bytes of plain text.
+    pub fn weight(&self) -> usize {
+        PART * self.pieces().len() + self.length()
     }
 
     /// Appends a part.

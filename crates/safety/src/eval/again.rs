@@ -14,7 +14,7 @@ use crate::options::{OptionSpec, parse};
 use crate::parse::{Part, Word, read_expansions};
 use crate::read_only::{hijacks, runs};
 use crate::unwrap::COMPGEN;
-use crate::value::{Piece, Value};
+use crate::value::{Piece, Value, weight};
 
 /// Variables that one arithmetic expression may lead to.
 const MAX_NAMES: usize = 256;
@@ -34,6 +34,7 @@ impl Evaluator<'_> {
 
     /// Sets a variable, and evaluates its value if the variable wants that.
     pub(super) fn assign_to(&mut self, shell: &mut Shell, name: &str, values: Vec<Value>, frame: &Frame) {
+        self.budget.spend(weight(&values) / 32);
         let attributes = shell.variables.attributes(name);
         shell.variables.deciding |= values.iter().any(|value| runs(name, value));
         for value in &values {

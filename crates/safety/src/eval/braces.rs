@@ -1,5 +1,6 @@
 //! `a{b,c}d` and `{1..3}`
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::parse::Part;
@@ -7,8 +8,11 @@ use crate::parse::Part;
 /// Words that one word may become.
 const MAX_WORDS: usize = 64;
 
-/// Longest word whose braces are expanded, bytes. Each brace is searched for its partner.
-const MAX_LENGTH: usize = 4096;
+/// Bytes that are searched for the partners of braces, and parts that are copied, at most for one word.
+const MAX_STEPS: usize = 16 * 1024;
+
+/// Parts of a word. Only text is copied, since other parts may hold long scripts.
+type Parts<'a> = Vec<Cow<'a, Part>>;
 
 /// Whether a word may have braces to expand.
 pub fn may_have(parts: &[Part]) -> bool {
@@ -16,28 +20,24 @@ pub fn may_have(parts: &[Part]) -> bool {
 }
 
 /// The words that brace expansion makes of a word. `None` if there are too many.
-pub fn expand(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
-    if !may_have(parts) {
-        return Some(vec![parts.to_vec()]);
-    }
-    let length: usize = parts.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum();
-    if length > MAX_LENGTH {
-        return None;
-    }
+/// Adds what it takes to the steps.
+pub fn expand<'a>(parts: &'a [Part], steps: &mut usize) -> Option<Vec<Parts<'a>>> {
     let mut done = Vec::new();
-    let mut waiting = vec![(parts.to_vec(), 0)];
-    let mut steps = 0;
+    let all: Parts<'a> = parts.iter().map(Cow::Borrowed).collect();
+    let mut waiting = vec![(all, 0)];
+    let most = *steps + MAX_STEPS;
     while let Some((parts, from)) = waiting.pop() {
-        steps += 1;
-        if steps > 4 * MAX_WORDS || done.len() >= MAX_WORDS {
+        let group = first(&parts, from, steps, most);
+        if *steps > most || done.len() >= MAX_WORDS {
             return None;
         }
-        match first(&parts, from) {
+        match group {
             None => done.push(parts),
             Some(group) => {
                 let choices = group.choices(&parts);
                 // In reverse order, since words are taken from the end.
                 for choice in choices.into_iter().rev() {
+                    *steps += choice.len() + parts.len();
                     let mut word = slice(&parts, START, group.open);
                     let resume = word.len().saturating_sub(1);
                     word.extend(choice);
@@ -66,25 +66,27 @@ struct Group {
     range: Option<Range<usize>>,
 }
 
-/// The first pair of braces that bash expands.
-fn first(parts: &[Part], from: usize) -> Option<Group> {
+/// The first pair of braces that bash expands. `None` too if the search takes more than the most steps.
+fn first(parts: &[Cow<Part>], from: usize, steps: &mut usize, most: usize) -> Option<Group> {
     for (index, part) in parts.iter().enumerate().skip(from) {
-        let Part::Text(text) = part else { continue };
+        let Part::Text(text) = &**part else { continue };
         for (at, _) in text.match_indices('{') {
-            if let Some(group) = group(parts, (index, at)) {
-                return Some(group);
+            let group = group(parts, (index, at), steps);
+            if group.is_some() || *steps > most {
+                return group;
             }
         }
     }
     None
 }
 
-fn group(parts: &[Part], open: At) -> Option<Group> {
+fn group(parts: &[Cow<Part>], open: At, steps: &mut usize) -> Option<Group> {
     let mut depth = 0usize;
     let mut commas = Vec::new();
     for (index, part) in parts.iter().enumerate().skip(open.0) {
-        let Part::Text(text) = part else { continue };
+        let Part::Text(text) = &**part else { continue };
         let begin = if index == open.0 { open.1 } else { 0 };
+        *steps += text.len() - begin;
         for (at, byte) in text.bytes().enumerate().skip(begin) {
             match byte {
                 b'{' => depth += 1,
@@ -107,10 +109,10 @@ fn group(parts: &[Part], open: At) -> Option<Group> {
 }
 
 impl Group {
-    fn choices(&self, parts: &[Part]) -> Vec<Vec<Part>> {
-        if let (Some(range), Some(Part::Text(text))) = (&self.range, parts.get(self.open.0)) {
+    fn choices<'a>(&self, parts: &[Cow<'a, Part>]) -> Vec<Parts<'a>> {
+        if let (Some(range), Part::Text(text)) = (&self.range, &*parts[self.open.0]) {
             let values = sequence(&text[range.clone()]).unwrap_or_default();
-            return values.into_iter().map(|value| vec![Part::Quoted(value)]).collect();
+            return values.into_iter().map(|value| vec![Cow::Owned(Part::Quoted(value))]).collect();
         }
         let mut choices = Vec::new();
         let mut from = next(self.open);
@@ -155,21 +157,21 @@ fn sequence(text: &str) -> Option<Vec<String>> {
 }
 
 /// The parts from one place to another.
-fn slice(parts: &[Part], from: At, to: At) -> Vec<Part> {
+fn slice<'a>(parts: &[Cow<'a, Part>], from: At, to: At) -> Parts<'a> {
     let mut piece = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        if index < from.0 || index > to.0 || (index == to.0 && to.1 == 0 && !matches!(part, Part::Text(_))) {
+        if index < from.0 || index > to.0 || (index == to.0 && to.1 == 0 && !matches!(**part, Part::Text(_))) {
             continue;
         }
-        match part {
+        match &**part {
             Part::Text(text) => {
                 let begin = if index == from.0 { from.1.min(text.len()) } else { 0 };
                 let end = if index == to.0 { to.1.min(text.len()) } else { text.len() };
                 if begin < end {
-                    piece.push(Part::Text(text[begin..end].to_owned()));
+                    piece.push(Cow::Owned(Part::Text(text[begin..end].to_owned())));
                 }
             }
-            part => piece.push(part.clone()),
+            _ => piece.push(part.clone()),
         }
     }
     piece
@@ -187,7 +189,7 @@ mod tests {
             Part::Quoted(text) => format!("'{text}'"),
             _ => String::new(),
         };
-        Some(expand(parts)?.iter().map(|word| word.iter().map(shown).collect()).collect())
+        Some(expand(parts, &mut 0)?.iter().map(|word| word.iter().map(|part| shown(part)).collect()).collect())
     }
 
     #[test]

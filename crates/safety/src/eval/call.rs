@@ -22,7 +22,7 @@ use crate::parse::Span;
 use crate::programs;
 use crate::programs::program::Effect;
 use crate::unwrap::InnerCommand;
-use crate::value::Value;
+use crate::value::{Value, weight};
 
 /// Commands that do not fail, so that a command behind `&&` runs.
 const SUCCEEDING: [&str; 10] = [":", "alias", "echo", "export", "printf", "set", "shopt", "trap", "true", "unset"];
@@ -71,7 +71,7 @@ impl Call {
 impl Evaluator<'_> {
     /// Evaluates a call whose words are expanded.
     pub(super) fn call(&mut self, shell: &mut Shell, call: Call, frame: &Frame) -> After {
-        self.budget.spend(2 + call.argv.len() / 4);
+        self.budget.spend(2 + weight(&call.argv) / 16 + call.redirects.len() + shell.redirects.len());
         if frame.depth > MAX_DEPTH || self.budget.is_spent() {
             self.budget.give_up();
             return After::default();

@@ -118,6 +118,7 @@ impl<'a> Evaluator<'a> {
     /// Lists a simple command.
     pub(super) fn record(&mut self, command: SimpleCommand) {
         if !self.restores {
+            self.budget.spend(command.weight() / 8);
             self.found.record(command);
         }
     }

@@ -1,5 +1,7 @@
 //! Expands words to their values.
 
+use std::borrow::Borrow;
+
 use super::evaluator::Evaluator;
 use super::frame::Frame;
 use super::output;
@@ -67,7 +69,10 @@ impl Evaluator<'_> {
         self.budget.spend(1 + word.parts.len());
         let mut fields = Fields::default();
         if braces::may_have(&word.parts) {
-            let Some(words) = braces::expand(&word.parts) else { return vec![Value::unknown_words()] };
+            let mut steps = 0;
+            let words = braces::expand(&word.parts, &mut steps);
+            self.budget.spend(steps / 2);
+            let Some(words) = words else { return vec![Value::unknown_words()] };
             for parts in words {
                 self.parts(shell, &parts, &mut fields, frame);
                 fields.end();
@@ -106,9 +111,9 @@ impl Evaluator<'_> {
         value
     }
 
-    fn parts(&mut self, shell: &mut Shell, parts: &[Part], fields: &mut Fields, frame: &Frame) {
+    fn parts<P: Borrow<Part>>(&mut self, shell: &mut Shell, parts: &[P], fields: &mut Fields, frame: &Frame) {
         let rest = tilde(parts, &mut fields.current, shell, self);
-        for (index, part) in parts.iter().enumerate() {
+        for (index, part) in parts.iter().map(Borrow::borrow).enumerate() {
             match part {
                 Part::Text(text) => push_open(&mut fields.current, if index == 0 { &text[rest..] } else { text }),
                 Part::Double(inner) => {
@@ -266,8 +271,8 @@ fn only_list(parts: &[Part]) -> bool {
 }
 
 /// Expands `~`, `~/…` and `~user`. Returns the length of the tilde and its name in the first part.
-fn tilde(parts: &[Part], value: &mut Value, shell: &Shell, evaluator: &Evaluator<'_>) -> usize {
-    let Some(Part::Text(whole)) = parts.first() else { return 0 };
+fn tilde<P: Borrow<Part>>(parts: &[P], value: &mut Value, shell: &Shell, evaluator: &Evaluator<'_>) -> usize {
+    let Some(Part::Text(whole)) = parts.first().map(Borrow::borrow) else { return 0 };
     // `of=~/x` counts as an assignment.
     let name = whole.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let start = if name > 0 && whole[name..].starts_with("=~") { name + 1 } else { 0 };

@@ -175,7 +175,7 @@ impl Evaluator<'_> {
         cwd: Option<&Value>,
         elsewhere: bool,
     ) -> Shell {
-        self.budget.spend(shell.weight() / 8);
+        self.budget.spend(shell.weight() / 8 + assignments.len());
         let mut other = shell.child(vec![Value::of("bash")]);
         other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
         for (name, value) in assignments {
@@ -200,10 +200,20 @@ impl Evaluator<'_> {
 
 /// The call of the words from one place to another, with items behind them.
 fn words_of(call: &Call, words: Range<usize>, items: Vec<Value>) -> Call {
-    let mut next = call.clone();
-    next.argv = call.argv[words.clone()].to_vec();
-    next.sources = call.sources.get(words.clone()).unwrap_or_default().to_vec();
-    next.spans = call.spans.get(words).unwrap_or_default().to_vec();
+    let mut next = Call {
+        argv: call.argv[words.clone()].to_vec(),
+        sources: call.sources.get(words.clone()).unwrap_or_default().to_vec(),
+        spans: call.spans.get(words).unwrap_or_default().to_vec(),
+        source: call.source.clone(),
+        prefix: call.prefix.clone(),
+        assignments: call.assignments.clone(),
+        assigned: call.assigned.clone(),
+        redirects: call.redirects.clone(),
+        input: call.input.clone(),
+        input_span: call.input_span.clone(),
+        span: call.span.clone(),
+        dead: call.dead,
+    };
     for item in items {
         next.sources.push(shown(&item));
         next.spans.push(call.input_span.clone());

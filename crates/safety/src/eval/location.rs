@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::value::Value;
+use crate::value::{Value, weight};
 
 /// The directories in which a shell may be.
 const MAX_CANDIDATES: usize = 4;
@@ -56,7 +56,7 @@ impl Location {
 
     /// How many steps a copy of it takes.
     pub(super) fn weight(&self) -> usize {
-        self.stack.len()
+        self.stack.len() + weight(&self.candidates) / 16
     }
 
     /// Adds the directories that another shell may be in.

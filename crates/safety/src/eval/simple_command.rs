@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use crate::choices;
 use crate::command::{Command, Directories, Input, Redirect};
 use crate::level::Confidence;
 use crate::parse::Span;
-use crate::value::Value;
+use crate::value::{Value, weight};
 
 /// A simple command with everything that is known about it.
 #[derive(Clone, Debug)]
@@ -68,6 +69,11 @@ impl Traits {
 }
 
 impl SimpleCommand {
+    /// Returns the size of all words that are checked: those of each choice, in each directory.
+    pub(super) fn weight(&self) -> usize {
+        weight(&self.argv) * choices::count(&self.argv) * self.cwds.len() + weight(&self.cwds)
+    }
+
     /// Returns the command as rules check it, in one of its directories.
     pub fn command<'a>(&'a self, cwd: &'a Value, directories: &'a Directories) -> Command<'a> {
         Command {

@@ -87,7 +87,7 @@ fn a_path_grows_up_to_a_bound() {
         [("", "cd a\n", 9000), ("", "pushd a\n", 5000), ("read x; cd \"/$x\"\n", "cd a\n", 5000)]
     {
         let (found, _) = evaluate(&format!("{first}{}", line.repeat(times)));
-        let longest = found.iter().flat_map(|found| found.cwds.iter()).map(|cwd| cwd.weight()).max();
+        let longest = found.iter().flat_map(|found| found.cwds.iter()).map(|cwd| cwd.length()).max();
         assert!(longest.is_some_and(|longest| longest > 100 && longest <= 4096), "{line} {longest:?}");
     }
 }
