@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { guard } from '../bench/guard/guard.mjs';
+import { worst } from '../bench/guard/worst.mjs';
 import { denied } from './audit.mjs';
 import { frameworkTests } from './frameworks.mjs';
 import { programs } from './machine.mjs';
@@ -159,6 +160,7 @@ export const PARTS = [
   { ...directory('package', 'packing, exports, bundlers, workflows'), full: true },
   step('dependencies', 'licences, duplicates and sources of crates', () => denied({ build: true, ...options })),
   { ...step('packed', 'the tarball: publint, attw', () => packs(options)), full: true },
+  step('worst', 'the texts that judging, redacting, shortening and cleaning take longest for', () => worst(options)),
   { ...step('guard', 'speed: instructions and calls of hot paths', () => guard(options)), full: true },
   { ...step('bench', 'speed', () => run(npm, ['run', 'bench', '--', '--short'], options)), full: true },
 ];

@@ -88,7 +88,7 @@ export function instructionsOf(text) {
   return counts;
 }
 
-async function instructions(command, { env, files } = {}) {
+export async function instructions(command, { env, files } = {}) {
   const skipped = FOREIGN.map((name) => `*/${name}`).join(',');
   const tool = (place) => [
     'valgrind',

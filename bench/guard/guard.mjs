@@ -25,7 +25,7 @@ const FIGURES = join(import.meta.dirname, 'figures.json');
 const ROUNDS = 3;
 
 /** Builds the program of the paths without processes. Returns its path. */
-async function buildPure(options) {
+export async function buildPure(options) {
   const package_ = ['--package', 'agent-bash-guard'];
   await run('cargo', ['build', '--profile', 'guard', '--target', triple, ...package_], { output: 'keep', ...options });
   return join(root, 'target', triple, 'guard', 'guard');

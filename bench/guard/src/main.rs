@@ -3,8 +3,14 @@
 //! `guard` lists the paths. `guard PATH COUNT` does the work of one path COUNT times and prints the largest memory that
 //! it held at once, in bytes. What two counts differ by is the cost of the work alone, without the start of this
 //! program.
+//!
+//! `guard worst` lists the engines that read foreign text. `guard worst ENGINE SECONDS SEED` looks for the text that an
+//! engine takes longest for, and prints it. `guard text ENGINE COUNT FILE` reads such a text COUNT times.
+
+mod worst;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use capture::{Capture, Limits, Sanitize, Truncate};
 use evidence::{End, Ran};
@@ -12,6 +18,7 @@ use ledger::{Line, Query, Reader, Shape, Writer};
 use reduce::{Level, Options, Reducer, Stream};
 use safety::{Context, Policy};
 use wire::{Frame, Frames, Kind};
+use worst::ENGINES;
 
 /// A path by its name. Its function makes the input, which is the same each time, and does the work COUNT times.
 type HotPath = (&'static str, fn(usize));
@@ -26,9 +33,9 @@ const PATHS: [HotPath; 15] = [
     ("keeping both ends", |count| read(count, &plain_lines(), ENDS)),
     ("view of a build log", |count| view(count, &plain_lines(), Level::Salient { budget: 500 })),
     ("view without loss", |count| view(count, &plain_lines()[..WHOLE_VIEW], Level::Lossless)),
-    ("judging commands", judge),
+    ("judging commands", judge_commands),
     ("redacting commands", redact_commands),
-    ("evidence on a script", prove),
+    ("evidence on a script", prove_commands),
     ("a frame over a link", send_frames),
     ("writing ledger entries", write_entries),
     ("reading ledger entries", read_entries),
@@ -48,14 +55,32 @@ const COMMANDS: &str = include_str!("commands.txt");
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, count] = &arguments[..] else {
-        PATHS.iter().for_each(|(name, _)| println!("{name}"));
-        return;
-    };
-    let (_, act) = PATHS.iter().find(|(path, _)| path == name).expect("a path that `guard` lists");
-    let count: usize = count.parse().expect("a number");
-    let used = allocation_counter::measure(|| act(count));
-    println!("{}", used.bytes_max);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] => PATHS.iter().for_each(|(name, _)| println!("{name}")),
+        ["worst"] => ENGINES.iter().for_each(|(name, _)| println!("{name}")),
+        ["worst", name, seconds, seed] => {
+            let length = Duration::from_secs(number(seconds));
+            print!("{}", worst::search(of(&ENGINES, name), length, number(seed), &commands()));
+        }
+        ["text", name, count, file] => {
+            let (act, text) = (of(&ENGINES, name), std::fs::read_to_string(file).expect("a text"));
+            (0..number(count)).for_each(|_| act(&text));
+        }
+        [name, count] => {
+            let (act, count) = (of(&PATHS, name), number(count).try_into().expect("a count"));
+            println!("{}", allocation_counter::measure(|| act(count)).bytes_max);
+        }
+        _ => panic!("arguments as the first lines of this program name them"),
+    }
+}
+
+fn of<T: Copy>(all: &[(&str, T)], name: &str) -> T {
+    all.iter().find(|(other, _)| *other == name).expect("a name that is listed").1
+}
+
+fn number(text: &str) -> u64 {
+    text.parse().expect("a number")
 }
 
 fn commands() -> Vec<String> {
@@ -98,7 +123,7 @@ fn read(count: usize, text: &str, truncate: Truncate) {
         let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
         capture.spill_off();
         text.as_bytes().chunks(READ).for_each(|chunk| capture.push(chunk));
-        assert_eq!(capture.finish().replaced, 0);
+        std::hint::black_box(capture.finish());
     }
 }
 
@@ -107,18 +132,20 @@ fn view(count: usize, text: &str, level: Level) {
     for _ in 0..count {
         let mut reducer = Reducer::new(&options);
         text.as_bytes().chunks(READ).for_each(|chunk| {
-            reducer.push(Stream::Stdout, std::str::from_utf8(chunk).expect("ASCII"));
+            reducer.push(Stream::Stdout, &String::from_utf8_lossy(chunk));
         });
         std::hint::black_box(reducer.finish(reduce::End::Succeeded));
     }
 }
 
-fn judge(count: usize) {
-    let commands = commands();
+fn judge(command: &str) {
     let context = Context { cwd: "/home/dev/project", home: "/home/dev", ..Context::default() };
-    for command in std::iter::repeat_n(&commands, count).flatten() {
-        std::hint::black_box(safety::analyze(command, context, &Policy::default()));
-    }
+    std::hint::black_box(safety::analyze(command, context, &Policy::default()));
+}
+
+fn judge_commands(count: usize) {
+    let commands = commands();
+    std::iter::repeat_n(&commands, count).flatten().for_each(|command| judge(command));
 }
 
 fn redact_commands(count: usize) {
@@ -128,15 +155,16 @@ fn redact_commands(count: usize) {
     }
 }
 
-fn prove(count: usize) {
+fn prove(script: &str) {
+    let (rules, end) = (safety::decide::Commands::default(), End { code: Some(0), signal: None, by_itself: true });
+    let (tests, cwd) = (|_: &[_]| Vec::new(), Path::new("/"));
+    let ran = Ran { command: script, trace: None, functions: "", end, tests, cwd, rules: &rules };
+    std::hint::black_box(evidence::read(ran));
+}
+
+fn prove_commands(count: usize) {
     let script = commands().join("\n");
-    let rules = safety::decide::Commands::default();
-    let end = End { code: Some(0), signal: None, by_itself: true };
-    for _ in 0..count {
-        let (tests, cwd) = (|_: &[_]| Vec::new(), Path::new("/"));
-        let ran = Ran { command: &script, trace: None, functions: "", end, tests, cwd, rules: &rules };
-        std::hint::black_box(evidence::read(ran));
-    }
+    (0..count).for_each(|_| prove(&script));
 }
 
 fn send_frames(count: usize) {

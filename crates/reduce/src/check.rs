@@ -127,7 +127,7 @@ fn is_option(own: &str, meant: &str) -> bool {
 
 /// Returns whether a word is meant by a word of the table: `test`, `test:unit`, `:app:test`.
 fn is(own: &str, meant: &str) -> bool {
-    own.split(':').any(|part| part == meant)
+    own.contains(meant) && own.split(':').any(|part| part == meant)
 }
 
 #[cfg(test)]
