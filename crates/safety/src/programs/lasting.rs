@@ -59,7 +59,7 @@ pub enum Operands {
     Unknown,
     /// No operand is in this list. An entry that ends in `*` is a prefix.
     Unlike(&'static str),
-    /// An operand contains one of these texts.
+    /// A word behind the subcommand, also the value of an option, contains one of these texts.
     Containing(&'static str),
 }
 

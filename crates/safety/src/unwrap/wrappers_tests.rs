@@ -94,6 +94,7 @@ fn so_are_those_behind_tools_of_languages() {
         ("direnv exec . rm x", "", "direnv exec: rm x"),
         ("mise exec node@20 -- rm x", "", "mise exec: rm x"),
         ("asdf exec rm x", "", "asdf exec: rm x"),
+        ("just --command rm x", "", "just: rm x"),
         ("nix-shell -p git --run 'rm x'", "", "nix-shell --run: {rm x}"),
         ("nix-shell -p git", "", ""),
         ("shx rm -rf x", "", "shx: rm -rf x"),

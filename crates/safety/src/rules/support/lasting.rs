@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
             }
             Operands::Unlike(list) => !fits(list),
             Operands::Containing(list) => {
-                self.operands().any(|operand| words(list).any(|part| shown(operand).contains(part)))
+                self.rest.iter().any(|word| words(list).any(|part| shown(word).contains(part)))
             }
         }
     }
