@@ -60,10 +60,8 @@ impl<'a> Lines<'a> {
         total.bytes = text.len();
         total.is_open = !text.is_empty() && !text.ends_with('\n');
         let first = self.units.len();
-        for whole in text.split_inclusive('\n') {
-            let before = total.estimate.hundredths();
-            total.estimate.add(whole.as_bytes());
-            let line = whole.strip_suffix('\n').unwrap_or(whole);
+        total.estimate.add(text.as_bytes());
+        for line in lines_of(text) {
             if let Some(last) = self.units[first..].last_mut().filter(|last| last.repeats(line)) {
                 last.count += 1;
                 total.judge.repeat();
@@ -74,8 +72,7 @@ impl<'a> Lines<'a> {
                 total.judge.go_on(line);
                 continue;
             }
-            let tokens = total.estimate.hundredths() - before;
-            let own = NewLine { text: Cow::Borrowed(line), stream, tokens, verdict };
+            let own = NewLine { text: Cow::Borrowed(line), stream, verdict };
             let above = self.units[first..].iter().rev().map(|unit| &*unit.text);
             let unit = total.judge.next(own, above);
             self.units.push(unit);

@@ -161,6 +161,14 @@ pub fn estimate_tokens(text: &str) -> usize {
     estimate.tokens()
 }
 
+/// Returns the tokens of a line with its newline, behind another line, in hundredths.
+pub(super) fn of_line(line: &str) -> u64 {
+    let mut estimate = Estimate { last: Kind::Newline, ..Estimate::default() };
+    estimate.add(line.as_bytes());
+    estimate.add(b"\n");
+    estimate.hundredths()
+}
+
 /// Returns the tokens of a part of a line, in hundredths.
 pub(super) fn hundredths(text: &str) -> u64 {
     let mut estimate = Estimate::default();

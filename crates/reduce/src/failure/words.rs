@@ -35,15 +35,14 @@ pub(super) fn find(line: &[u8]) -> Words {
     let mut found = Words::default();
     let mut at = 0;
     while at < line.len() {
-        if !line[at].is_ascii_alphabetic() {
-            found.foreign |= line[at] >= 0x80;
+        let class = CLASSES[usize::from(line[at])];
+        if class & LETTER == 0 {
+            found.foreign |= class == FOREIGN;
             at += 1;
             continue;
         }
         let start = at;
-        while at < line.len() && is_word_byte(line[at]) {
-            at += 1;
-        }
+        at += line[at..].iter().take_while(|byte| CLASSES[usize::from(**byte)] & WORD != 0).count();
         if let Some(says) = said(&line[start..at]) {
             note(&mut found, line, start, at, says);
         }
@@ -52,8 +51,29 @@ pub(super) fn find(line: &[u8]) -> Words {
 }
 
 fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    CLASSES[usize::from(byte)] & WORD != 0
 }
+
+/// Bits of the classes of bytes: a word begins with a letter.
+const WORD: u8 = 1;
+const LETTER: u8 = 2;
+const FOREIGN: u8 = 4;
+
+/// The class of each byte.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => WORD | LETTER,
+            b'0'..=b'9' | b'_' => WORD,
+            0x80.. => FOREIGN,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
 
 fn note(found: &mut Words, line: &[u8], start: usize, end: usize, says: Says) {
     if says == Says::Summary {

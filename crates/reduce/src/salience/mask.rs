@@ -8,12 +8,14 @@ const ROUGH: usize = 48;
 /// Returns a number for the template of a line. Lines that differ only in digits and hashes have the same number.
 pub fn template(line: &str) -> u64 {
     let bytes = line.as_bytes();
-    let mut hash = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let masked = if bytes[at].is_ascii_hexdigit() { masked(bytes, at) } else { 0 };
-        hash = mix(hash, if masked > 0 { b'#' } else { bytes[at] });
+    let (mut hash, mut at, mut is_start) = (0, 0, true);
+    while let Some(&byte) = bytes.get(at) {
+        let class = CLASSES[usize::from(byte)];
+        // A letter within a word begins no hash.
+        let masked = if class & DIGIT != 0 || class & HEX_LETTER != 0 && is_start { masked(bytes, at) } else { 0 };
+        hash = mix(hash, if masked > 0 { b'#' } else { byte });
         at += masked.max(1);
+        is_start = class == 0;
     }
     hash
 }
@@ -22,6 +24,27 @@ pub fn template(line: &str) -> u64 {
 pub fn rough_template(line: &str) -> u64 {
     template(&line[..line.floor_char_boundary(line.len().min(ROUGH))])
 }
+
+/// Bits of the classes of bytes: letters and digits have one.
+const OTHER_LETTER: u8 = 1;
+const HEX_LETTER: u8 = 2;
+const DIGIT: u8 = 4;
+
+/// The class of each byte.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' | b'A'..=b'F' => HEX_LETTER,
+            b'g'..=b'z' | b'G'..=b'Z' => OTHER_LETTER,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
 
 fn mix(hash: u64, byte: u8) -> u64 {
     (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)

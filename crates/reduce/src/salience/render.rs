@@ -197,7 +197,7 @@ impl Rendered {
         if unit.cut.is_none() && !(is_long && may) {
             return None;
         }
-        let (at, cut) = unit.cut.unwrap_or((line.len() / 2, 0));
+        let (at, cut) = unit.cut.as_ref().map_or((line.len() / 2, 0), |cut| (cut.at, cut.characters));
         let at = line.floor_char_boundary(at);
         let (mut start, mut end) = (at, at);
         if is_long {

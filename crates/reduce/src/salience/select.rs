@@ -73,7 +73,8 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
     }
     let first = units.iter().position(|unit| unit.traits.in_block);
     let lead = |at: usize| frame.red && first.is_some_and(|first| at < first && at + LEAD >= first);
-    let has_room = units.iter().filter(|unit| !frame.drops(unit)).map(cost).sum::<u64>() <= frame.budget;
+    let costs = units.iter().zip(&choice.costs).filter(|(unit, _)| !frame.drops(unit)).map(|(_, cost)| cost);
+    let has_room = costs.sum::<u64>() <= frame.budget;
     let mut rest: Vec<(i32, usize)> = (0..units.len())
         .filter(|&at| !choice.shown[at] && !units[at].traits.referred && !frame.drops(&units[at]))
         // Some lines of a kind show what the others are like.
@@ -88,8 +89,8 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
             break;
         }
     }
-    let mut shown = choice.shown;
-    fill(units, &mut shown);
+    let Choice { mut shown, costs, .. } = choice;
+    fill(units, &costs, &mut shown);
     shown
 }
 
@@ -97,6 +98,8 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
 struct Choice<'a> {
     units: &'a [Unit<'a>],
     frame: &'a Frame,
+    /// The tokens of each unit as shown, in hundredths.
+    costs: Vec<u64>,
     shown: Vec<bool>,
     /// Remaining tokens, in hundredths. Negative if the lines that must stay take more than the budget.
     left: i64,
@@ -107,7 +110,7 @@ impl<'a> Choice<'a> {
     fn new(units: &'a [Unit<'a>], frame: &'a Frame) -> Self {
         let markers = frame.lines.iter().filter(|lines| **lines > 0).count() as u64 * MARKER;
         let left = signed(frame.budget) - signed(markers);
-        Self { units, frame, shown: vec![false; units.len()], left }
+        Self { units, frame, costs: units.iter().map(cost).collect(), shown: vec![false; units.len()], left }
     }
 
     /// Shows a unit, and the header that names its test.
@@ -137,7 +140,7 @@ impl<'a> Choice<'a> {
     /// Returns the tokens that a unit adds to the text. The unit splits a gap, makes it smaller or closes it.
     fn cost(&self, at: usize) -> i64 {
         let gaps = i64::from(!self.is_shown_before(at)) + i64::from(!self.is_shown_behind(at));
-        signed(cost(&self.units[at])) + (gaps - 1) * signed(MARKER)
+        signed(self.costs[at]) + (gaps - 1) * signed(MARKER)
     }
 
     fn is_shown_before(&self, at: usize) -> bool {
@@ -162,7 +165,7 @@ fn signed(tokens: u64) -> i64 {
 }
 
 /// Shows units that cost no more than the marker in their place.
-fn fill(units: &[Unit], shown: &mut [bool]) {
+fn fill(units: &[Unit], costs: &[u64], shown: &mut [bool]) {
     let mut at = 0;
     while at < units.len() {
         if shown[at] {
@@ -172,7 +175,7 @@ fn fill(units: &[Unit], shown: &mut [bool]) {
         let end = at + shown[at..].iter().take_while(|shown| !**shown).count();
         let is_whole = units[at..end].windows(2).all(|pair| follows(&pair[0], &pair[1]));
         let is_referred = units[at..end].iter().any(|unit| unit.traits.referred);
-        let tokens: u64 = units[at..end].iter().map(cost).sum();
+        let tokens: u64 = costs[at..end].iter().sum();
         if is_whole && !is_referred && tokens <= MARKER && borders(units, at, end) {
             shown[at..end].fill(true);
         }
@@ -194,6 +197,6 @@ pub fn follows(first: &Unit, second: &Unit) -> bool {
 /// Returns the tokens of a unit as shown, in hundredths. A long line is shown in part.
 fn cost(unit: &Unit) -> u64 {
     let length = unit.text.len() as u64;
-    let whole = unit.tokens + if unit.count > 1 { 480 } else { 0 };
+    let whole = unit.tokens() + if unit.count > 1 { 480 } else { 0 };
     if length > LONG { whole * SHOWN / length } else { whole }
 }

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
+
 use super::mask::{Seen, exact, rough_template, template};
 use crate::Stream;
+use crate::estimate::of_line;
 use crate::failure::{self, Block, Context, Headers, Names, Said, Seen as Line, Severity, is_place, judge};
 use crate::fold::{Allowed, FEWEST, Series};
 use crate::types::Verdict;
@@ -36,10 +39,19 @@ pub struct Unit<'a> {
     pub verdict: Verdict,
     /// How much the line tells, apart from failures and from its place at the end.
     pub score: i32,
-    /// The tokens of the line with its newline, in hundredths.
+    /// The removed middle.
+    pub cut: Option<Box<Cut>>,
+}
+
+/// The middle of a line that was removed.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// Its place in the text that is left.
+    pub at: usize,
+    /// Its length in characters.
+    pub characters: usize,
+    /// The tokens of the whole line with its newline, in hundredths.
     pub tokens: u64,
-    /// The removed middle: its place in `text`, and its length in characters.
-    pub cut: Option<(usize, usize)>,
 }
 
 /// Properties of a unit.
@@ -84,8 +96,6 @@ pub struct NewLine<'a> {
     pub text: Cow<'a, str>,
     /// The stream of the line.
     pub stream: Stream,
-    /// The tokens of the line with its newline, in hundredths.
-    pub tokens: u64,
     /// The verdict of the caller and of the rules.
     pub verdict: Verdict,
 }
@@ -135,6 +145,11 @@ impl Unit<'_> {
         self.count = FEWEST;
     }
 
+    /// Returns the tokens of the line with its newline, in hundredths.
+    pub fn tokens(&self) -> u64 {
+        self.cut.as_ref().map_or_else(|| of_line(&self.text), |cut| cut.tokens)
+    }
+
     /// Returns whether the line names the failed test of the lines below.
     pub fn is_header(&self) -> bool {
         self.header == self.number
@@ -149,7 +164,7 @@ impl Judge {
 
     /// Judges the next line. `above`: the lines before, the last first.
     pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> Unit<'a> {
-        let NewLine { text, stream, tokens, verdict } = line;
+        let NewLine { text, stream, verdict } = line;
         self.lines += 1;
         self.allowed.note(&text);
         let Said { severity, summary } = judge(&text);
@@ -178,20 +193,7 @@ impl Judge {
         }
         let common = severity == Severity::None && similar >= SIMILAR;
         let traits = Traits { is_said, in_block: taken > 0, names, seen, common, referred: false };
-        Unit {
-            text,
-            stream,
-            number,
-            count: 1,
-            series: None,
-            header,
-            severity,
-            traits,
-            verdict,
-            score,
-            tokens,
-            cut: None,
-        }
+        Unit { text, stream, number, count: 1, series: None, header, severity, traits, verdict, score, cut: None }
     }
 
     /// Takes a line that repeats the line before.
@@ -282,22 +284,27 @@ fn is_summary(text: &str) -> bool {
         "Built ",
         "Compiled ",
     ];
-    const PARTS: [&str; 12] = [
-        " passed",
-        " passing",
-        " failed",
-        " tests",
-        "files changed",
-        "file changed",
-        " warnings",
-        " vulnerabilities",
-        " insertions(",
-        " packages in ",
-        "completed in",
-        "Coverage",
-    ];
     let text = text.trim_matches([' ', '=', '-', '─']);
+    let first = text.as_bytes().first();
+    let begins = |start: &&str| start.as_bytes().first() == first && text.starts_with(*start);
     text.len() < 200
-        && (STARTS.iter().any(|start| text.starts_with(start))
-            || text.bytes().any(|byte| byte.is_ascii_digit()) && PARTS.iter().any(|part| text.contains(part)))
+        && (STARTS.iter().any(|start| begins(&start)) || text.bytes().any(|byte| byte.is_ascii_digit()) && counts(text))
+}
+
+/// Returns whether a text has words of a summary with a number: `3 passed`, `2 files changed`.
+fn counts(text: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["passed", "passing", "failed", "tests", "warnings", "vulnerabilities", "insertions(", "packages in "];
+    let counts_before = |end: usize| {
+        let (before, behind) = (&text[..end], &text.as_bytes()[end + 1..]);
+        match behind.first() {
+            Some(b'c') => behind.starts_with(b"changed") && (before.ends_with("file") || before.ends_with("files")),
+            Some(b'i') if behind.starts_with(b"in") && before.ends_with("completed") => true,
+            Some(b'p' | b'f' | b't' | b'w' | b'v' | b'i') => {
+                WORDS.iter().any(|word| behind.starts_with(word.as_bytes()))
+            }
+            _ => false,
+        }
+    };
+    memchr_iter(b' ', text.as_bytes()).any(counts_before) || text.contains("Coverage")
 }

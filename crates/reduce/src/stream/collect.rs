@@ -15,6 +15,8 @@ const START: usize = 4 << 10;
 const END: usize = 10 << 10;
 const PINNED: usize = 48 << 10;
 const BEST: usize = 12 << 10;
+/// Bytes that a line takes beside its text: its properties, and its share of what a part has reserved.
+const BESIDE: usize = 112;
 /// Number of lines by which a part grows.
 const STEP: usize = 64;
 /// Largest text that is reused.
@@ -90,7 +92,7 @@ impl PartialEq for Ranked {
 impl Eq for Ranked {}
 
 fn size(unit: &Unit) -> usize {
-    unit.text.len() + size_of::<Unit>() + unit.series.as_ref().map_or(0, |_| size_of::<Series>())
+    unit.text.len() + BESIDE + unit.series.as_ref().map_or(0, |_| size_of::<Series>())
 }
 
 fn must_stay(unit: &Unit) -> bool {

@@ -7,12 +7,14 @@ mod tests;
 use std::borrow::Cow;
 
 use collect::Collector;
+use memchr::memchr_iter;
 
 use super::class::Printed;
+use super::estimate::Estimate;
 use super::lines::{Lines, Total};
 use super::options::Options;
 use super::rules::Rules;
-use super::salience::unit::NewLine;
+use super::salience::unit::{Cut, NewLine};
 use super::seen::Shown;
 use super::{End, Level, Stream, View};
 
@@ -41,8 +43,8 @@ struct Running<'a> {
     rules: Rules<'a>,
     collector: Collector,
     line: String,
-    /// The tokens of the line so far, in hundredths.
-    tokens: u64,
+    /// The tokens of the line so far.
+    tokens: Estimate,
     /// The number of characters that were removed from the line, at [`LINE_START`].
     cut: usize,
     /// The place in `line` of the removed characters.
@@ -106,21 +108,19 @@ impl<'a> Reducer<'a> {
         if self.printed.exact || running.collector.overflows() {
             return;
         }
-        for part in text.split_inclusive('\n') {
-            let before = running.total.estimate.hundredths();
-            running.total.estimate.add(part.as_bytes());
-            let tokens = running.total.estimate.hundredths() - before;
-            match part.strip_suffix('\n') {
-                Some(line) if running.line.is_empty() && line.len() <= LINE => {
-                    running.take(line, stream, tokens, options);
-                }
-                Some(line) => {
-                    running.hold(line, tokens);
-                    running.end_line(stream, options);
-                }
-                None => running.hold(part, tokens),
+        running.total.estimate.add(text.as_bytes());
+        let mut start = 0;
+        for end in memchr_iter(b'\n', text.as_bytes()) {
+            let line = &text[start..end];
+            start = end + 1;
+            if running.line.is_empty() && line.len() <= LINE {
+                running.take(line, stream, options);
+            } else {
+                running.hold(line);
+                running.end_line(stream, options);
             }
         }
+        running.hold(&text[start..]);
     }
 
     /// Returns the view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
@@ -160,8 +160,8 @@ fn append(to: &mut String, text: &str) {
 
 impl Running<'_> {
     /// Adds to the incomplete line. If the line is long, its middle is dropped.
-    fn hold(&mut self, text: &str, tokens: u64) {
-        self.tokens += tokens;
+    fn hold(&mut self, text: &str) {
+        self.tokens.add(text.as_bytes());
         let mut rest = text;
         while !rest.is_empty() {
             let room = (LINE - self.line.len().min(LINE)).min(rest.len());
@@ -188,21 +188,22 @@ impl Running<'_> {
     fn end_line(&mut self, stream: Stream, options: &Options) {
         let line = std::mem::take(&mut self.line);
         let cut = std::mem::take(&mut self.cut);
-        let tokens = std::mem::take(&mut self.tokens);
+        let mut tokens = std::mem::take(&mut self.tokens);
         if cut == 0 {
-            self.take(&line, stream, tokens, options);
+            self.take(&line, stream, options);
         } else {
             let verdict = options.verdict(&line, &mut self.rules);
-            let own = NewLine { text: Cow::Owned(line.clone()), stream, tokens, verdict };
+            let own = NewLine { text: Cow::Owned(line.clone()), stream, verdict };
             let mut unit = self.total.judge.next(own, self.collector.last());
-            unit.cut = Some((self.cut_at, cut));
+            tokens.add(b"\n");
+            unit.cut = Some(Box::new(Cut { at: self.cut_at, characters: cut, tokens: tokens.hundredths() }));
             self.collector.add(unit, self.total.judge.lead);
         }
         self.line = line;
         self.line.clear();
     }
 
-    fn take(&mut self, line: &str, stream: Stream, tokens: u64, options: &Options) {
+    fn take(&mut self, line: &str, stream: Stream, options: &Options) {
         if self.collector.repeats(line) {
             self.total.judge.repeat();
             return;
@@ -212,7 +213,7 @@ impl Running<'_> {
             self.total.judge.go_on(line);
             return;
         }
-        let own = NewLine { text: Cow::Borrowed(line), stream, tokens, verdict };
+        let own = NewLine { text: Cow::Borrowed(line), stream, verdict };
         let unit = self.total.judge.next(own, self.collector.last());
         self.collector.add(unit, self.total.judge.lead);
     }
