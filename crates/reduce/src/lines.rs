@@ -159,7 +159,8 @@ impl<'a> Lines<'a> {
             // The model also reads the closing line.
             let budget = (budget as u64 * 100 * if red { RED } else { 1 }).saturating_sub(CLOSING);
             let lines = [0, 1].map(|at: usize| self.totals[at].judge.lines());
-            select(&self.units, &Frame { red, rows, budget, lines })
+            let open = [0, 1].map(|at: usize| self.totals[at].is_open);
+            select(&self.units, &Frame { red, rows, budget, lines, open })
         };
         let view = self.render(class, &shown, Folding { folds: class != Class::Exact, shortens: true });
         let after = view.after as u64 * 100 + CLOSING;

@@ -17,42 +17,43 @@ pub(super) struct Block {
     pub last: Kind,
 }
 
-/// One bit for each kind.
-const FLAGS: [u8; 256] = {
-    let mut flags = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        flags[byte] = match KINDS[byte] {
-            Kind::Lower => 1,
-            Kind::Upper => 2,
-            Kind::Digit => 4,
-            Kind::Blank => 8,
-            Kind::Newline => 16,
-            Kind::Punctuation => 32,
-            Kind::Foreign | Kind::Start => 0,
-        };
-        byte += 1;
-    }
-    flags
-};
-
 impl Block {
     pub fn of(bytes: &[u8; SIZE]) -> Self {
-        let mut masks = [0u64; 6];
-        for (at, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            let flags = u64::from_le_bytes(word.map(|byte| FLAGS[usize::from(byte)]));
-            for (kind, mask) in masks.iter_mut().enumerate() {
-                *mask |= pack(flags >> kind) << (at * 8);
+        let codes = bytes.map(code);
+        let mut masks = [0u64; 3];
+        for (at, word) in codes.as_chunks::<8>().0.iter().enumerate() {
+            let word = u64::from_le_bytes(*word);
+            for (bit, mask) in masks.iter_mut().enumerate() {
+                *mask |= pack(word >> bit) << (at * 8);
             }
         }
-        let [lower, upper, digit, blank, newline, punctuation] = masks;
-        Self { lower, upper, digit, blank, newline, punctuation, last: KINDS[usize::from(bytes[SIZE - 1])] }
+        let [a, b, c] = masks;
+        Self {
+            lower: a & !b & !c,
+            upper: b & !a & !c,
+            digit: a & b,
+            blank: c & !a & !b,
+            newline: a & c,
+            punctuation: b & c,
+            last: KINDS[usize::from(bytes[SIZE - 1])],
+        }
     }
 
     /// Returns the bytes outside of ASCII.
     pub fn foreign(&self) -> u64 {
         !(self.lower | self.upper | self.digit | self.blank | self.newline | self.punctuation)
     }
+}
+
+/// Returns three bits for the kind of a byte, by comparisons alone, which processors do for many bytes at once.
+fn code(byte: u8) -> u8 {
+    let letter = u8::from((byte | 0x20).wrapping_sub(b'a') < 26);
+    let upper = letter & u8::from(byte < b'a');
+    let digit = u8::from(byte.wrapping_sub(b'0') < 10);
+    let blank = u8::from(byte == b' ') | u8::from(byte == b'\t');
+    let newline = u8::from(byte == b'\n') | u8::from(byte == b'\r');
+    let punctuation = u8::from(byte < 0x80) & !(letter | digit | blank | newline);
+    letter + upper + 3 * digit + 4 * blank + 5 * newline + 6 * punctuation
 }
 
 /// Packs the lowest bits of eight bytes into one byte.

@@ -161,11 +161,12 @@ pub fn estimate_tokens(text: &str) -> usize {
     estimate.tokens()
 }
 
-/// Returns the tokens of a line with its newline, behind another line, in hundredths.
-pub(super) fn of_line(line: &str) -> u64 {
-    let mut estimate = Estimate { last: Kind::Newline, ..Estimate::default() };
+/// Returns the tokens of a line of a text, in hundredths. `is_first`: no line is before it. `is_open`: it has no
+/// newline.
+pub(super) fn of_line(line: &str, is_first: bool, is_open: bool) -> u64 {
+    let mut estimate = Estimate { last: if is_first { Kind::Start } else { Kind::Newline }, ..Estimate::default() };
     estimate.add(line.as_bytes());
-    estimate.add(b"\n");
+    estimate.add(if is_open { b"" } else { b"\n" });
     estimate.hundredths()
 }
 

@@ -43,6 +43,12 @@ pub struct Said {
     pub severity: Severity,
     /// Whether the line may be a summary.
     pub summary: bool,
+    /// Whether the line may have a number.
+    pub digit: bool,
+    /// Whether the line may begin with a place.
+    pub place: bool,
+    /// Whether the line may be a mark in brackets.
+    pub bracket: bool,
 }
 
 /// Judges a line.
@@ -55,14 +61,21 @@ pub fn judge(line: &str) -> Said {
     if line.len() > 2 * JUDGED {
         let start = severity(&line[..line.floor_char_boundary(JUDGED)]);
         let end = line.ceil_char_boundary(line.len() - JUDGED);
-        return Said { severity: start.max(of_end(&line[end..])), summary: false };
+        return Said {
+            severity: start.max(of_end(&line[end..])),
+            summary: false,
+            digit: true,
+            place: true,
+            bracket: true,
+        };
     }
     let words = words::find(line.as_bytes());
-    Said { severity: of_words(line, words), summary: words.summary || words.any }
+    let words::Words { digit, place, bracket, .. } = words;
+    Said { severity: of_words(line, words), summary: words.summary || words.any, digit, place, bracket }
 }
 
 fn of_words(line: &str, words: words::Words) -> Severity {
-    if is_numbered(line) {
+    if words.digit && is_numbered(line) {
         let is_outcome = line.ends_with(") Failure:") || line.ends_with(") Error:");
         return if is_outcome { Severity::Failure } else { Severity::Mention };
     }

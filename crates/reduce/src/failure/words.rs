@@ -15,6 +15,12 @@ pub(super) struct Words {
     pub summary: bool,
     /// Whether a number other than zero counts failures: `3 failed`, `errors=2`.
     pub counted: bool,
+    /// Whether there is a digit.
+    pub digit: bool,
+    /// Whether there is a sign that may be behind the path of a place: a colon or an open parenthesis.
+    pub place: bool,
+    /// Whether there is an open bracket.
+    pub bracket: bool,
 }
 
 /// The meaning of one word.
@@ -33,20 +39,28 @@ enum Says {
 /// Finds the words of failure in a line, in one pass over its bytes.
 pub(super) fn find(line: &[u8]) -> Words {
     let mut found = Words::default();
-    let mut at = 0;
-    while at < line.len() {
-        let class = CLASSES[usize::from(line[at])];
-        if class & LETTER == 0 {
-            found.foreign |= class == FOREIGN;
-            at += 1;
-            continue;
+    let (mut at, mut all) = (0, 0);
+    while let Some(&byte) = line.get(at) {
+        let (start, mut own) = (at, CLASSES[usize::from(byte)]);
+        let may_be_kind = byte.is_ascii_uppercase();
+        at += 1;
+        if own & LETTER != 0 {
+            while let Some(&byte) = line.get(at)
+                && CLASSES[usize::from(byte)] & WORD != 0
+            {
+                own |= CLASSES[usize::from(byte)];
+                at += 1;
+            }
+            if let Some(says) = said(&line[start..at], may_be_kind || own & LINE != 0) {
+                note(&mut found, line, start, at, says);
+            }
         }
-        let start = at;
-        at += line[at..].iter().take_while(|byte| CLASSES[usize::from(**byte)] & WORD != 0).count();
-        if let Some(says) = said(&line[start..at]) {
-            note(&mut found, line, start, at, says);
-        }
+        all |= own;
     }
+    found.foreign = all & FOREIGN != 0;
+    found.digit = all & DIGIT != 0;
+    found.place = all & PLACE != 0;
+    found.bracket = all & BRACKET != 0;
     found
 }
 
@@ -58,6 +72,10 @@ fn is_word_byte(byte: u8) -> bool {
 const WORD: u8 = 1;
 const LETTER: u8 = 2;
 const FOREIGN: u8 = 4;
+const DIGIT: u8 = 8;
+const PLACE: u8 = 16;
+const BRACKET: u8 = 32;
+const LINE: u8 = 64;
 
 /// The class of each byte.
 static CLASSES: [u8; 256] = {
@@ -66,7 +84,10 @@ static CLASSES: [u8; 256] = {
     while byte < 256 {
         classes[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' => WORD | LETTER,
-            b'0'..=b'9' | b'_' => WORD,
+            b'0'..=b'9' => WORD | DIGIT,
+            b'_' => WORD | LINE,
+            b':' | b'(' => PLACE,
+            b'[' => BRACKET,
             0x80.. => FOREIGN,
             _ => 0,
         };
@@ -162,8 +183,8 @@ fn behind_no(line: &[u8], start: usize) -> bool {
     })
 }
 
-/// Returns the meaning of a word, whatever its case.
-fn said(word: &[u8]) -> Option<Says> {
+/// Returns the meaning of a word, whatever its case. `may_be_kind`: the word begins with a capital or has a low line.
+fn said(word: &[u8], may_be_kind: bool) -> Option<Says> {
     if word.len() >= 2 && word.len() <= LONGEST && GATE[gate(word)] {
         let range = RANGES[usize::from(word[0].to_ascii_lowercase() - b'a')];
         let known = WORDS[range.0..range.1].iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes()));
@@ -171,7 +192,7 @@ fn said(word: &[u8]) -> Option<Says> {
             return Some(*says);
         }
     }
-    is_kind(word).then_some(Says::Kind)
+    (may_be_kind && is_kind(word)).then_some(Says::Kind)
 }
 
 /// Returns whether a word is the kind of an error: `TypeError`, `NullPointerException`, `ERR_MODULE_NOT_FOUND`,
@@ -369,6 +390,6 @@ mod tests {
     fn words_are_in_the_order_of_their_letters() {
         assert!(WORDS.is_sorted_by_key(|(word, _)| word.as_bytes()[0]));
         assert_eq!(WORDS.iter().map(|(word, _)| word.len()).max(), Some(LONGEST));
-        assert!(WORDS.iter().all(|(word, _)| said(word.as_bytes()).is_some()));
+        assert!(WORDS.iter().all(|(word, _)| said(word.as_bytes(), false).is_some()));
     }
 }

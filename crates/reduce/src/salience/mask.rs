@@ -22,7 +22,16 @@ pub fn template(line: &str) -> u64 {
 
 /// Returns a number for the template of the start of a line. This is enough where a mistake hides nothing.
 pub fn rough_template(line: &str) -> u64 {
-    template(&line[..line.floor_char_boundary(line.len().min(ROUGH))])
+    template(start(line))
+}
+
+/// Does the same for a line without a digit.
+pub fn exact_start(line: &str) -> u64 {
+    start(line).bytes().fold(0, mix)
+}
+
+fn start(line: &str) -> &str {
+    &line[..line.floor_char_boundary(line.len().min(ROUGH))]
 }
 
 /// Bits of the classes of bytes: letters and digits have one.

@@ -26,11 +26,21 @@ pub struct Frame {
     pub budget: u64,
     /// Number of lines of each stream.
     pub lines: [usize; 2],
+    /// Whether the last line of each stream has no newline.
+    pub open: [bool; 2],
 }
 
 impl Frame {
     fn lines_behind(&self, unit: &Unit) -> usize {
         self.lines[unit.stream.index()] - (unit.number + unit.count - 1)
+    }
+
+    /// Returns the tokens of a unit as shown, in hundredths. A long line is shown in part.
+    fn cost(&self, unit: &Unit) -> u64 {
+        let length = unit.text.len() as u64;
+        let is_open = self.open[unit.stream.index()] && unit.count == 1 && self.lines_behind(unit) == 0;
+        let whole = unit.tokens(is_open) + if unit.count > 1 { 480 } else { 0 };
+        if length > LONG { whole * SHOWN / length } else { whole }
     }
 
     /// Returns whether a unit must stay.
@@ -110,7 +120,8 @@ impl<'a> Choice<'a> {
     fn new(units: &'a [Unit<'a>], frame: &'a Frame) -> Self {
         let markers = frame.lines.iter().filter(|lines| **lines > 0).count() as u64 * MARKER;
         let left = signed(frame.budget) - signed(markers);
-        Self { units, frame, costs: units.iter().map(cost).collect(), shown: vec![false; units.len()], left }
+        let costs = units.iter().map(|unit| frame.cost(unit)).collect();
+        Self { units, frame, costs, shown: vec![false; units.len()], left }
     }
 
     /// Shows a unit, and the header that names its test.
@@ -192,11 +203,4 @@ fn borders(units: &[Unit], start: usize, end: usize) -> bool {
 /// Returns whether the second unit begins where the first ends.
 pub fn follows(first: &Unit, second: &Unit) -> bool {
     first.stream == second.stream && first.number + first.count == second.number
-}
-
-/// Returns the tokens of a unit as shown, in hundredths. A long line is shown in part.
-fn cost(unit: &Unit) -> u64 {
-    let length = unit.text.len() as u64;
-    let whole = unit.tokens() + if unit.count > 1 { 480 } else { 0 };
-    if length > LONG { whole * SHOWN / length } else { whole }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use super::mask::{Seen, exact, rough_template, template};
+use super::mask::{Seen, exact, exact_start, rough_template, template};
 use crate::Stream;
 use crate::estimate::of_line;
 use crate::failure::{self, Block, Context, Headers, Names, Said, Seen as Line, Severity, is_place, judge};
@@ -50,7 +50,7 @@ pub struct Cut {
     pub at: usize,
     /// Its length in characters.
     pub characters: usize,
-    /// The tokens of the whole line with its newline, in hundredths.
+    /// The tokens of the whole line, in hundredths.
     pub tokens: u64,
 }
 
@@ -145,9 +145,9 @@ impl Unit<'_> {
         self.count = FEWEST;
     }
 
-    /// Returns the tokens of the line with its newline, in hundredths.
-    pub fn tokens(&self) -> u64 {
-        self.cut.as_ref().map_or_else(|| of_line(&self.text), |cut| cut.tokens)
+    /// Returns the tokens of the line, in hundredths. `is_open`: the line has no newline.
+    pub fn tokens(&self, is_open: bool) -> u64 {
+        self.cut.as_ref().map_or_else(|| of_line(&self.text, self.number == 1, is_open), |cut| cut.tokens)
     }
 
     /// Returns whether the line names the failed test of the lines below.
@@ -166,9 +166,11 @@ impl Judge {
     pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> Unit<'a> {
         let NewLine { text, stream, verdict } = line;
         self.lines += 1;
-        self.allowed.note(&text);
-        let Said { severity, summary } = judge(&text);
-        let severity = self.context.next(&text, severity);
+        let said = judge(&text);
+        if said.bracket {
+            self.allowed.note(&text);
+        }
+        let severity = self.context.next(&text, said.severity);
         let is_said = severity == Severity::Failure && failure::is_said(&text);
         self.failed |= severity == Severity::Failure;
         self.said |= is_said;
@@ -178,7 +180,11 @@ impl Judge {
         self.lead = taken.saturating_sub(1);
         let names = self.names.next(&text, is_header || severity >= Severity::Mention);
         // A failure may only be left out as a repeat if the whole line repeats.
-        let template = if severity >= Severity::Mention { template(&text) } else { rough_template(&text) };
+        let template = match severity {
+            Severity::Mention | Severity::Failure => template(&text),
+            _ if said.digit => rough_template(&text),
+            _ => exact_start(&text),
+        };
         // `0 failed` and `3 failed` have one template, but only the latter is a failure.
         let similar = self.seen.note(template ^ severity as u64);
         let seen = match severity {
@@ -187,10 +193,7 @@ impl Judge {
         };
         // The numbers of failed tests are names.
         let seen = seen && !names;
-        let mut score = score(&text, self.lines, seen, severity);
-        if summary && is_summary(&text) {
-            score += 6;
-        }
+        let score = score(&text, self.lines, seen, Said { severity, ..said });
         let common = severity == Severity::None && similar >= SIMILAR;
         let traits = Traits { is_said, in_block: taken > 0, names, seen, common, referred: false };
         Unit { text, stream, number, count: 1, series: None, header, severity, traits, verdict, score, cut: None }
@@ -209,26 +212,30 @@ impl Judge {
 }
 
 /// Returns how much a line tells.
-fn score(text: &str, number: usize, seen: bool, severity: Severity) -> i32 {
+fn score(line: &str, number: usize, seen: bool, said: Said) -> i32 {
     let mut score = 0;
     if number <= HEAD {
         score += 5;
     }
-    score += match severity {
+    score += match said.severity {
         Severity::None => 0,
         Severity::Warning => 2,
         Severity::Mention | Severity::Failure => 6,
     };
+    let text = line.trim_start();
     score += match frame(text) {
         Some(Frame::Own) => 3,
         Some(Frame::Library) => -3,
-        None if is_place(text) => 4,
+        None if said.place && is_place(text) => 4,
         None => 0,
     };
+    if said.summary && is_summary(line) {
+        score += 6;
+    }
     if seen {
         score -= 4;
     }
-    if text.trim().is_empty() {
+    if text.is_empty() {
         score -= 2;
     }
     score
@@ -241,7 +248,6 @@ enum Frame {
 
 /// Recognizes a stack frame: `at f (a.js:1:2)`, `File "a.py", line 1, in f`.
 fn frame(text: &str) -> Option<Frame> {
-    let text = text.trim_start();
     let is_frame =
         text.starts_with("at ") && text.contains(':') || text.starts_with("File \"") && text.contains(", line ");
     const LIBRARIES: [&str; 9] = [
@@ -287,8 +293,7 @@ fn is_summary(text: &str) -> bool {
     let text = text.trim_matches([' ', '=', '-', '─']);
     let first = text.as_bytes().first();
     let begins = |start: &&str| start.as_bytes().first() == first && text.starts_with(*start);
-    text.len() < 200
-        && (STARTS.iter().any(|start| begins(&start)) || text.bytes().any(|byte| byte.is_ascii_digit()) && counts(text))
+    text.len() < 200 && (STARTS.iter().any(begins) || text.bytes().any(|byte| byte.is_ascii_digit()) && counts(text))
 }
 
 /// Returns whether a text has words of a summary with a number: `3 passed`, `2 files changed`.

@@ -67,8 +67,12 @@ struct Ranked(Unit<'static>);
 
 impl Ranked {
     fn rank(&self) -> (i32, Reverse<usize>) {
-        (self.0.score + if self.0.verdict.dropped.is_some() { -100 } else { 0 }, Reverse(self.0.number))
+        rank(&self.0)
     }
+}
+
+fn rank(unit: &Unit) -> (i32, Reverse<usize>) {
+    (unit.score + if unit.verdict.dropped.is_some() { -100 } else { 0 }, Reverse(unit.number))
 }
 
 impl Ord for Ranked {
@@ -133,14 +137,18 @@ impl Collector {
         self.begin_series();
         // The last line stays, because it may be repeated.
         while self.end_size > END && self.end.len() > 1 {
+            let is_refused = self.end.front().is_some_and(|first| self.refuses(first));
             let Some(first) = self.end.pop_front() else { return };
             self.end_size -= size(&first);
-            self.leave(first);
+            if is_refused { self.let_go(first) } else { self.leave(first) }
         }
     }
 
     /// Joins the last lines if they begin a series.
     fn begin_series(&mut self) {
+        if !self.end.back().is_some_and(|last| last.traits.seen) {
+            return;
+        }
         let mut last = self.end.iter().rev();
         let (Some(third), Some(second), Some(begin)) = (last.next(), last.next(), last.next()) else { return };
         let Some(series) = begin.begun_series([second, third]) else { return };
@@ -158,6 +166,17 @@ impl Collector {
     /// Returns the last lines, the last first.
     pub fn last(&self) -> impl Iterator<Item = &str> {
         self.end.iter().rev().map(|unit| &*unit.text)
+    }
+
+    /// Returns whether a line of no part is among those that tell least, as most lines are.
+    fn refuses(&self, unit: &Unit<'static>) -> bool {
+        !unit.is_header() && !must_stay(unit) && self.is_too_low(unit)
+    }
+
+    /// Returns whether a line tells less than all those that are held, and finds no room.
+    fn is_too_low(&self, unit: &Unit<'static>) -> bool {
+        self.best_size + size(unit) > self.room_of_best()
+            && self.best.peek().is_some_and(|Reverse(least)| rank(unit) <= least.rank())
     }
 
     /// Takes a line that no longer belongs to the last lines.
@@ -188,9 +207,7 @@ impl Collector {
     }
 
     fn keep_best(&mut self, ranked: Ranked) {
-        if self.best_size + size(&ranked.0) > self.room_of_best()
-            && self.best.peek().is_some_and(|Reverse(least)| ranked <= *least)
-        {
+        if self.is_too_low(&ranked.0) {
             return self.let_go(ranked.0);
         }
         self.best_size += size(&ranked.0);

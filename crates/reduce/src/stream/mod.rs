@@ -195,7 +195,7 @@ impl Running<'_> {
             let verdict = options.verdict(&line, &mut self.rules);
             let own = NewLine { text: Cow::Owned(line.clone()), stream, verdict };
             let mut unit = self.total.judge.next(own, self.collector.last());
-            tokens.add(b"\n");
+            tokens.add(if self.total.is_open { b"" } else { b"\n" });
             unit.cut = Some(Box::new(Cut { at: self.cut_at, characters: cut, tokens: tokens.hundredths() }));
             self.collector.add(unit, self.total.judge.lead);
         }
