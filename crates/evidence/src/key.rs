@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use safety::parse::{AndOr, Join, Kind, List, Node, Pipeline, Redirection, Word, read};
+use safety::parse::{AndOr, Join, Kind, List, Node, Part, Pipeline, Redirection, Word, read};
 
 /// Returns the form of a command that bash printed.
 pub fn of_printed(text: &str) -> String {
@@ -118,7 +118,7 @@ fn bare(text: &str) -> String {
 }
 
 /// Returns the place of a list in its text.
-pub fn span_of_list(list: &List) -> Range<usize> {
+pub fn span_of_list(list: &[AndOr]) -> Range<usize> {
     join(list.iter().map(span_of_and_or))
 }
 
@@ -135,4 +135,13 @@ pub fn span_of_pipeline(pipeline: &Pipeline) -> Range<usize> {
 
 fn join(spans: impl Iterator<Item = Range<usize>>) -> Range<usize> {
     spans.reduce(|all, span| all.start.min(span.start)..all.end.max(span.end)).unwrap_or(0..0)
+}
+
+/// Returns the value of a word in which nothing is expanded.
+pub fn literal(parts: &[Part]) -> Option<String> {
+    parts.iter().try_fold(String::new(), |value, part| match part {
+        Part::Text(text) | Part::Quoted(text) => Some(value + text),
+        Part::Double(inner) => Some(value + &literal(inner)?),
+        _ => None,
+    })
 }

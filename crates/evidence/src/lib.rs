@@ -7,6 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `processes` | from events to processes |
+//! | `aliases` | the text with aliases expanded, as bash reads it |
 //! | `units`, `key` | the syntax as a flat list, and the form in which source and printed text are equal |
 //! | `walk`, `frames`, `places` | where the shell can go next, and so the place of each process |
 //! | `parts`, `answers` | the parts, and which of them failed |
@@ -23,6 +24,7 @@
 //! Nothing is guessed: a failure without a certain place makes the result `partial`, and a shell that could not be
 //! watched makes it `unknown`, unless the text alone decides.
 
+mod aliases;
 mod answers;
 mod builtins;
 mod checks;
@@ -44,51 +46,44 @@ mod unwatched;
 mod verdict;
 mod walk;
 
+pub use aliases::Aliases;
 pub use builtins::is_builtin;
 pub use filtered::filtered;
 pub use types::{
-    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Masked, NotKnown, Part, Ran, Since, State, Verdict,
+    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Known, Masked, NotKnown, Part, Ran, Since, State,
+    Verdict,
 };
 
 use reduce::counts::TestCounts;
 use safety::Utf16;
-use safety::parse::{Fault, ParsedScript, read_pieces};
+use safety::parse::Fault;
 use sys::Trace;
 
+use aliases::Expanded;
 use course::Command;
 use programs::Program;
 use units::Units;
 
-/// Most pieces of a command that are read: as many as a command can have that bash takes as an argument, and so can be
-/// watched. A longer one is a script, of which the text alone decides.
-const PIECES: usize = 128 << 10;
-
 /// Reads the evidence of a command.
 #[must_use]
 pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
-    let Ran { command, trace, end, tests, cwd, rules, functions } = ran;
-    let read = read_pieces(command, PIECES);
+    let Ran { command, trace, end, tests, cwd, rules, known } = ran;
+    let expanded = Expanded::of(command, &known.aliases);
+    let read = aliases::read(&expanded.text);
     let (evidence, programs) = match trace {
-        Some(trace) => watched((command, functions), &read, trace, end),
+        Some(trace) => {
+            let units = Units::of(expanded, &read, true).with_functions(&known.functions);
+            watched(command, &units, trace, end)
+        }
         None if read.script.fault == Some(Fault::Limit) => unwatched::unread(end),
-        None => unwatched::evidence(command, &Units::of(command, &read, false), end, cwd),
+        None => unwatched::evidence(command, &Units::of(expanded, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
     let checks = checks::checks(programs, rules, &tests);
     Evidence { checks, ..counted::judge(evidence, tests) }
 }
 
-fn watched(
-    (command, functions): (&str, &str),
-    read: &ParsedScript,
-    trace: &Trace,
-    end: End,
-) -> (Evidence, Vec<Program>) {
-    let own = Units::of(command, read, true);
-    let units = &match functions {
-        "" => own,
-        functions => own.with_functions(functions, &read_pieces(functions, PIECES)),
-    };
+fn watched(command: &str, units: &Units, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
     let (processes, complete) = processes::processes(trace);
     let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));

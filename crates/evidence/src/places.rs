@@ -79,7 +79,7 @@ pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
         keys: HashMap::new(),
         places: Places { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
     };
-    finder.places.roots[0] = Some(Place { unit: 0, frames: None, certain: true });
+    finder.places.roots[0] = Some(Place { unit: 0, frames: None, certain: units.is_settled() });
     // A shell comes before its children, so its place is known.
     for index in 0..processes.len() {
         finder.place(index);

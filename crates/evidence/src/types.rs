@@ -8,6 +8,8 @@ use safety::decide::Commands;
 use serde::{Deserialize, Serialize};
 use sys::Trace;
 
+use crate::aliases::Aliases;
+
 /// A command that has ended.
 #[derive(Clone, Debug)]
 pub struct Ran<'a, C> {
@@ -23,8 +25,17 @@ pub struct Ran<'a, C> {
     pub cwd: &'a Path,
     /// Rules that name more commands that are checks.
     pub rules: &'a Commands,
-    /// The definitions of functions that the shell knew before, as of a session. Empty without any.
-    pub functions: &'a str,
+    /// What the shell knew before, as of a session.
+    pub known: &'a Known,
+}
+
+/// What a shell knows before its command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The definitions of its functions.
+    pub functions: String,
+    /// Its aliases.
+    pub aliases: Aliases,
 }
 
 /// Most characters of a part's source.

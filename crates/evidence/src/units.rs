@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use safety::parse::{AndOr, Heredoc, Join, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Word};
 
-use crate::key;
+use crate::aliases::{Expanded, read};
+use crate::key::{self, literal};
 
 /// The index of a unit.
 pub type Id = usize;
@@ -15,6 +16,8 @@ pub struct Units {
     all: Vec<Unit>,
     /// The number of units of the command itself. Those of the session's functions follow.
     own: usize,
+    /// The text of the command.
+    expanded: Expanded,
 }
 
 /// One unit.
@@ -111,18 +114,32 @@ pub enum Role {
 
 impl Units {
     /// Lists the units of a command. `keys`: whether they are compared with what bash printed.
-    pub fn of(command: &str, read: &ParsedScript, keys: bool) -> Self {
-        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys };
-        builder.list(&read.script.body, None, &Text { text: command.into(), begins: Some(0) });
-        let own = builder.all.len();
-        Self { all: builder.all, own }
+    pub fn of(expanded: Expanded, read: &ParsedScript, keys: bool) -> Self {
+        let text = Text { text: expanded.text.as_str().into(), begins: Some(0) };
+        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys, expanded };
+        builder.list(&read.script.body, None, &text);
+        let Builder { mut all, expanded, .. } = builder;
+        for unit in &mut all {
+            unit.span = unit.span.take().and_then(|span| expanded.written(&span));
+        }
+        Self { own: all.len(), all, expanded }
     }
 
     /// Adds functions that the shell knows before the command, which have no place in its text.
-    pub fn with_functions(self, text: &str, read: &ParsedScript) -> Self {
-        let mut builder = Builder { all: self.all, optional: false, heredocs: &read.heredocs, keys: true };
+    pub fn with_functions(self, text: &str) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        let read = read(text);
+        let Self { all, own, expanded } = self;
+        let mut builder = Builder { all, optional: false, heredocs: &read.heredocs, keys: true, expanded };
         builder.list(&read.script.body, None, &Text { text: text.into(), begins: None });
-        Self { all: builder.all, ..self }
+        Self { all: builder.all, own, expanded: builder.expanded }
+    }
+
+    /// Returns whether bash surely reads the command like this: it may have other aliases than the text tells.
+    pub fn is_settled(&self) -> bool {
+        self.expanded.settled
     }
 
     /// Returns the unit around a unit.
@@ -191,6 +208,7 @@ struct Builder<'p> {
     optional: bool,
     heredocs: &'p [Heredoc],
     keys: bool,
+    expanded: Expanded,
 }
 
 impl Builder<'_> {
@@ -361,7 +379,17 @@ impl Builder<'_> {
         let id = self.add(Some((around, Role::Word(at))), key::span_of_list(&nested.list), text);
         self.all[around].substitutions.push(id);
         let optional = std::mem::take(&mut self.optional);
-        self.all[id].shape = Shape::Substitution(self.list(&nested.list, Some((id, Role::Body(0))), text));
+        let parent = Some((id, Role::Body(0)));
+        let at = text.begins.map(|begins| begins + key::span_of_list(&nested.list).start);
+        let list = match self.expanded.of_substitution(nested, &text.text, at) {
+            Some(expanded) => {
+                let read = read(&expanded.text);
+                let text = Text { text: expanded.text.into(), begins: None };
+                self.list(&read.script.body, parent, &text)
+            }
+            None => self.list(&nested.list, parent, text),
+        };
+        self.all[id].shape = Shape::Substitution(list);
         self.optional = optional;
     }
 }
@@ -393,13 +421,4 @@ fn is_one(word: &Word) -> bool {
         _ => false,
     };
     word.parts.iter().all(plain)
-}
-
-/// Returns the value of a word in which nothing is expanded.
-fn literal(parts: &[Part]) -> Option<String> {
-    parts.iter().try_fold(String::new(), |value, part| match part {
-        Part::Text(text) | Part::Quoted(text) => Some(value + text),
-        Part::Double(inner) => Some(value + &literal(inner)?),
-        _ => None,
-    })
 }

@@ -1,6 +1,7 @@
 //! Commands with the evidence that they must give.
 
 use super::{read, watch};
+use crate::aliases::PIECES;
 use crate::{By, End, Evidence, State, Verdict};
 
 /// Runs a command and returns its evidence in a line: `VERDICT STATE: PARTS # MASKED`.
@@ -262,10 +263,10 @@ fn a_shell_that_was_not_watched_leaves_the_text() {
 #[test]
 fn a_text_of_too_many_words_proves_nothing_and_a_long_heredoc_does() {
     let end = |code| End { code: Some(code), signal: None, by_itself: true };
-    let words = format!("true {}", "a ".repeat(crate::PIECES));
+    let words = format!("true {}", "a ".repeat(PIECES));
     assert_eq!(shown(&read(&words, None, end(0))), "unproven unknown:  #");
     assert_eq!(shown(&read(&words, None, end(1))), "failed unknown:  #");
-    let heredoc = format!("cat > a <<'EOF'\n{}EOF", "a b\n".repeat(crate::PIECES));
+    let heredoc = format!("cat > a <<'EOF'\n{}EOF", "a b\n".repeat(PIECES));
     assert_eq!(shown(&read(&heredoc, None, end(0))).get(..20), Some("passed: cat > a <<'E"));
     let deep = format!("true\n{} :; {}", "{ ".repeat(200), "}; ".repeat(200));
     assert_eq!(shown(&read(&deep, None, end(0))), "unproven unknown:  #", "what was not read may have failed");
@@ -275,7 +276,7 @@ fn a_text_of_too_many_words_proves_nothing_and_a_long_heredoc_does() {
 fn all_of_a_command_that_can_be_watched_is_read() {
     // Bash takes no longer argument. `a;` has the most pieces.
     let longest = "a;".repeat(131_071 / 2);
-    assert_eq!(safety::parse::read_pieces(&longest, crate::PIECES).script.fault, None);
+    assert_eq!(safety::parse::read_pieces(&longest, PIECES).script.fault, None);
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use evidence::{CheckRun, End, Evidence, Part, Ran};
+use evidence::{CheckRun, End, Evidence, Known, Part, Ran};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::Commands;
@@ -34,8 +34,8 @@ pub struct Wanted {
     pub checks: Commands,
     /// Whether the tree of the directory is watched.
     pub tree: bool,
-    /// The definitions of functions that the shell knows before the command.
-    pub functions: String,
+    /// What the shell knows before the command.
+    pub known: Known,
 }
 
 /// A command that has ended.
@@ -75,15 +75,8 @@ impl Wanted {
         // A file that changes from here on changed after the run.
         let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
         let Ended { run, command, trace, end, tests, before } = ended;
-        let ran = Ran {
-            command,
-            trace: trace.as_ref(),
-            end,
-            tests,
-            cwd: &self.cwd,
-            rules: &self.checks,
-            functions: &self.functions,
-        };
+        let ran =
+            Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks, known: &self.known };
         let mut evidence = evidence::read(ran);
         if evidence.checks.is_empty() {
             return evidence;

@@ -123,7 +123,7 @@ impl Begins {
             let directory = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
                 if let Some(wanted) = request.evidence.as_mut().and_then(Arc::get_mut) {
-                    wanted.functions = state.functions();
+                    wanted.known = state.known();
                 }
                 let moved = own_directory.then(|| state.in_directory(directory));
                 startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));

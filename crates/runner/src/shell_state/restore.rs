@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use evidence::{Aliases, Known};
+
 use super::ShellState;
 use super::entries::{Value, Variable};
 use super::options::{Options, names};
@@ -99,10 +101,13 @@ impl ShellState {
         }
     }
 
-    /// Returns the definitions of all functions.
-    pub fn functions(&self) -> String {
-        let texts = self.functions.values().map(|function| String::from_utf8_lossy(&function.text));
-        texts.collect::<Vec<_>>().join("\n")
+    /// Returns what changes how a command is read: functions and aliases.
+    pub fn known(&self) -> Known {
+        let text = |text: &Vec<u8>| String::from_utf8_lossy(text).into_owned();
+        let functions = self.functions.values().map(|function| text(&function.text)).collect::<Vec<_>>().join("\n");
+        let texts = self.aliases.iter().map(|(name, value)| (text(name), text(value))).collect();
+        let aliases = Aliases { texts, expands: self.options.shopt.contains("expand_aliases") };
+        Known { functions, aliases }
     }
 
     fn push_functions(&self, code: &mut Vec<u8>) {

@@ -1,7 +1,7 @@
 //! Visits every command and every word of a script, including nested commands and words.
 
 use super::reader::ParsedScript;
-use super::syntax::{Kind, List, Nested, Node, Parameter, Part, Pipeline, Redirection, Word};
+use super::syntax::{AndOr, Kind, Nested, Node, Parameter, Part, Pipeline, Redirection, Word};
 
 /// Receives the parts of a script in the order of the text.
 pub trait Visitor {
@@ -25,13 +25,14 @@ pub trait Visitor {
 
 /// Visits all of a parsed text.
 pub fn visit(read: &ParsedScript, visitor: &mut impl Visitor) {
-    list(&read.script.body, visitor);
+    visit_list(&read.script.body, visitor);
     for heredoc in &read.heredocs {
         parts(&heredoc.parts, visitor);
     }
 }
 
-fn list(all: &List, visitor: &mut impl Visitor) {
+/// Visits commands with everything nested in them, but the bodies of their heredocs.
+pub fn visit_list(all: &[AndOr], visitor: &mut impl Visitor) {
     let pipelines = all.iter().flat_map(|entry| &entry.pipelines);
     for (_, pipeline) in pipelines {
         visitor.pipeline(pipeline);
@@ -52,28 +53,28 @@ fn node(command: &Node, visitor: &mut impl Visitor) {
             words(&simple.words, visitor);
             redirects(&simple.redirects, visitor);
         }
-        Kind::Group(body) | Kind::Subshell(body) => list(body, visitor),
+        Kind::Group(body) | Kind::Subshell(body) => visit_list(body, visitor),
         Kind::If { arms, otherwise } => {
             for (condition, body) in arms {
-                list(condition, visitor);
-                list(body, visitor);
+                visit_list(condition, visitor);
+                visit_list(body, visitor);
             }
-            list(otherwise, visitor);
+            visit_list(otherwise, visitor);
         }
         Kind::Loop { condition, expressions, body } => {
             words(expressions.as_slice(), visitor);
-            list(condition, visitor);
-            list(body, visitor);
+            visit_list(condition, visitor);
+            visit_list(body, visitor);
         }
         Kind::For { name: _, words: items, body } => {
             words(items.as_deref().unwrap_or_default(), visitor);
-            list(body, visitor);
+            visit_list(body, visitor);
         }
         Kind::Case { word: subject, arms } => {
             word(subject, visitor);
             for (patterns, body) in arms {
                 words(patterns, visitor);
-                list(body, visitor);
+                visit_list(body, visitor);
             }
         }
         Kind::Function { name: _, body } => node(body, visitor),
@@ -120,7 +121,7 @@ fn nested(all: &[Part], visitor: &mut impl Visitor) {
             }
             Part::Command(substitution) | Part::Process(substitution) => {
                 if visitor.enters(substitution) {
-                    list(&substitution.list, visitor);
+                    visit_list(&substitution.list, visitor);
                 }
             }
             Part::Arithmetic(inner) => parts(inner, visitor),
