@@ -1,6 +1,6 @@
 //! Sentences about paths that a record, or an undo, does not cover. Pure.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most paths that are named. A tree may have any number of them.
 const NAMED: usize = 100;
@@ -29,12 +29,32 @@ pub fn gaps(sentences: impl IntoIterator<Item = String>) -> Vec<String> {
 
 /// Returns the sentence about a path.
 pub fn gap((path, why): &(PathBuf, String)) -> String {
-    format!("{}: {why}", path.display())
+    format!("{}: {why}", named(path))
+}
+
+/// Returns a path as a sentence shows it: between quotes if it could be read as a part of the sentence. `foreignName` of
+/// the TypeScript layer does the same with names that are no part of a sentence yet.
+pub fn named(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = text.chars().all(|c| c.is_alphanumeric() || "._-/~+@:=%#$!&*?^[]".contains(c));
+    if is_plain { text } else { format!("{text:?}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_no_part_of_the_sentence() {
+        for (name, shown) in [
+            ("/a/src/[id]/b-1_2.ts", "/a/src/[id]/b-1_2.ts"),
+            ("/a/x: nothing else was changed", "\"/a/x: nothing else was changed\""),
+            ("/a/b\n[undone]", r#""/a/b\n[undone]""#),
+            ("/a/b\"; c", r#""/a/b\"; c""#),
+        ] {
+            assert_eq!(gap(&(name.into(), "is a mount".into())), format!("{shown}: is a mount"));
+        }
+    }
 
     #[test]
     fn paths_beyond_the_first_are_counted() {

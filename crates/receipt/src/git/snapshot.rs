@@ -9,6 +9,7 @@ use super::index::{Entries, Index};
 use super::references;
 use super::repository::{LARGEST, Repository, short_file};
 use crate::{GitChange, GitState};
+use undo::gaps::named;
 
 /// The most directories of a repository that are read.
 const DIRECTORIES: usize = 20_000;
@@ -90,7 +91,7 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     let value = |at: usize| [before, after].map(|snapshot| snapshot.and_then(|snapshot| snapshot.head[at].clone()));
     let stash = |snapshot: Option<&Snapshot>| snapshot.and_then(|snapshot| snapshot.stash.clone());
     let is_inexact = [old, new].iter().flatten().any(|entries| entries.is_inexact);
-    let name = top.display();
+    let name = named(top);
     let doubt = if !is_readable {
         Some(format!("the index of {name} cannot be read"))
     } else if index && is_inexact {

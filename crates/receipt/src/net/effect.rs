@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::node::{Comparison, Node};
 use super::replay::{Bytes, Origin, Replay};
 use crate::{Change, Counts, LISTED, Receipt, Rename};
+use undo::gaps::named;
 use undo::path_map::prefixes;
 
 /// The place of a path in a receipt.
@@ -48,7 +49,7 @@ impl Effect {
             1 => " and one other file".to_owned(),
             others => format!(" and {others} other files"),
         };
-        Some(format!("{}{others} may have been rewritten with the same content", path.display()))
+        Some(format!("{}{others} may have been rewritten with the same content", named(path)))
     }
 
     /// Puts the changes into a receipt: the first entries of each list, and the number of all.

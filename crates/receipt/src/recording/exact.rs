@@ -17,7 +17,7 @@ use crate::git::{Repository, Snapshot, compare};
 use crate::ports::{Listeners, Owners};
 use crate::watch::Watch;
 use crate::{Attribution, Completeness, Receipt};
-use undo::gaps::{gap, gaps};
+use undo::gaps::{gap, gaps, named};
 use undo::node::{Contents, File, Node};
 use undo::path_map::is_within;
 use undo::{Extent, Point, Purpose, Store};
@@ -191,7 +191,7 @@ impl Exact {
                 continue;
             }
             if known.is_none() && !is_new {
-                let why = format!("{} is another repository, whose state before is not known", top.display());
+                let why = format!("{} is another repository, whose state before is not known", named(&top));
                 receipt.lower(Completeness::Partial, why);
                 continue;
             }
@@ -280,7 +280,7 @@ fn lost_files<'a>(point: &'a Point, store: &'a Path) -> impl Iterator<Item = Str
         Node::File(file @ File { contents: Contents::Nothing { why }, .. })
             if !is_same(path, file) && !point.is_own(store, path) =>
         {
-            Some(format!("{}: {why}", path.display()))
+            Some(format!("{}: {why}", named(path)))
         }
         _ => None,
     })

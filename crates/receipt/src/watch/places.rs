@@ -19,6 +19,7 @@ use super::rules::Rules;
 use super::tree::{Lost, Tree, Watched};
 use super::window::renamed;
 use sys::TreeWatchId;
+use undo::gaps::named;
 
 impl Tree {
     /// Watches and reads the root.
@@ -159,7 +160,7 @@ impl Tree {
         let is_at = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| Inode::of(&found) == inode);
         // The directory may have been renamed between two of these calls.
         if [old.as_path(), path, path, &old].into_iter().all(is_at) {
-            let why = || format!("{} and {} are the same directory", old.display(), path.display());
+            let why = || format!("{} and {} are the same directory", named(&old), named(path));
             self.trouble.standing.get_or_insert_with(why);
             return Ok(None);
         }

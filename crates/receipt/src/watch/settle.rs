@@ -11,6 +11,7 @@ use super::limits::COMPARED;
 use super::marks::Mark;
 use super::tree::Tree;
 use crate::Completeness;
+use undo::gaps::named;
 
 impl Tree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet
@@ -196,7 +197,7 @@ impl Tree {
         }
         match error.kind() {
             std::io::ErrorKind::PermissionDenied => {
-                let why = || format!("{} cannot be read", path.display());
+                let why = || format!("{} cannot be read", named(path));
                 self.trouble.standing.get_or_insert_with(why);
                 Ok(())
             }

@@ -17,6 +17,7 @@ use super::window::{Reports, Window, Windows};
 use crate::net::{Effect, Listing, Node};
 use crate::{Attribution, Completeness, Kind, Receipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
+use undo::gaps::named;
 
 /// The target of a watch of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -305,7 +306,7 @@ impl Tree {
         reasons.extend(effect.doubt().map(|why| (Completeness::Partial, why)));
         let other_names = effect.modified.iter().filter(|change| change.kind == Kind::File);
         if let Some(path) = other_names.map(|change| &change.path).find(|path| self.has_other_names(path)) {
-            let (path, root) = (path.display(), self.root().display());
+            let (path, root) = (named(path), named(self.root()));
             reasons
                 .push((Completeness::Partial, format!("{path} has other names, which are not watched below {root}")));
         }

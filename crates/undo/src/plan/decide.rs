@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::moved::At;
 use super::planner::{Action, Fate, Held, Planner};
+use crate::gaps::named;
 use crate::node::{Contents, File, FileId, Node};
 
 impl Planner<'_> {
@@ -230,7 +231,7 @@ impl Planner<'_> {
                 let found = places.into_iter().flatten().find_map(|from| Some((self.as_left(&from, after)?, from)));
                 match found {
                     Some((id, from)) => Action::Fetch { from, id, over },
-                    None => Action::Conflict(format!("the run moved it to {}, and it changed since", after.display())),
+                    None => Action::Conflict(format!("the run moved it to {}, and it changed since", named(after))),
                 }
             }
             (None, Contents::Nothing { why }) => Action::Lost(why.clone()),

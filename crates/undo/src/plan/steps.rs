@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::moved::{At, MovedDirectory};
 use super::planner::{Action, Fate, Held, Planner, outermost_made};
 use super::types::{Conflict, Step, waiting_name};
+use crate::gaps::named;
 use crate::node::{FileId, Node};
 
 impl Planner<'_> {
@@ -216,7 +217,7 @@ impl Planner<'_> {
                 below.filter_map(|path| {
                     let (at, place) = (self.here(&moved.after)?, self.moved.place(path)?);
                     let is_there = self.now.look(&place).is_some_and(|node| !node.is_absent());
-                    let why = format!("the run moved its directory to {}, which is not to come back", at.display());
+                    let why = format!("the run moved its directory to {}, which is not to come back", named(&at));
                     let (path, before) = (path.clone(), Node::Absent);
                     is_there.then_some(Conflict { path, why, before, stays: Some(place), found: None })
                 })
