@@ -53,6 +53,9 @@ describe.each(WAYS)('a command that runs %s', (_, run) => {
       { ...common, command: '(exit 2)', span: [start + 22, start + 30], exitCode: 2, by: 'sequence', behind: 'true' },
     ]);
     expect(evidence?.parts).toContainEqual({ ...common, command: 'cat', span: [start + 17, start + 20], exitCode: 0 });
+    for (const stopped of [`set -e; sh -c 'exit 3'; true`, `sh -c 'exit 3'; code=$?; true; exit $code`]) {
+      expect((await run(stopped, { evidence: 'status' })).evidence).toMatchObject({ verdict: 'failed', masked: [] });
+    }
     expect((await run('/bin/true | cat', { evidence: 'status' })).evidence).toMatchObject({
       verdict: 'passed',
       why: null,

@@ -4,7 +4,6 @@ use safety::parse::Join;
 
 use crate::answers::is_answer;
 use crate::frames::{Frames, call, outside};
-use crate::key;
 use crate::places::{Place, Places};
 use crate::processes::{Process, Step};
 use crate::types::By;
@@ -54,13 +53,16 @@ struct Climb<'c> {
     when: usize,
     /// The form of the command that ended with the code in this process.
     key: &'c str,
+    /// Whether `set -e` lets the code pass, as in front of `&&`.
+    spared: bool,
 }
 
 impl<'c> Command<'c> {
     /// Follows the code of a unit in a process. `when` is the number of the event after which the process went on.
     pub fn course(&self, process: usize, place: &Place, code: i32, when: usize) -> Course {
         let key = &self.units[place.unit].key;
-        let mut climb = Climb { process, unit: place.unit, frames: place.frames.clone(), code, when, key };
+        let mut climb =
+            Climb { process, unit: place.unit, frames: place.frames.clone(), code, when, key, spared: false };
         for _ in 0..STEPS {
             match self.outwards(&mut climb) {
                 Some(Course::Masked { .. }) if self.is_exited_with(&climb) => {
@@ -114,6 +116,7 @@ impl<'c> Command<'c> {
                     let behind = Some(self.units[*right].source.to_string());
                     return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });
                 }
+                climb.spared |= index + 1 < pipelines.len();
             }
             (Shape::Pipeline { commands, negated }, Role::At(index)) => {
                 let last = commands[commands.len() - 1];
@@ -149,19 +152,22 @@ impl<'c> Command<'c> {
     fn went_on(&self, climb: &Climb<'_>) -> bool {
         let process = &self.processes[climb.process];
         let later = process.steps.iter().any(|step| match step {
-            Step::Forked(_, event) | Step::Executed(event, _) => event.number > climb.when,
+            Step::Forked(_, event) | Step::Executed(event, _) => event.number > climb.when && !event.in_trap,
         });
-        let stopped = |exit: &sys::WitnessEvent| {
-            exit.errexit && process.last_command().is_some_and(|last| key::of_printed(last) == climb.key)
-        };
-        later || process.exit.is_some_and(|exit| !stopped(exit))
+        let stopped = process.errexit && !climb.spared && self.code_of(climb.process) == Some(climb.code);
+        later || process.exit.is_some() && !stopped
     }
 
-    /// Returns whether the process exits with the code that it has kept: `code=$?; …; exit $code`.
+    /// Returns whether the process exits with the code that it has kept: `code=$?; …; exit $code`. What bash printed
+    /// last may be another command: that of a trap.
     fn is_exited_with(&self, climb: &Climb<'_>) -> bool {
-        let last = self.processes[climb.process].last_command().unwrap_or_default();
-        let keeps = last.starts_with("exit ") && last.contains('$');
-        keeps && Some(climb.unit) != self.root(climb.process) && self.code_of(climb.process) == Some(climb.code)
+        let Some(root) = self.root(climb.process).filter(|root| *root != climb.unit) else { return false };
+        let exits = |id: &Id| match &self.units[*id].shape {
+            Shape::Simple { words } => matches!(words.as_slice(), [Some(name), None, ..] if name == "exit"),
+            _ => false,
+        };
+        let exit = self.units.ids().filter(|id| *id > climb.unit && self.units.within(*id, root)).find(exits);
+        exit.is_some() && self.code_of(climb.process) == Some(climb.code)
     }
 
     /// Returns whether what runs behind a pipeline asks for the codes of its elements.
@@ -304,6 +310,7 @@ impl<'c> Command<'c> {
                     code: climb.code,
                     when,
                     key: &self.units[around].key,
+                    spared: false,
                 };
                 None
             }

@@ -70,7 +70,11 @@ fn of_process(command: &Command<'_>, index: usize) -> Vec<Found> {
     let mut found = Vec::new();
     let mut add = |place: Option<&Place>, event: &sys::WitnessEvent, inner| {
         let place = place.cloned();
-        let printed = event.text.to_string();
+        // Where traps run, the text may be that of another command, or of an exported function.
+        let is_other = event.in_trap || event.text.starts_with("() {");
+        let names = |words: &&[String]| words.first().is_some_and(|name| event.text.contains(name));
+        let words = process.program().filter(|words| is_other || !names(words));
+        let printed = words.map_or_else(|| event.text.to_string(), |words| words.join(" "));
         found.push(Found { process: index, inner, place, printed, code, signal, began: event.number, course: None });
     };
     let is_substitution = match root {

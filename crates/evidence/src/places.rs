@@ -135,7 +135,7 @@ impl<'p> Finder<'_, 'p> {
 
     /// Prefers ways behind which the process may have ended, if it exited as a shell.
     fn prefer_ended(&mut self, ways: &mut Vec<Way>, process: &Process<'_>, walked: Walked) {
-        if ways.len() > 1 && process.exit.is_some_and(|exit| !exit.errexit) {
+        if ways.len() > 1 && process.exit.is_some() && !process.errexit {
             let mut ends = |way: &Way| self.walk.next(way.at, way.frames.clone(), walked).ends;
             let ended: Vec<_> = ways.iter().map(&mut ends).collect();
             if ended.contains(&true) {
@@ -202,7 +202,13 @@ impl<'p> Finder<'_, 'p> {
     /// Returns the ways to every unit of the process that fits, wherever the shell was.
     fn anywhere(&mut self, ways: &[Way], step: &Wanted<'p>, root: Id, code: Option<i32>) -> Vec<Way> {
         let Some(way) = ways.first() else { return Vec::new() };
-        let fitting: Vec<_> = self.walk.units.ids().filter(|unit| self.walk.units.within(*unit, root)).collect();
+        let units = self.walk.units;
+        let has_process = |unit: &Id| match &units[*unit].shape {
+            Shape::List(_) | Shape::Pipeline { .. } => false,
+            Shape::AndOr { pipelines, background } => *background && pipelines.len() > 1,
+            _ => units.within(*unit, root),
+        };
+        let fitting: Vec<_> = units.ids().filter(has_process).collect();
         let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step, true)).take(WAYS).collect::<Vec<_>>();
         let there = |unit| way.then(Some((unit, way.frames.clone())), At::After(unit, code), way.frames.clone());
         fitting.into_iter().map(there).collect()

@@ -11,6 +11,8 @@ pub struct Process<'t> {
     pub fork: Option<(usize, &'t WitnessEvent)>,
     /// Its forks and its execution of a program, in order.
     pub steps: Vec<Step<'t>>,
+    /// Whether `set -e` was on when it last forked or waited: a trap of its exit may have another one.
+    pub errexit: bool,
     /// Its own exit as a shell.
     pub exit: Option<&'t WitnessEvent>,
     /// Its end as the shell that forked it noticed it: the raw status, and the number of the event.
@@ -44,6 +46,12 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
     let mut complete = !trace.lost;
     for event in &trace.events {
         let Some(&process) = made.get(&event.process) else { continue };
+        if event.in_command
+            && !event.in_trap
+            && matches!(event.happened, Happened::Forked { .. } | Happened::Waited { .. })
+        {
+            all[process].errexit = event.errexit;
+        }
         match &event.happened {
             Happened::Forked { pid } => {
                 // A process is younger than the one that forked it, whatever the shell's memory says.
@@ -81,11 +89,9 @@ impl Process<'_> {
         }
     }
 
-    /// Returns the last command that ran in the process outside of traps, if it exited as a shell.
+    /// Returns the last command that ran in the process, if it exited as a shell.
     pub fn last_command(&self) -> Option<&str> {
-        let event = self.exit?;
-        let own = self.fork.is_none() && !event.kept.is_empty();
-        Some(if own { &event.kept } else { &event.text })
+        self.exit.map(|exit| &*exit.text)
     }
 
     /// Returns the exit of a shell that did not find the program that it was to become.

@@ -164,8 +164,13 @@ impl Units {
 
     /// Returns the body of the function with this name that is defined last.
     pub fn function(&self, name: &str) -> Option<Id> {
+        self.functions(name).next()
+    }
+
+    /// Returns the bodies of all functions with this name, the last one first. Which one a call runs depends on when.
+    pub fn functions(&self, name: &str) -> impl Iterator<Item = Id> {
         let (own, given) = self.all.split_at(self.own);
-        own.iter().rev().chain(given.iter().rev()).find_map(|unit| match &unit.shape {
+        own.iter().rev().chain(given.iter().rev()).filter_map(move |unit| match &unit.shape {
             Shape::Function { name: defined, body } if defined == name => Some(*body),
             _ => None,
         })

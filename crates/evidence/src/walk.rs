@@ -184,18 +184,17 @@ impl Walk<'_> {
             next.units.push((id, frames.clone()));
             return ways.push((At::After(id, None), frames.clone()));
         };
-        let function = self.units.function(name);
+        let is_function = self.units.function(name).is_some();
         let runs_itself = is_builtin(name) && !starts_programs(name) && id != process.root;
         next.elsewhere |= is_opaque(name);
         next.ends |= name == "exit";
-        if function.is_some() || !runs_itself {
+        if is_function || !runs_itself {
             // A function may be defined later, or be gone.
             next.units.push((id, frames.clone()));
         }
-        match function {
-            Some(body) => ways.push((At::Begin(body), called(id, frames))),
-            None if is_builtin(name) || process.lenient => self.leave(id, name, frames, ways),
-            None => {}
+        ways.extend(self.units.functions(name).map(|body| (At::Begin(body), called(id, frames))));
+        if !is_function && (is_builtin(name) || process.lenient) {
+            self.leave(id, name, frames, ways);
         }
     }
 
