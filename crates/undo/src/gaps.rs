@@ -32,8 +32,8 @@ pub fn gap((path, why): &(PathBuf, String)) -> String {
     format!("{}: {why}", named(path))
 }
 
-/// Returns a path as a sentence shows it: between quotes if it could be read as a part of the sentence. `foreignName` of
-/// the TypeScript layer does the same with names that are no part of a sentence yet.
+/// Returns a path as a sentence shows it: between quotes if it could be read as a part of the sentence. `foreignName`
+/// of the TypeScript layer does the same with names that are no part of a sentence yet.
 pub fn named(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = text.chars().all(|c| c.is_alphanumeric() || "._-/~+@:=%#$!&*?^[]".contains(c));

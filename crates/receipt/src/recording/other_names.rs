@@ -53,7 +53,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
         None => is_rewritten(kept, file.before) && known_before(kept, **id) < file.before.links,
     };
     let (_, file) = linked.iter().find(is_incomplete)?;
-    Some(format!("{} has other names, which were not found", named(&file.path)))
+    Some(format!("{} has other names, which were not found", named(file.path)))
 }
 
 /// Returns the files with several names that the run touched.
