@@ -24,6 +24,7 @@ pub mod fold;
 mod lines;
 mod options;
 pub mod recall;
+mod repeats;
 pub mod rules;
 mod salience;
 pub mod seen;

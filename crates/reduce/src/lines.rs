@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         for line in lines_of(text) {
             if let Some(last) = self.units[first..].last_mut().filter(|last| last.repeats(line)) {
                 last.count += 1;
-                total.judge.repeat();
+                total.judge.repeat(1);
                 continue;
             }
             let verdict = options.verdict(line, &mut rules);

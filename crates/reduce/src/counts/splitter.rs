@@ -1,5 +1,7 @@
 //! Splits an output into lines without escape sequences.
 
+use crate::repeats::repeats;
+
 /// Longest line that is read, in bytes.
 pub(super) const LONGEST: usize = 1_000;
 /// Longest line with its escape sequences.
@@ -77,22 +79,6 @@ impl Splitter {
         self.begun.clear();
         self.is_long = false;
     }
-}
-
-/// Returns how often the first `length` bytes are repeated behind themselves. `None` if they are not.
-fn repeats(bytes: &[u8], length: usize) -> Option<usize> {
-    /// Bytes that are compared at once.
-    const BLOCK: usize = 256;
-    let (first, rest) = bytes.split_at_checked(length)?;
-    // Most lines are no repetition, and this tells it of most of them.
-    if rest.get(length.saturating_sub(2)..length)? != &first[length.saturating_sub(2)..] || !rest.starts_with(first) {
-        return None;
-    }
-    let blocks = || bytes.chunks(BLOCK).zip(rest.chunks(BLOCK));
-    let whole = blocks().take_while(|(one, other)| one.get(..other.len()) == Some(other)).count() * BLOCK;
-    let whole = whole.min(rest.len());
-    let same = bytes[whole..].iter().zip(&rest[whole..]).take_while(|(one, other)| one == other).count();
-    Some((whole + same) / length)
 }
 
 /// Calls `take` with a line as a terminal shows it: without escape sequences, from its last carriage return on.

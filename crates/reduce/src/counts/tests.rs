@@ -132,6 +132,13 @@ fn repeated_lines_count_as_if_each_were_read_alone() {
 }
 
 #[test]
+fn empty_lines_in_a_row_are_read_at_once() {
+    let mut reader = Reader::new(None);
+    reader.lines.next(b"", 1);
+    assert!(reader.lines.next(b"", 1));
+}
+
+#[test]
 fn each_rule_that_counts_has_its_cases() {
     let names: Vec<String> = runners().into_iter().map(|(runner, _)| runner).collect();
     let counting: Vec<&str> = RULES.iter().filter(|rule| rule.counting.is_some()).map(|rule| &*rule.name).collect();

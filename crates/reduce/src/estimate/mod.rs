@@ -58,6 +58,11 @@ impl Estimate {
         }
     }
 
+    /// Adds a line of this many hundredths as often again as it was added right before.
+    pub fn repeat(&mut self, hundredths: u64, times: usize) {
+        self.hundredths += hundredths * times as u64;
+    }
+
     /// Does the work of [`Self::step`] for all bytes of a block at once.
     fn add_block(&mut self, block: &Block) {
         let before = |kind: Kind| u64::from(self.last == kind);

@@ -199,9 +199,9 @@ impl Judge {
         Unit { text, stream, number, count: 1, series: None, header, severity, traits, verdict, score, cut: None }
     }
 
-    /// Takes a line that repeats the line before.
-    pub fn repeat(&mut self) {
-        self.lines += 1;
+    /// Takes this many lines that repeat the line before.
+    pub fn repeat(&mut self, times: usize) {
+        self.lines += times;
     }
 
     /// Takes a line that goes on with a series.

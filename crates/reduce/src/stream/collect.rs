@@ -112,6 +112,13 @@ impl Collector {
         self.overflows
     }
 
+    /// Counts the last line this many times more.
+    pub fn repeat(&mut self, times: usize) {
+        if let Some(last) = self.end.back_mut() {
+            last.count += times;
+        }
+    }
+
     /// Returns whether a line repeats the line before. If so, the line before counts once more.
     pub fn repeats(&mut self, line: &str) -> bool {
         let last = self.end.back_mut().filter(|last| last.repeats(line));

@@ -7,12 +7,13 @@ mod tests;
 use std::borrow::Cow;
 
 use collect::Collector;
-use memchr::memchr_iter;
+use memchr::memchr;
 
 use super::class::Printed;
 use super::estimate::Estimate;
 use super::lines::{Lines, Total};
 use super::options::Options;
+use super::repeats::repeats;
 use super::rules::Rules;
 use super::salience::unit::{Cut, NewLine};
 use super::seen::Shown;
@@ -108,18 +109,33 @@ impl<'a> Reducer<'a> {
         if self.printed.exact || running.collector.overflows() {
             return;
         }
-        running.total.estimate.add(text.as_bytes());
-        let mut start = 0;
-        for end in memchr_iter(b'\n', text.as_bytes()) {
-            let line = &text[start..end];
-            start = end + 1;
+        let bytes = text.as_bytes();
+        let (mut start, mut counted) = (0, 0);
+        while let Some(length) = memchr(b'\n', &bytes[start..]) {
+            let (line, next) = (&text[start..start + length], start + length + 1);
             if running.line.is_empty() && line.len() <= LINE {
-                running.take(line, stream, options);
+                if running.take(line, stream, options)
+                    && let Some(times) = repeats(&bytes[start..], length + 1)
+                {
+                    // Each of them costs as many tokens, because the line before it is the same.
+                    running.total.estimate.add(&bytes[counted..start]);
+                    let before = running.total.estimate.hundredths();
+                    running.total.estimate.add(&bytes[start..next]);
+                    let tokens = running.total.estimate.hundredths() - before;
+                    running.total.estimate.repeat(tokens, times);
+                    running.total.judge.repeat(times);
+                    running.collector.repeat(times);
+                    start = next + times * (length + 1);
+                    counted = start;
+                    continue;
+                }
             } else {
                 running.hold(line);
                 running.end_line(stream, options);
             }
+            start = next;
         }
+        running.total.estimate.add(&bytes[counted..]);
         running.hold(&text[start..]);
     }
 
@@ -203,18 +219,20 @@ impl Running<'_> {
         self.line.clear();
     }
 
-    fn take(&mut self, line: &str, stream: Stream, options: &Options) {
+    /// Takes a line. Returns whether it repeats the line before.
+    fn take(&mut self, line: &str, stream: Stream, options: &Options) -> bool {
         if self.collector.repeats(line) {
-            self.total.judge.repeat();
-            return;
+            self.total.judge.repeat(1);
+            return true;
         }
         let verdict = options.verdict(line, &mut self.rules);
         if self.collector.goes_on(line, verdict) {
             self.total.judge.go_on(line);
-            return;
+            return false;
         }
         let own = NewLine { text: Cow::Borrowed(line), stream, verdict };
         let unit = self.total.judge.next(own, self.collector.last());
         self.collector.add(unit, self.total.judge.lead);
+        false
     }
 }

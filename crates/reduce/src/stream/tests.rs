@@ -58,3 +58,25 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
         assert!(!view.elided.is_empty());
     }
 }
+
+#[test]
+fn repeated_lines_have_the_view_of_lines_that_come_alone() {
+    let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget: 200 }) };
+    let mut text = String::new();
+    for (at, line) in
+        ["", "y", "Überprüfung 12 ok", "  12 warnings", "error: no such file", "", "step 7"].iter().enumerate()
+    {
+        text.push_str(&format!("{line}\n").repeat(at * 9_000 + 1));
+        text.push_str(&format!("between {at}\n"));
+    }
+    let view = |parts: &mut dyn Iterator<Item = &str>| {
+        let mut reducer = Reducer::new(&options);
+        parts.for_each(|part| reducer.push(Stream::Stdout, part));
+        format!("{:?}", reducer.finish(End::Failed))
+    };
+    let alone = view(&mut text.split_inclusive('\n'));
+    assert!(alone.contains("between 6"), "{alone}");
+    assert_eq!(view(&mut std::iter::once(&*text)), alone);
+    let (left, right) = text.split_at(100_001);
+    assert_eq!(view(&mut [left, right].into_iter()), alone);
+}

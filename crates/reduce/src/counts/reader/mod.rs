@@ -64,7 +64,7 @@ struct Runner {
 }
 
 /// The first lines of a pattern of several lines.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Begun {
     pattern: usize,
     rule: usize,
@@ -142,7 +142,7 @@ impl Lines {
     }
 
     /// Takes a line this many times. Returns whether it says nothing, and so would not if it came again.
-    fn next(&mut self, line: &[u8], times: u64) -> bool {
+    pub(super) fn next(&mut self, line: &[u8], times: u64) -> bool {
         self.number += times;
         self.begun.swap(0, 1);
         self.begun[1].clear();
@@ -158,14 +158,15 @@ impl Lines {
             return !is_fence;
         }
         let mut parts = std::mem::take(&mut self.parts);
-        self.found(line, &mut parts);
+        let says = self.found(line, &mut parts);
         parts.clear();
         self.parts = parts;
-        false
+        // An empty line may begin a pattern, and begins it again if it comes again.
+        !is_fence && !says && self.begun[0] == self.begun[1]
     }
 
-    /// Takes a line that has parts of patterns.
-    fn found(&mut self, line: &[u8], parts: &mut Vec<Found>) {
+    /// Takes a line that has parts of patterns. Returns whether it says something by itself.
+    fn found(&mut self, line: &[u8], parts: &mut Vec<Found>) -> bool {
         // A line that proves a runner may say more.
         let proves = |part: &&Found| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
         let proven: Vec<usize> = parts.iter().filter(proves).map(|part| part.line.rule).collect();
@@ -189,6 +190,7 @@ impl Lines {
                 self.take(line, text);
             }
         }
+        !found.is_empty()
     }
 
     /// Returns the lines that a pattern matches as a whole, now that a line matches one of its parts.
