@@ -24,9 +24,9 @@ export class Hosts {
     return join(this.directory, `${pid}.sock`);
   }
 
-  /** The names of the sockets. */
+  /** The names of the sockets. A host that ends at once may make none, nor their directory. */
   names(): string[] {
-    return readdirSync(this.directory).sort();
+    return existsSync(this.directory) ? readdirSync(this.directory).sort() : [];
   }
 
   /** Waits until a host listens. */
