@@ -2762,9 +2762,9 @@ interface HighlightToken {
  * Returns the parts of a command that a person tells apart by colour, in order and without overlap. Text without a
  * class, such as plain arguments and blanks, is between them. Pass them to `renderText` and `renderHtml` as `tokens`.
  *
- * A text with syntax errors has tokens, too. Only the first 8 KiB are read, and 512 bytes of each statement, so that any
- * text is read in bounded time. What follows several statements that cannot be read has no tokens. The tokens decide
- * nothing: `analyze` says what a command does.
+ * A text with syntax errors has tokens, too. Only the first 8 KiB are read, and 512 bytes of each statement, so that
+ * any text is read in bounded time. What follows several statements that cannot be read has no tokens. The tokens
+ * decide nothing: `analyze` says what a command does.
  *
  * @example const tokens = highlight('git push --force origin "$BRANCH"');
  * @param command any string.
