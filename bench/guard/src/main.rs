@@ -157,7 +157,7 @@ fn redact_commands(count: usize) {
 
 fn prove(script: &str) {
     let (rules, end) = (safety::decide::Commands::default(), End { code: Some(0), signal: None, by_itself: true });
-    let (tests, cwd, known) = (|_: &[_]| Vec::new(), Path::new("/"), evidence::Known::default());
+    let (tests, cwd, known) = (|_: &[_]| Vec::new(), Path::new("/"), evidence::KnownBefore::default());
     let ran = Ran { command: script, trace: None, end, tests, cwd, rules: &rules, known: &known };
     std::hint::black_box(evidence::read(ran));
 }

@@ -32,16 +32,16 @@ const PIECES: usize = 12;
 /// Pieces of shell, of outputs, and of what frightens parsers.
 const WORDS: &str = "a|·a||·&&·;·\n·f(){·}·a=(·)·((·))·$(·`·<<E\n·E\n·<<-E\n·<<<·if ·then ·fi\n·else ·[[ ·]]·{ ·\"·'·$'·! ·${·${!·\
     @P}·a[·]·@(·<(·>(·case a in ·x) ·;;·esac\n·for x in ·do ·done\n·while ·select ·$((·1+·*·?·\\·#·{1..9}·{a,b}·~·=·+=·x·\
-    a+=(x);·\"${a[@]}\"·$x·$@·eval ·bash -c ·xargs ·git ·rm -rf ·find . ·-exec ·--·-x ·| sh·alias a=·function f ·\
+    a+=(x);·\"${a[@]}\"·$x·$@·eval ·bash -c ·xargs ·git ·rm -rf ·find . ·-exec ·--·-x ·| sh·alias a=·shopt -s expand_aliases\n·function f ·\
     local ·declare -n ·printf %s ·echo ·cd ·sudo ·env ·A=b ·trap ·export ·return\n·read x ·token=·AKIA·password ·ghp_·\
     Bearer ·://u:p@h/·0123456789·abcdef·\u{1b}[·\u{1b}[31m·\u{1b}]0;·\r·\x08·\t·\u{1b}[2K·\u{1b}[9C·m·\0·é·日·\u{301}·\
     error: ·FAIL ·Traceback (most recent call last):\n·  File \"a\", line 1\n·    at x (y:1:2)\n·ok 1\n·not ok 1\n·\
     --- FAIL: \n·warning·[1/9]·100%·1.5s·{\"a\":·[·]·,·<·>·/·.·-----BEGIN A-----\n·==·:·";
 
 /// Numbers that look random.
-pub(crate) struct Numbers(u64);
+pub(crate) struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -61,16 +61,16 @@ impl Numbers {
 /// Pieces, each with how often it is repeated.
 type Genes = Vec<(String, usize)>;
 
-struct Text {
+struct TimedText {
     genes: Genes,
     time: Duration,
 }
 
 /// Returns the text that an engine takes longest for among those that a search of this length comes upon.
 pub(crate) fn search(act: fn(&str), length: Duration, seed: u64, lines: &[String]) -> String {
-    let numbers = &mut Numbers::new(seed);
+    let numbers = &mut RandomNumbers::new(seed);
     let words: Vec<&str> = WORDS.split('·').chain(lines.iter().map(String::as_str)).collect();
-    let mut kept: Vec<Text> = Vec::new();
+    let mut kept: Vec<TimedText> = Vec::new();
     let begin = Instant::now();
     while begin.elapsed() < length {
         let genes = if kept.len() < KEPT || numbers.below(10) == 0 {
@@ -84,7 +84,7 @@ pub(crate) fn search(act: fn(&str), length: Duration, seed: u64, lines: &[String
             // A time counts that holds when it is taken again: another program may have had the processor.
             let time = time.min(time_of(act, &text_of(&genes)));
             let at = kept.partition_point(|text| text.time >= time);
-            kept.insert(at, Text { genes, time });
+            kept.insert(at, TimedText { genes, time });
             kept.truncate(KEPT);
         }
     }
@@ -98,13 +98,13 @@ fn time_of(act: fn(&str), text: &str) -> Duration {
     begin.elapsed()
 }
 
-fn piece(numbers: &mut Numbers, words: &[&str]) -> (String, usize) {
+fn piece(numbers: &mut RandomNumbers, words: &[&str]) -> (String, usize) {
     let often = [1, 1, 1, 2, 8, 64, 512][numbers.below(7)];
     ((*numbers.of(words)).to_owned(), often)
 }
 
 /// Returns the genes of a kept text with a few changes, in half of the cases with a part of another one.
-fn child(numbers: &mut Numbers, words: &[&str], kept: &[Text]) -> Genes {
+fn child(numbers: &mut RandomNumbers, words: &[&str], kept: &[TimedText]) -> Genes {
     let mut genes = numbers.of(kept).genes.clone();
     if numbers.below(2) == 0 {
         let other = &numbers.of(kept).genes;

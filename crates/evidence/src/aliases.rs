@@ -21,7 +21,7 @@ pub fn read(text: &str) -> ParsedScript {
 
 /// The aliases of a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aliases {
+pub struct ShellAliases {
     /// The text of each alias.
     pub texts: BTreeMap<String, String>,
     /// Whether the shell expands them: `shopt -s expand_aliases`.
@@ -30,53 +30,56 @@ pub struct Aliases {
 
 /// A command with its aliases expanded.
 #[derive(Default)]
-pub struct Expanded {
+pub struct ExpandedCommand {
     pub text: String,
     /// Whether bash surely expands the same words, as far as the text tells.
     pub settled: bool,
     /// From each of these places on, substitutions see these aliases.
-    seen: Vec<(usize, Aliases)>,
-    expansions: Vec<Expansion>,
+    seen: Vec<(usize, ShellAliases)>,
+    expansions: Vec<AliasText>,
 }
 
 /// The text of an alias in place of its name.
-struct Expansion {
+struct AliasText {
     name: String,
     place: Range<usize>,
     /// The length of the name in the command. `None` for an alias in the text of another one.
     replaced: Option<usize>,
 }
 
-/// Most aliases that are expanded in one text. Each takes another reading of the text.
-const MOST: usize = 200;
+/// Most bytes that are read to expand the aliases of one text: each takes another reading of the text.
+const MOST_READ: usize = 512 << 10;
 /// Words that may begin a command, and that an alias must not replace here.
 const RESERVED: [&str; 19] = [
     "!", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select", "then",
     "time", "until", "while", "{", "}",
 ];
 
-impl Expanded {
+impl ExpandedCommand {
     /// Expands the aliases in a command, of those that its shell has before it.
-    pub fn of(command: &str, known: &Aliases) -> Self {
+    pub fn of(command: &str, known: &ShellAliases) -> Self {
         let mut expanded = Self { text: command.to_owned(), settled: true, ..Self::default() };
         if known.expands && !known.texts.is_empty() || command.contains("expand_aliases") {
             expanded.settled = !known.texts.keys().any(|name| RESERVED.contains(&name.as_str()));
-            let mut from = 0;
-            let all = (0..MOST).any(|_| match expanded.expand_next(known, from) {
-                Some(place) => {
-                    from = place;
-                    false
+            let (mut from, mut bytes) = (0, 0);
+            let is_whole = loop {
+                bytes += expanded.text.len();
+                if bytes > MOST_READ {
+                    break false;
                 }
-                None => true,
-            });
-            expanded.settled &= all;
+                match expanded.expand_next(known, from) {
+                    Some(place) => from = place,
+                    None => break true,
+                }
+            };
+            expanded.settled &= is_whole;
         }
         expanded
     }
 
     /// Expands the list of a substitution, if it has aliases. It needs a text of its own then.
     pub fn of_substitution(&mut self, nested: &Nested, text: &str, at: Option<usize>) -> Option<Self> {
-        let earlier = |(from, _): &&(usize, Aliases)| at.is_none_or(|at| *from <= at);
+        let earlier = |(from, _): &&(usize, ShellAliases)| at.is_none_or(|at| *from <= at);
         let known = &self.seen.iter().rev().find(earlier)?.1;
         let mut source = text.get(span_of_list(&nested.list))?.to_owned();
         if nested.list.last().is_some_and(|entry| entry.background) {
@@ -90,7 +93,7 @@ impl Expanded {
     /// Returns the place of a span in the command as it was written. `None` if an alias stands there.
     pub fn written(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let (mut before, mut after) = (0, 0);
-        for Expansion { place, replaced, .. } in &self.expansions {
+        for AliasText { place, replaced, .. } in &self.expansions {
             let Some(replaced) = replaced else { continue };
             if place.end <= span.start {
                 (before, after) = (before + replaced, after + place.len());
@@ -102,14 +105,14 @@ impl Expanded {
     }
 
     /// Expands the first alias from a place on. Returns its place.
-    fn expand_next(&mut self, known: &Aliases, from: usize) -> Option<usize> {
+    fn expand_next(&mut self, known: &ShellAliases, from: usize) -> Option<usize> {
         let text = self.text.clone();
         let read = read(&text);
         let mut aliases = known.clone();
         self.seen = vec![(0, aliases.clone())];
         for line in lines(&read.script.body, &text) {
             if aliases.expands {
-                let mut names = Names { expanded: self, aliases: &aliases, from, first: None };
+                let mut names = AliasFinder { expanded: self, aliases: &aliases, from, first: None };
                 visit_list(line, &mut names);
                 if let Some(word) = names.first {
                     self.replace(&word, &aliases);
@@ -117,18 +120,20 @@ impl Expanded {
                 }
             }
             self.settled &= change(&mut aliases, line);
-            self.seen.push((line.last().map_or(0, |last| span_of_and_or(last).end), aliases.clone()));
+            if self.seen.last().is_none_or(|(_, last)| *last != aliases) {
+                self.seen.push((line.last().map_or(0, |last| span_of_and_or(last).end), aliases.clone()));
+            }
         }
         None
     }
 
-    fn replace(&mut self, word: &Range<usize>, aliases: &Aliases) {
+    fn replace(&mut self, word: &Range<usize>, aliases: &ShellAliases) {
         let name = self.text[word.clone()].to_owned();
         // Bash keeps the text from joining what follows.
         let text = format!("{} ", aliases.texts[&name].strip_suffix(' ').unwrap_or(&aliases.texts[&name]));
         let longer = |at: usize| at + text.len() - word.len();
         let mut within = false;
-        for Expansion { place, .. } in &mut self.expansions {
+        for AliasText { place, .. } in &mut self.expansions {
             if place.start <= word.start && word.end <= place.end {
                 within = true;
                 place.end = longer(place.end);
@@ -138,7 +143,7 @@ impl Expanded {
         }
         self.text.replace_range(word.clone(), &text);
         let place = word.start..word.start + text.len();
-        self.expansions.push(Expansion { name, place, replaced: (!within).then_some(word.len()) });
+        self.expansions.push(AliasText { name, place, replaced: (!within).then_some(word.len()) });
         self.expansions.sort_by_key(|expansion| expansion.place.start);
     }
 
@@ -149,8 +154,8 @@ impl Expanded {
     }
 
     /// Returns whether a word stands right behind the text of an alias that ends in a blank.
-    fn follows(&self, word: &Range<usize>, aliases: &Aliases) -> bool {
-        self.expansions.iter().any(|Expansion { name, place, .. }| {
+    fn follows(&self, word: &Range<usize>, aliases: &ShellAliases) -> bool {
+        self.expansions.iter().any(|AliasText { name, place, .. }| {
             let blank = aliases.texts.get(name).is_some_and(|text| text.ends_with([' ', '\t']));
             blank
                 && self
@@ -162,14 +167,14 @@ impl Expanded {
 }
 
 /// Finds the first name of an alias in a line, outside of substitutions.
-struct Names<'e> {
-    expanded: &'e Expanded,
-    aliases: &'e Aliases,
+struct AliasFinder<'e> {
+    expanded: &'e ExpandedCommand,
+    aliases: &'e ShellAliases,
     from: usize,
     first: Option<Range<usize>>,
 }
 
-impl Names<'_> {
+impl AliasFinder<'_> {
     fn add(&mut self, word: Range<usize>) {
         let name = self.expanded.text.get(word.clone()).unwrap_or_default();
         let is_first = word.start >= self.from && self.first.as_ref().is_none_or(|first| word.start < first.start);
@@ -179,7 +184,7 @@ impl Names<'_> {
     }
 }
 
-impl Visitor for Names<'_> {
+impl Visitor for AliasFinder<'_> {
     fn node(&mut self, node: &Node) {
         match &node.kind {
             Kind::Simple(simple) => {
@@ -209,8 +214,8 @@ fn lines<'l>(list: &'l List, text: &'l str) -> impl Iterator<Item = &'l [AndOr]>
 }
 
 /// Changes aliases as a line does. Returns whether it is known what the line does to them.
-fn change(aliases: &mut Aliases, line: &[AndOr]) -> bool {
-    let mut changes = Changes::default();
+fn change(aliases: &mut ShellAliases, line: &[AndOr]) -> bool {
+    let mut changes = AliasChanges::default();
     visit_list(line, &mut changes);
     let mut plain = 0;
     for entry in line.iter().filter(|entry| !entry.background) {
@@ -221,15 +226,15 @@ fn change(aliases: &mut Aliases, line: &[AndOr]) -> bool {
             plain += usize::from(changes_aliases(&words[0]));
         }
     }
-    plain == changes.0 && (plain == 0 || !changes.1)
+    plain == changes.commands && (plain == 0 || !changes.substitutes)
 }
 
 fn changes_aliases(name: &str) -> bool {
     ["alias", "unalias", "shopt"].contains(&name)
 }
 
-/// Changes aliases as a simple command does. Returns whether it is known what it does, and that it returns 0.
-fn change_by(aliases: &mut Aliases, words: &[String]) -> bool {
+/// Changes aliases as a simple command does. Returns whether its effect is known and it succeeds.
+fn change_by(aliases: &mut ShellAliases, words: &[String]) -> bool {
     let Some((name, words)) = words.split_first() else { return false };
     match name.as_str() {
         "alias" => {
@@ -248,20 +253,43 @@ fn change_by(aliases: &mut Aliases, words: &[String]) -> bool {
     true
 }
 
-/// The number of commands that change aliases, and whether a substitution may run before or after one.
+/// What in a line may change aliases.
 #[derive(Default)]
-struct Changes(usize, bool);
+struct AliasChanges {
+    /// The number of commands that change them.
+    commands: usize,
+    /// Whether the line has a substitution, which may run before or after such a command.
+    substitutes: bool,
+}
 
-impl Visitor for Changes {
+impl Visitor for AliasChanges {
     fn node(&mut self, node: &Node) {
         if let Kind::Simple(simple) = &node.kind {
             let name = simple.words.first().and_then(|word| literal(&word.parts));
-            self.0 += usize::from(name.is_some_and(|name| changes_aliases(&name)));
+            self.commands += usize::from(name.is_some_and(|name| changes_aliases(&name)));
         }
     }
 
     fn enters(&mut self, _nested: &Nested) -> bool {
-        self.1 = true;
+        self.substitutes = true;
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expands a script whose first lines define an alias.
+    fn expanded(lines: &str) -> ExpandedCommand {
+        ExpandedCommand::of(&format!("shopt -s expand_aliases\nalias a=:\n{lines}"), &ShellAliases::default())
+    }
+
+    #[test]
+    fn aliases_are_expanded_up_to_a_bound_of_work() {
+        let few = expanded(&"a x\n".repeat(50));
+        assert!(few.settled && few.text.ends_with(&":  x\n".repeat(50)), "{}", few.text);
+        assert!(!expanded(&"a x\n".repeat(20_000)).settled);
+        assert!(expanded(&"b x\n".repeat(20_000)).settled, "a script that uses none is read once");
     }
 }

@@ -46,11 +46,11 @@ mod unwatched;
 mod verdict;
 mod walk;
 
-pub use aliases::Aliases;
+pub use aliases::ShellAliases;
 pub use builtins::is_builtin;
 pub use filtered::filtered;
 pub use types::{
-    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, Known, Masked, NotKnown, Part, Ran, Since, State,
+    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, KnownBefore, Masked, NotKnown, Part, Ran, Since, State,
     Verdict,
 };
 
@@ -59,7 +59,7 @@ use safety::Utf16;
 use safety::parse::Fault;
 use sys::Trace;
 
-use aliases::Expanded;
+use aliases::ExpandedCommand;
 use course::Command;
 use programs::Program;
 use units::Units;
@@ -68,7 +68,7 @@ use units::Units;
 #[must_use]
 pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
     let Ran { command, trace, end, tests, cwd, rules, known } = ran;
-    let expanded = Expanded::of(command, &known.aliases);
+    let expanded = ExpandedCommand::of(command, &known.aliases);
     let read = aliases::read(&expanded.text);
     let (evidence, programs) = match trace {
         Some(trace) => {

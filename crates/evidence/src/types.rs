@@ -8,7 +8,7 @@ use safety::decide::Commands;
 use serde::{Deserialize, Serialize};
 use sys::Trace;
 
-use crate::aliases::Aliases;
+use crate::aliases::ShellAliases;
 
 /// A command that has ended.
 #[derive(Clone, Debug)]
@@ -26,16 +26,16 @@ pub struct Ran<'a, C> {
     /// Rules that name more commands that are checks.
     pub rules: &'a Commands,
     /// What the shell knew before, as of a session.
-    pub known: &'a Known,
+    pub known: &'a KnownBefore,
 }
 
 /// What a shell knows before its command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownBefore {
     /// The definitions of its functions.
     pub functions: String,
     /// Its aliases.
-    pub aliases: Aliases,
+    pub aliases: ShellAliases,
 }
 
 /// Most characters of a part's source.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use safety::parse::{AndOr, Heredoc, Join, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Word};
 
-use crate::aliases::{Expanded, read};
+use crate::aliases::{ExpandedCommand, read};
 use crate::key::{self, literal};
 
 /// The index of a unit.
@@ -17,7 +17,7 @@ pub struct Units {
     /// The number of units of the command itself. Those of the session's functions follow.
     own: usize,
     /// The text of the command.
-    expanded: Expanded,
+    expanded: ExpandedCommand,
 }
 
 /// One unit.
@@ -114,7 +114,7 @@ pub enum Role {
 
 impl Units {
     /// Lists the units of a command. `keys`: whether they are compared with what bash printed.
-    pub fn of(expanded: Expanded, read: &ParsedScript, keys: bool) -> Self {
+    pub fn of(expanded: ExpandedCommand, read: &ParsedScript, keys: bool) -> Self {
         let text = Text { text: expanded.text.as_str().into(), begins: Some(0) };
         let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys, expanded };
         builder.list(&read.script.body, None, &text);
@@ -213,7 +213,7 @@ struct Builder<'p> {
     optional: bool,
     heredocs: &'p [Heredoc],
     keys: bool,
-    expanded: Expanded,
+    expanded: ExpandedCommand,
 }
 
 impl Builder<'_> {

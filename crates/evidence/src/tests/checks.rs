@@ -48,7 +48,7 @@ fn run(root: &Path, script: &str, tests: &[TestCounts]) -> Evidence {
         tests: |_: &[Part]| tests,
         cwd: Path::new(root),
         rules: &rules,
-        known: &crate::Known::default(),
+        known: &crate::KnownBefore::default(),
     })
 }
 
@@ -168,7 +168,7 @@ fn without_a_witness_only_what_the_text_proves_is_a_check() {
             tests: |_: &[Part]| Vec::new(),
             cwd: Path::new("/work"),
             rules: &rules,
-            known: &crate::Known::default(),
+            known: &crate::KnownBefore::default(),
         };
         let evidence = crate::read(ran);
         assert_eq!(evidence.checks.len(), checks, "{command} {code}");

@@ -1,5 +1,5 @@
-//! Failures that the lines above tell: the error of a traceback, whose name need not sound like one
-//! (`django.core.exceptions.ImproperlyConfigured: …`), and what tested code wrote to its console, which is none.
+//! Lines that only the lines above explain. The error of a traceback is a failure, whatever its name
+//! (`django.core.exceptions.ImproperlyConfigured: …`). What tested code wrote to its console is no failure.
 
 use super::Severity;
 

@@ -65,7 +65,7 @@ pub struct Traits {
     pub names: bool,
     /// Whether an earlier line had the same template.
     pub seen: bool,
-    /// Whether enough earlier lines had the same template to show what they are like.
+    /// Whether many earlier lines had the same template, so that one more tells little.
     pub common: bool,
     /// Whether an earlier result shows the line.
     pub referred: bool,

@@ -13,7 +13,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use evidence::{CheckRun, End, Evidence, Known, Part, Ran};
+use evidence::{CheckRun, End, Evidence, KnownBefore, Part, Ran};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::Commands;
@@ -35,7 +35,7 @@ pub struct Wanted {
     /// Whether the tree of the directory is watched.
     pub tree: bool,
     /// What the shell knows before the command.
-    pub known: Known,
+    pub known: KnownBefore,
 }
 
 /// A command that has ended.

@@ -77,7 +77,12 @@ pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, Re
         Some("status") => is_reused,
         Some(other) => return Err(RequestError::UnknownEvidence(other.to_owned())),
     };
-    Ok(Some(Arc::new(proof::Wanted { cwd: raw.cwd.clone().into(), checks, tree, known: evidence::Known::default() })))
+    Ok(Some(Arc::new(proof::Wanted {
+        cwd: raw.cwd.clone().into(),
+        checks,
+        tree,
+        known: evidence::KnownBefore::default(),
+    })))
 }
 
 /// Checks `taps`. Returns whether commands have taps.

@@ -134,7 +134,7 @@ mod tests {
             tests: |_: &[evidence::Part]| Vec::new(),
             cwd: Path::new("/"),
             rules: &rules,
-            known: &evidence::Known::default(),
+            known: &evidence::KnownBefore::default(),
         };
         let evidence = evidence::read(ran);
         Stored {

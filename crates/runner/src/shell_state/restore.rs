@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{Aliases, Known};
+use evidence::{KnownBefore, ShellAliases};
 
 use super::ShellState;
 use super::entries::{Value, Variable};
@@ -102,12 +102,12 @@ impl ShellState {
     }
 
     /// Returns what changes how a command is read: functions and aliases.
-    pub fn known(&self) -> Known {
+    pub fn known(&self) -> KnownBefore {
         let text = |text: &Vec<u8>| String::from_utf8_lossy(text).into_owned();
         let functions = self.functions.values().map(|function| text(&function.text)).collect::<Vec<_>>().join("\n");
         let texts = self.aliases.iter().map(|(name, value)| (text(name), text(value))).collect();
-        let aliases = Aliases { texts, expands: self.options.shopt.contains("expand_aliases") };
-        Known { functions, aliases }
+        let aliases = ShellAliases { texts, expands: self.options.shopt.contains("expand_aliases") };
+        KnownBefore { functions, aliases }
     }
 
     fn push_functions(&self, code: &mut Vec<u8>) {

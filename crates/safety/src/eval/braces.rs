@@ -20,7 +20,7 @@ pub fn may_have(parts: &[Part]) -> bool {
 }
 
 /// The words that brace expansion makes of a word. `None` if there are too many.
-/// Adds what it takes to the steps.
+/// Counts its work in `steps`.
 pub fn expand<'a>(parts: &'a [Part], steps: &mut usize) -> Option<Vec<Parts<'a>>> {
     let mut done = Vec::new();
     let all: Parts<'a> = parts.iter().map(Cow::Borrowed).collect();
