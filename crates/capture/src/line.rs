@@ -7,9 +7,9 @@ use super::escape::{Escape, Motion, Step};
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
 
 /// The cells that a line of this many bytes may blank or add. A few bytes can erase a whole line, and a few more fill
-/// it with blanks again.
+/// it with blanks again. A bar at the right margin of a wide terminal takes 30 for each byte.
 fn allowed(drawn: usize) -> usize {
-    4 * LINE_LIMIT + 16 * drawn
+    LINE_LIMIT / 4 + 48 * drawn
 }
 
 /// The delivered part of the unfinished line.
@@ -110,9 +110,9 @@ impl Line {
         self.cells.attach(raw);
     }
 
-    /// Carries out a motion. Afterwards the line may have exceeded its limit.
-    pub(super) fn act(&mut self, motion: Motion) {
-        self.drawn += 1;
+    /// Carries out a motion of this many bytes. Afterwards the line may have exceeded its limit.
+    pub(super) fn act(&mut self, motion: Motion, bytes: usize) {
+        self.drawn += bytes;
         let (cursor, end) = match self.way {
             CellKind::Ascii => (self.cursor, self.ascii.len()),
             _ => (self.cells.cursor(), self.cells.columns()),

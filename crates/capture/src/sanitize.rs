@@ -182,7 +182,7 @@ impl Body {
             let step = self.escape.step(c);
             self.escape.take(&mut raw);
             match step {
-                Step::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, sink),
+                Step::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, raw.len(), sink),
                 Step::Csi | Step::Part if !raw.is_empty() => self.attach(&raw, sink),
                 Step::Control => self.control(c as u8, sink),
                 Step::Csi | Step::Part | Step::Void | Step::Text => {}
@@ -282,7 +282,7 @@ impl Body {
                 self.settle_cr(sink);
                 self.out.push('\u{8}');
             }
-            0x08 => self.act(Motion::Left(1), sink),
+            0x08 => self.act(Motion::Left(1), 1, sink),
             // Inside a sequence a tab arrives here. Elsewhere it is plain text.
             b'\t' => self.text("\t", sink),
             0 => self.nuls += 1,
@@ -296,19 +296,19 @@ impl Body {
             if self.keeps_progress() {
                 self.out.push('\r');
             } else {
-                self.act(Motion::Column(0), sink);
+                self.act(Motion::Column(0), 1, sink);
             }
         }
     }
 
-    fn act(&mut self, motion: Motion, sink: Sink<'_>) {
+    fn act(&mut self, motion: Motion, bytes: usize, sink: Sink<'_>) {
         self.settle_cr(sink);
         // At the end of plain text there is nothing to erase, and most lines erase there.
         if !self.line.active() && motion == Motion::EraseRight {
             return;
         }
         if self.line.active() || self.draw() {
-            self.line.act(motion);
+            self.line.act(motion, bytes);
             if self.line.is_over() {
                 self.deliver_long(sink);
             }
