@@ -47,8 +47,9 @@ pub fn store(wanted: &Wanted, code: &Code) {
 }
 
 fn write(place: &Path, name: &str, code: &Code) -> io::Result<()> {
-    if let Some(parent) = place.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    if let Some(cache) = place.parent().filter(|cache| !cache.exists()) {
+        // A home that does not exist, or no longer, is not made.
+        fs::DirBuilder::new().mode(0o700).create(cache)?;
     }
     let directory = open_private(place).map_err(io::Error::other)?;
     sweep(place);
@@ -111,4 +112,22 @@ fn head(code: &[u8]) -> String {
         code.len(),
         hash.finish()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_that_does_not_exist_is_not_made() {
+        let home = std::env::temp_dir().join(format!("agent-bash-home-{}", plan::next_mark()));
+        let place = home.join(".cache").join(DIRECTORY);
+        let code = Code::from_bytes(b"x=1\n");
+        assert_eq!(write(&place, "a", &code).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(!home.exists());
+        fs::create_dir(&home).unwrap();
+        write(&place, "a", &code).unwrap();
+        assert!(place.join("a").is_file());
+        fs::remove_dir_all(&home).unwrap();
+    }
 }
