@@ -41,7 +41,7 @@ const OURS: &str =
 
 /// Checks that a directory takes a program, by a small one.
 const TAKES: &str = concat!(
-    r#"x() { o "$1" || { mkdir -p "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
+    r#"x() { o "$1" || { mkdir "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
     r##"printf "#\041/bin/sh\nexit 7\n" 2>/dev/null >"$e" && chmod 700 "$e" && "$e" 2>/dev/null; "##,
     r#"y=$?; rm -f "$e"; [ $y = 7 ]; }; "#,
 );
@@ -55,8 +55,11 @@ const SEARCH: &str = concat!(
 );
 
 /// Receives the program in the first place that has room, by the first tool that is there and decodes it. The last
-/// `cat` takes what a tool that failed has left. `head` may read ahead: nothing follows the program.
+/// `cat` takes what a tool that failed has left. `head` may read ahead: nothing follows the program. A missing cache
+/// directory is made, but no home: this shell may outlive its link, and the home with it.
 const RECEIVE: &str = concat!(
+    r#"case $XDG_CACHE_HOME in /*) d=$XDG_CACHE_HOME;; *) d=$HOME/.cache;; esac; "#,
+    r#"[ "$d" = /.cache ] || mkdir "$d" 2>/dev/null; "#,
     r#"for d in $q; do case $d in /*) p=$d/D-$u; f=$p/$h; if x "$p"; then for i in $c; do "#,
     r#"z=${i%:*}; if command -v $z >/dev/null 2>&1; then a send $w $z; [ $z = cat ] || z="$z -dc"; "#,
     r#"head -c ${i#*:} 2>/dev/null | { $z 2>/dev/null >"$p/.$m"; cat >/dev/null; }; "#,

@@ -291,6 +291,15 @@ fn a_link_that_ends_within_a_form_leaves_nothing() {
 }
 
 #[test]
+fn a_home_that_does_not_exist_is_not_made() {
+    let above = tempfile::tempdir().expect("a directory");
+    let home = above.path().join("home");
+    let (answers, _) = run(&wanted(None), &home, &PROGRAM.replace("started", "starten"));
+    assert!(matches!(answers.last(), Some(Answer::None(_))), "{answers:?}");
+    assert!(!home.exists());
+}
+
+#[test]
 fn a_program_that_is_not_here_is_found_there_and_never_asked_for() {
     let home = tempfile::tempdir().expect("a directory");
     let absent = offering(PROGRAM, Vec::new(), None);
