@@ -40,12 +40,12 @@ pub struct Unit<'a> {
     /// How much the line tells, apart from failures and from its place at the end.
     pub score: i32,
     /// The removed middle.
-    pub cut: Option<Box<Cut>>,
+    pub cut: Option<Box<RemovedMiddle>>,
 }
 
 /// The middle of a line that was removed.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub struct RemovedMiddle {
     /// Its place in the text that is left.
     pub at: usize,
     /// Its length in characters.

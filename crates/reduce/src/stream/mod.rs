@@ -15,7 +15,7 @@ use super::lines::{Lines, Total};
 use super::options::Options;
 use super::repeats::repeats;
 use super::rules::Rules;
-use super::salience::unit::{Cut, NewLine};
+use super::salience::unit::{NewLine, RemovedMiddle};
 use super::seen::Shown;
 use super::{End, Level, Stream, View};
 
@@ -212,7 +212,7 @@ impl Running<'_> {
             let own = NewLine { text: Cow::Owned(line.clone()), stream, verdict };
             let mut unit = self.total.judge.next(own, self.collector.last());
             tokens.add(if self.total.is_open { b"" } else { b"\n" });
-            unit.cut = Some(Box::new(Cut { at: self.cut_at, characters: cut, tokens: tokens.hundredths() }));
+            unit.cut = Some(Box::new(RemovedMiddle { at: self.cut_at, characters: cut, tokens: tokens.hundredths() }));
             self.collector.add(unit, self.total.judge.lead);
         }
         self.line = line;
