@@ -45,7 +45,7 @@ const STATEMENTS: [&str; 15] = [
 
 /// The class of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum HighlightClass {
     /// The name of a program, a builtin or a function that is called.
     Program,
     /// A word that begins with a hyphen.
@@ -66,7 +66,7 @@ pub enum Class {
     Function,
 }
 
-impl Class {
+impl HighlightClass {
     /// Returns the name of the class in the public API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -86,11 +86,11 @@ impl Class {
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub struct HighlightToken {
     /// The token's bytes in the text.
     pub span: Range<usize>,
     /// The class of the token.
-    pub class: Class,
+    pub class: HighlightClass,
 }
 
 /// Returns the tokens of a command, in order and without overlap. Text between them, such as arguments, has no class.
@@ -99,9 +99,9 @@ pub struct Token {
 /// Of a statement that is longer than [`PARSED`] the rest has no tokens, nor has what follows several statements that
 /// the parser cannot read.
 #[must_use]
-pub fn highlight(command: &str, starts: &[usize]) -> Vec<Token> {
+pub fn highlight(command: &str, starts: &[usize]) -> Vec<HighlightToken> {
     let text = &command[..command.floor_char_boundary(READ)];
-    let mut painter = Painter::default();
+    let mut painter = HighlightPainter::default();
     let mut errors = 0;
     let mut from = 0;
     while from < text.len() && errors < WITH_ERRORS {
@@ -153,15 +153,15 @@ fn tree_of(text: &str) -> Option<Tree> {
 
 /// Collects tokens. Text that no child of a node covers, such as the blanks in a string, has the class of the node.
 #[derive(Default)]
-struct Painter {
-    tokens: Vec<Token>,
+struct HighlightPainter {
+    tokens: Vec<HighlightToken>,
     /// The place of the tree's text in the whole text.
     from: usize,
     /// The end of the text that is painted.
     at: usize,
 }
 
-impl Painter {
+impl HighlightPainter {
     /// Adds the tokens of a tree, whose text begins at an offset.
     fn paint(&mut self, tree: &Tree, text: &str, from: usize) {
         (self.from, self.at) = (from, from);
@@ -189,7 +189,7 @@ impl Painter {
     }
 
     /// Paints the tree's text up to an offset in it.
-    fn until(&mut self, end: usize, class: Option<Class>) {
+    fn until(&mut self, end: usize, class: Option<HighlightClass>) {
         let span = self.at..self.from + end;
         if span.is_empty() {
             return;
@@ -198,45 +198,45 @@ impl Painter {
         let Some(class) = class else { return };
         match self.tokens.last_mut() {
             Some(last) if last.class == class && last.span.end == span.start => last.span.end = span.end,
-            _ => self.tokens.push(Token { span, class }),
+            _ => self.tokens.push(HighlightToken { span, class }),
         }
     }
 }
 
 /// Returns the class of a node, given the class of its parent.
-fn class_of(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
+fn class_of(node: Node<'_>, text: &str, outer: Option<HighlightClass>) -> Option<HighlightClass> {
     if !node.is_named() {
         return match node.kind() {
             "\"" | "'" => outer,
-            _ if outer == Some(Class::Variable) => outer,
-            kind if kind.starts_with(|first: char| first.is_ascii_alphabetic()) => Some(Class::Keyword),
-            _ => Some(Class::Operator),
+            _ if outer == Some(HighlightClass::Variable) => outer,
+            kind if kind.starts_with(|first: char| first.is_ascii_alphabetic()) => Some(HighlightClass::Keyword),
+            _ => Some(HighlightClass::Operator),
         };
     }
     match node.kind() {
-        "comment" => Some(Class::Comment),
-        "command_name" => Some(Class::Program),
+        "comment" => Some(HighlightClass::Comment),
+        "command_name" => Some(HighlightClass::Program),
         "string" | "raw_string" | "ansi_c_string" | "translated_string" | "heredoc_start" | "heredoc_body"
-        | "heredoc_end" => Some(Class::String),
-        "variable_name" | "special_variable_name" | "simple_expansion" | "expansion" => Some(Class::Variable),
-        "number" if text[node.byte_range()].starts_with('-') => Some(Class::Option),
-        "file_descriptor" | "number" => Some(Class::Number),
+        | "heredoc_end" => Some(HighlightClass::String),
+        "variable_name" | "special_variable_name" | "simple_expansion" | "expansion" => Some(HighlightClass::Variable),
+        "number" if text[node.byte_range()].starts_with('-') => Some(HighlightClass::Option),
+        "file_descriptor" | "number" => Some(HighlightClass::Number),
         "test_operator" | "file_redirect" | "herestring_redirect" | "heredoc_redirect" => None,
         "command_substitution" | "process_substitution" | "arithmetic_expansion" => None,
         "word" => word_class(node, text, outer),
-        _ => outer.filter(|class| *class != Class::Variable),
+        _ => outer.filter(|class| *class != HighlightClass::Variable),
     }
 }
 
-fn word_class(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
+fn word_class(node: Node<'_>, text: &str, outer: Option<HighlightClass>) -> Option<HighlightClass> {
     let is_name = node.parent().is_some_and(|parent| {
         parent.kind() == "function_definition" && parent.child_by_field_name("name") == Some(node)
     });
     if is_name {
-        return Some(Class::Function);
+        return Some(HighlightClass::Function);
     }
     let is_option = outer.is_none() && text[node.byte_range()].starts_with('-');
-    if is_option { Some(Class::Option) } else { outer }
+    if is_option { Some(HighlightClass::Option) } else { outer }
 }
 
 #[cfg(test)]
@@ -378,7 +378,7 @@ mod tests {
         fn tokens_are_in_order_and_within_the_text(command in "[a-z $(){}'\"`<>|&;=#\\\\\n\u{e9}-]{0,60}") {
             let mut at = 0;
             let starts: Vec<_> = command.match_indices(';').map(|(at, _)| at + 1).collect();
-            for Token { span, .. } in highlight(&command, &starts) {
+            for HighlightToken { span, .. } in highlight(&command, &starts) {
                 prop_assert!(span.start >= at && span.start < span.end);
                 prop_assert!(command.is_char_boundary(span.start) && command.is_char_boundary(span.end));
                 at = span.end;
