@@ -53,7 +53,7 @@ export type {
   UndoPoint,
   WarmShells,
 } from '../native.cjs';
-export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
+export type { ConfineNetwork, ConfineOptions, ConfinePart, ConfineSetting } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export type { StaleFile } from './core/stale.ts';
 export { BashError, type BashErrorCode, type TargetReason } from './errors.ts';
@@ -107,6 +107,7 @@ export type {
   BackgroundRegistryOptions,
   BackgroundWaitOptions,
   TaskName,
+  TaskRegistry,
 } from './registry/types.ts';
 export type { BashBackgrounded, BashEnded, BashLost, BashResult, BashRun } from './result.ts';
 export type {

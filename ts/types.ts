@@ -1,9 +1,9 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
-import type { ConfineOptions } from './confine/types.ts';
+import type { ConfineSetting } from './confine/types.ts';
 import type { Actor } from './ledger/types.ts';
 import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import type { ReduceOptions } from './reduce/types.ts';
-import type { BackgroundRegistry } from './registry/index.ts';
+import type { TaskRegistry } from './registry/types.ts';
 import type { SafetyOptions } from './safety/types.ts';
 import type { Target } from './target/types.ts';
 import type { UndoOptions } from './undo/types.ts';
@@ -185,7 +185,7 @@ export interface BashOptions {
    * @default none; tasks without a registry go to `defaultRegistry()`
    * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
    */
-  registry?: BackgroundRegistry | undefined;
+  registry?: TaskRegistry | undefined;
   /**
    * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
    * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
@@ -247,7 +247,7 @@ export interface BashOptions {
    * @default 'off'
    * @example await bash('npm test', { confine: 'workspace' });
    */
-  confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
+  confine?: ConfineSetting | undefined;
   /**
    * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
    *

@@ -1,7 +1,7 @@
 import { OWNER, type Owner } from '../core/world.ts';
 import { pathOn } from '../target/handle.ts';
 import type { BashOptions } from '../types.ts';
-import type { ConfineOptions } from './types.ts';
+import type { ConfineOptions, ConfineSetting } from './types.ts';
 
 /** The world of a command, for the addon. */
 interface NativeConfinement {
@@ -28,7 +28,7 @@ export function nativeConfinement(given: BashOptions): NativeConfinement | undef
 }
 
 /** Returns what `confine` stands for; `null` if commands are not confined. */
-export function confinementOf(confine: BashOptions['confine']): ConfineOptions | null {
+export function confinementOf(confine: ConfineSetting | undefined): ConfineOptions | null {
   const given = confine ?? defaults.confine;
   if (given === 'off') return null;
   return typeof given === 'string' ? { profile: given } : given;

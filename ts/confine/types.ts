@@ -1,3 +1,6 @@
+/** The option `confine` of a command. */
+export type ConfineSetting = 'off' | 'read-only' | 'workspace' | ConfineOptions;
+
 /**
  * The reach of a command, whatever its text. Every option may be left out, and `undefined` counts as left out. An
  * option that does not exist, a wrong value, and options that contradict each other are `ERR_BASH_INVALID_ARG`.

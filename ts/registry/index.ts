@@ -1,5 +1,6 @@
 import type { BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
 import { newOwner } from '../confine/owner.ts';
+import type { ConfineSetting } from '../confine/types.ts';
 import { homedir, isAbsolute, join } from '../core/builtins.ts';
 import { type EventOf, settled, theBridge } from '../core/calls.ts';
 import { invalid } from '../core/checks.ts';
@@ -38,7 +39,7 @@ export class BackgroundRegistry {
   readonly #handle: Handle;
   readonly #listeners: RegistryListeners;
   readonly #temporary: boolean;
-  readonly #confine: BashOptions['confine'];
+  readonly #confine: ConfineSetting | undefined;
   readonly #owner: Owner;
   #closing: Promise<void> | undefined;
 

@@ -1,11 +1,19 @@
 import type { BackgroundTask, NativeCheck } from '../../native.cjs';
+import type { ConfineSetting } from '../confine/types.ts';
 import type { StaleFile } from '../core/stale.ts';
 import type { Evidence } from '../evidence/types.ts';
 import type { Target } from '../target/types.ts';
-import type { BashOptions } from '../types.ts';
 
 /** A task, its id, or its pid. */
 export type TaskName = Pick<BackgroundTask, 'id'> | string | number;
+
+/** A `BackgroundRegistry`, as the option `registry` of a command names it. Another object is refused. */
+export interface TaskRegistry {
+  /** Returns all tasks as they are now. */
+  list(): BackgroundTask[];
+  /** Ends the registry. */
+  close(): Promise<void>;
+}
 
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {
@@ -54,7 +62,7 @@ export interface BackgroundRegistryOptions {
    * @default 'off'
    * @example new BackgroundRegistry({ confine: 'workspace' });
    */
-  confine?: BashOptions['confine'] | undefined;
+  confine?: ConfineSetting | undefined;
 }
 
 /** One check of a task. */
