@@ -12,7 +12,7 @@ const layer = (name, from, to) => ({
 // source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
 // into the main entry.
 const SHARED = [
-  'core/(abort|builtins|defined|evidence-lines|facts|foreign|functions|inner|ledger|lines|listener|notice|option-names|outline|paths|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
+  'core/(abort|builtins|defined|evidence-lines|facts|foreign|functions|inner|internal|ledger|lines|listener|notice|option-names|outline|paths|receipt-line|signals|streams|token-colours|visible|world)\\.ts$',
   'reduce/(keeping|types)\\.ts$',
 ];
 
@@ -30,8 +30,8 @@ export default {
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|index|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|evidence|ledger|observe|pty|reduce|registry|safety|target|undo)/',
-      ['[a-z]+\\.ts$', '(confine|core|evidence|ledger|observe|pty|reduce|registry|safety|target|undo)/'],
+      '(bash|bash-options|index|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|evidence|ledger|observe|pty|reduce|registry|safety|target|undo)/',
+      ['[a-z-]+\\.ts$', '(confine|core|evidence|ledger|observe|pty|reduce|registry|safety|target|undo)/'],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),

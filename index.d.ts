@@ -411,6 +411,392 @@ interface WarmShells {
   stale: number;
 }
 //#endregion
+//#region ts/target/types.d.ts
+/** A container, by its name or id. */
+interface ContainerAddress {
+  /** The name or id of the container. */
+  container: string;
+  /** The user; without it, that of the container. */
+  user?: string | undefined;
+  /** The client with its first arguments, in place of `docker` or `podman`. */
+  program?: string[] | undefined;
+}
+/** A machine with an ssh server. */
+interface SshAddress {
+  /** The host, as ssh takes it: a name of its config, `USER@HOST`, `ssh://USER@HOST:PORT`. */
+  host: string;
+  /** The user; without it, as ssh finds it. */
+  user?: string | undefined;
+  /** The port; without it, as ssh finds it. */
+  port?: number | undefined;
+  /** The file with the config, for `-F`. */
+  config?: string | undefined;
+  /** Further arguments of ssh, before the host. */
+  args?: string[] | undefined;
+  /** The client with its first arguments, in place of `ssh`. */
+  program?: string[] | undefined;
+}
+/** A container of a pod. */
+interface PodAddress {
+  /** The pod. */
+  pod: string;
+  /** The namespace; without it, that of the context. */
+  namespace?: string | undefined;
+  /** The container; without it, as kubectl finds it. */
+  container?: string | undefined;
+  /** The context; without it, the current one. */
+  context?: string | undefined;
+  /** The client with its first arguments, in place of `kubectl`. */
+  program?: string[] | undefined;
+}
+/** The address of a target. It has exactly one of `ssh`, `docker`, `podman`, `kubernetes` and `command`. */
+type TargetAddress = {
+  ssh: string | SshAddress;
+} | {
+  docker: string | ContainerAddress;
+} | {
+  podman: string | ContainerAddress;
+} | {
+  kubernetes: PodAddress;
+} | {
+  /** Any program that passes its standard streams to a shell there, with its arguments. */command: string[];
+  /**
+   * How our text is appended: `'argv'` (default) as `/bin/sh`, `-c` and the text, as nsenter and srun want it, or
+   * `'shell'` as one line for a login shell, as `tsh ssh` wants it.
+   */
+  quoting?: 'argv' | 'shell' | undefined;
+};
+/** Options of `connect`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface ConnectOptions {
+  /**
+   * The name of the target in results, in place of `id`.
+   *
+   * @default the kind and the address: `'ssh:dev@build1'`
+   * @example await connect({ ssh: 'dev@build1', name: 'build' });
+   */
+  name?: string | undefined;
+  /**
+   * The directory there in which commands start and relative paths begin. A relative path begins at the home.
+   *
+   * @default the home there
+   * @example await connect({ ssh: 'build1', cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Variables of all commands there, under the `env` of each call. `null` removes one.
+   *
+   * @default {}
+   * @example await connect({ ssh: 'build1', env: { CI: '1' } });
+   */
+  env?: Record<string, string | null | undefined> | undefined;
+  /**
+   * The lease: how long work goes on there without a link, in ms, a whole number from 0 to 86,400,000. With 0 all ends
+   * with the link.
+   *
+   * @default 120_000
+   * @example await connect({ ssh: 'build1', detachMs: 600_000 });
+   */
+  detachMs?: number | undefined;
+  /**
+   * The silence that counts as a cut, in ms, a whole number from 1,000 to 300,000. Each third of it, both sides send a
+   * heartbeat.
+   *
+   * @default 30_000
+   * @example await connect({ ssh: 'build1', aliveMs: 10_000 });
+   */
+  aliveMs?: number | undefined;
+  /**
+   * The longest time of an attempt to connect, in ms, a whole number from 1,000 to 600,000.
+   *
+   * @default 30_000
+   * @example await connect({ ssh: 'build1', connectTimeoutMs: 60_000 });
+   */
+  connectTimeoutMs?: number | undefined;
+  /**
+   * The absolute path there of a host program that is installed, as in an image. Nothing is sent then.
+   *
+   * @default the program is searched for, and sent if it is not there
+   * @example await connect({ docker: 'web', hostProgram: '/opt/agent-bash-host' });
+   */
+  hostProgram?: string | undefined;
+  /**
+   * Ends the attempt to connect when it is aborted, which then rejects with `ABORT_ERR`.
+   *
+   * @default none
+   * @example await connect({ ssh: 'build1', signal: AbortSignal.timeout(5_000) });
+   */
+  signal?: AbortSignal | undefined;
+}
+/** The kind of a file of a target; `'other'` is a device, a pipe or a socket. */
+type FileKind = 'file' | 'directory' | 'link' | 'other';
+/** A file of a target. A link is not followed. */
+interface FileStat {
+  /** The kind. */
+  kind: FileKind;
+  /** The length. */
+  bytes: number;
+  /** The bits of its permissions. */
+  mode: number;
+  /** The time of the last change of its content, Unix time in ms. */
+  modifiedAt: number;
+}
+/** A change of the state of a target. */
+interface TargetEvent {
+  /** The name of the target. */
+  target: string;
+  /** Unix time in ms. */
+  at: number;
+  /** Why the link is cut, or the target lost; `''` for `'reconnected'`. */
+  reason: string;
+  /** How long there was no link, in ms; `null`: there was one. */
+  downMs: number | null;
+  /** The `runId`s of the commands that are lost. */
+  lost: string[];
+}
+/** Receives the events of a target. */
+type TargetListener = (event: TargetEvent) => void;
+/** Whether commands can run: a target that is lost connects anew with the next call. */
+type TargetState = 'connected' | 'disconnected' | 'lost' | 'closed';
+/** A port of a target that is a port of this machine. */
+interface ForwardedPort {
+  /** The port on 127.0.0.1 of this machine. */
+  port: number;
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+  /** Closes the port and its connections. May be called again. */
+  close(): Promise<void>;
+}
+/** A host program, there. */
+interface TargetInfo {
+  /** Names the machine or container. */
+  machine: string;
+  /** The name of the host. */
+  hostName: string;
+  /** The system. */
+  platform: 'linux';
+  /** The processor. */
+  arch: 'x64' | 'arm64';
+  /** The release of the kernel. */
+  kernel: string;
+  /** The user that runs the commands. */
+  user: string;
+  /** The number of that user. */
+  uid: number;
+  /** The home directory. */
+  home: string;
+  /** The directory in which commands start. */
+  cwd: string;
+  /** Process id of the host program. */
+  pid: number;
+  /** The path of bash; `null`: there is none. */
+  bash: string | null;
+  /** Whether processes outlive a link; `null`: that is not known. If not, a cut loses what runs. */
+  lingers: boolean | null;
+  /** Time of one question with its answer at the connection, in ms. */
+  rttMs: number;
+  /** The host program: its file there, its SHA-256, its version, and whether it was sent at the connection. */
+  program: {
+    path: string;
+    sha256: string;
+    version: string;
+    sent: boolean;
+  };
+}
+/**
+ * A machine or container that runs commands. It is given as `target` to `bash` and to whatever runs commands. It is
+ * connected until `close()`: a link that is cut is restored within `detachMs`, and calls wait meanwhile.
+ */
+interface Target extends AsyncDisposable {
+  /** The name in results: `'ssh:dev@build1'`, `'podman:web'`, `'kubernetes:ns/pod/container'`, `'command:nsenter'`. */
+  readonly id: string;
+  /** The kind of the address. */
+  readonly kind: 'ssh' | 'docker' | 'podman' | 'kubernetes' | 'command';
+  /** Whether commands can run. */
+  readonly state: TargetState;
+  /** The host program that is connected, or was last. */
+  readonly info: TargetInfo;
+  /**
+   * Reads a file. `null`: it is missing. A file of more than 64 MiB is `ERR_BASH_INVALID_ARG`. Relative paths begin at
+   * `info.cwd`, here and below. All of these reject with the code of the system there, as `EACCES` and `EISDIR`.
+   */
+  readFile(path: string): Promise<Uint8Array | null>;
+  /**
+   * Replaces a file at once, or makes it and its parents. A file that exists keeps its mode; `mode` is that of a new
+   * one. A link is followed.
+   */
+  writeFile(path: string, data: string | Uint8Array, options?: {
+    mode?: number | undefined;
+  }): Promise<void>;
+  /** Tells what a file is. `null`: it is missing. */
+  stat(path: string): Promise<FileStat | null>;
+  /** Lists a directory. `null`: it is missing. */
+  list(path: string): Promise<{
+    name: string;
+    kind: FileKind;
+  }[] | null>;
+  /** Removes a file, or with `recursive` a directory with all that is in it. Resolves with whether it was there. */
+  remove(path: string, options?: {
+    recursive?: boolean | undefined;
+  }): Promise<boolean>;
+  /**
+   * Listens on 127.0.0.1 here, on `localPort` or any port, and connects each client to `port` of `host` (127.0.0.1)
+   * there. A cut resets the connections, and the port stays.
+   */
+  forward(port: number, options?: {
+    host?: string | undefined;
+    localPort?: number | undefined;
+  }): Promise<ForwardedPort>;
+  /**
+   * `'disconnected'`: the link is cut, and calls wait. `'reconnected'`: it is there again, and nothing was lost.
+   * `'lost'`: what ran there is gone; the next call connects anew. `'closed'`: by `close()`. A listener that throws
+   * causes a warning of the process. Listeners do not keep Node alive. Throws `ERR_BASH_INVALID_ARG` for another event,
+   * and for a listener that is no function.
+   */
+  on(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
+  /** Removes a listener. Does nothing if it was never added. */
+  off(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
+  /**
+   * Ends what runs there, as the end of this process does: commands, sessions, terminals, and tasks without a `dir`.
+   * Commands that have not ended are `'aborted'`, or `'lost'`. Resolves within 8 s. May be called again.
+   */
+  close(): Promise<void>;
+  /** Removes the host program and all that is its own there, and closes the target. Directories of tasks stay. */
+  uninstall(): Promise<void>;
+}
+//#endregion
+//#region ts/confine/types.d.ts
+/** The option `confine` of a command. */
+type ConfineSetting = 'off' | 'read-only' | 'workspace' | ConfineOptions;
+/**
+ * The reach of a command, whatever its text. Every option may be left out, and `undefined` counts as left out. An
+ * option that does not exist, a wrong value, and options that contradict each other are `ERR_BASH_INVALID_ARG`.
+ *
+ * A path is absolute or begins with `~/`, which is below `$HOME` of this process and below the home in the user
+ * database alike. It is no pattern: `*` and `?` are refused, unless a file has that name. Links and `..` are resolved
+ * once for each owner of commands. A list has at most 256 entries.
+ */
+interface ConfineOptions {
+  /**
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` lets them change no files.
+   *
+   * @default 'workspace'
+   * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
+   */
+  profile?: 'read-only' | 'workspace' | undefined;
+  /**
+   * Directories and files that may be changed, in addition to the directories and files of the profile. A missing path
+   * is `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected
+   * directory, and a link that leads out of another entry are refused.
+   *
+   * @default []
+   * @example await bash('make install', { confine: { write: ['/srv/www'] } });
+   */
+  write?: string[] | undefined;
+  /**
+   * Whether git can work in a repository that lies outside of those directories: `'repository'` lets commands change
+   * the git directory of a linked work tree, of a submodule, or of the repository above a directory, but not its hooks,
+   * its configuration, and what belongs to other work trees. The git directory must lead back to the directory;
+   * otherwise `notes` has the reason. With profile `'read-only'`, and with `'none'`, nothing outside can be changed.
+   *
+   * @default 'repository'
+   * @example await bash('git status', { confine: { git: 'none' } });
+   */
+  git?: 'repository' | 'none' | undefined;
+  /**
+   * Files that are never changed or created in those directories: names relative to each of them and to each git
+   * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
+   * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   *
+   * @default the list above
+   * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
+   */
+  protect?: string[] | undefined;
+  /**
+   * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. A path that contains
+   * `cwd` is refused.
+   *
+   * @default []
+   * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
+   */
+  hide?: string[] | undefined;
+  /**
+   * Paths that can be read. `'all'`: all except the hidden paths. A list: these paths, the paths that may be changed,
+   * and the directories of the system. A list must reach `cwd`.
+   *
+   * @default 'all'
+   * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
+   */
+  read?: 'all' | string[] | undefined;
+  /**
+   * Hosts that can be reached. `'none'`: only the loopback of the commands. `'full'`: all hosts, as without
+   * confinement. An object: the hosts of its list.
+   *
+   * @default 'none'
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
+   */
+  network?: 'none' | 'full' | ConfineNetwork | undefined;
+  /**
+   * TCP ports of the commands' own loopback that the loopback of this machine forwards to: at most 64 whole numbers
+   * from 1 to 65,535. Refused with network `'full'`. A port that another server or owner has is `ERR_BASH_CONFINEMENT`,
+   * or a note if `require` is without `'network'`.
+   *
+   * @default []
+   * @example await bash('npm run dev', { mode: 'background', confine: { expose: [3000] } });
+   */
+  expose?: number[] | undefined;
+  /**
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are private to the commands and end with their owner, or are this
+   * machine's. Either way they can be changed.
+   *
+   * @default 'private'
+   * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
+   */
+  tmp?: 'private' | 'shared' | undefined;
+  /**
+   * The caches of package managers. `'overlay'`: caches can be read, and written files end with the owner. `'shared'`:
+   * the caches of this user, which can be changed. `'none'`: caches are as read-only as the rest of the home.
+   *
+   * @default 'overlay'
+   * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });
+   */
+  caches?: 'overlay' | 'shared' | 'none' | undefined;
+  /**
+   * The parts that must hold. If this machine cannot hold one, nothing is started: `ERR_BASH_CONFINEMENT`, with
+   * `missing`. A part that is not required and cannot be held is in `result.confinement.missing`.
+   *
+   * @default all that the options ask for: all four, without `'network'` if that is `'full'`
+   * @example await bash('npm test', { confine: { require: ['files'] } });
+   */
+  require?: ConfinePart[] | undefined;
+}
+/** Hosts that can be reached. */
+interface ConfineNetwork {
+  /**
+   * Entries, each a name, `*.domain` (all names below, and not the domain), an IP address or a CIDR, with an optional
+   * port: `registry.example.org`, `*.example.org:8443`, `10.0.0.0/8:5432`, `[2001:db8::1]:443`. Without a port 80 and
+   * 443. A name that resolves to a private, loopback or link-local address is refused, unless `hosts` maps it.
+   * `localhost`, `127.0.0.1` and `::1` always mean the commands' own loopback.
+   *
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org', '*.github.com:22'] } } });
+   */
+  allow: string[];
+  /**
+   * IP addresses by name, which are asked before any resolver. An entry of `allow` must have the name.
+   *
+   * @default {}
+   * @example await bash('npm test', {
+   *   confine: { network: { allow: ['db.local:5432'], hosts: { 'db.local': '127.0.0.1' } } },
+   * });
+   */
+  hosts?: Record<string, string> | undefined;
+}
+/**
+ * A part of a confinement: which files can be read and written, which hosts can be reached, which processes can be seen
+ * and signalled, which system calls are refused.
+ */
+type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
+//#endregion
 //#region ts/evidence/types.d.ts
 /** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
 interface Evidence {
@@ -953,238 +1339,6 @@ interface ReadLedgerOptions {
   signal?: AbortSignal | undefined;
 }
 //#endregion
-//#region ts/core/stale.d.ts
-/** A file that the model has read, and that a run has changed since. */
-interface StaleFile {
-  /** The path, as `knownFiles` has it. */
-  path: string;
-  /** `'modified'`: it has other contents. `'deleted'`: it is gone. `'renamed'`: it has another path. */
-  change: 'modified' | 'deleted' | 'renamed';
-}
-//#endregion
-//#region ts/reduce/types.d.ts
-/** How far a reduction goes. See docs/tokens.md. */
-interface ReduceOptions {
-  /**
-   * `'lossless'` folds repeats, and leaves nothing out. `'salient'` also leaves out the lines that say least,
-   * until the rest is within the budget.
-   *
-   * @default 'lossless'
-   * @example reduceText(log, { level: 'salient' });
-   */
-  level?: 'lossless' | 'salient' | undefined;
-  /**
-   * The tokens that a view with `level: 'salient'` keeps within, by estimate. An output that reports a failure gets
-   * four times as many, and lines that must stay are shown in any case.
-   *
-   * @default 1000
-   * @example reduceText(log, { level: 'salient', budgetTokens: 500 });
-   */
-  budgetTokens?: number | undefined;
-  /**
-   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
-   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
-   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
-   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
-   *
-   * @default the shipped rules alone
-   * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
-   */
-  rules?: readonly string[] | false | undefined;
-  /**
-   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
-   *
-   * @default none but failures and the last ten lines
-   * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
-   */
-  keep?: readonly (string | RegExp)[] | undefined;
-}
-/** Options of `reduceText`. */
-interface ReduceTextOptions extends ReduceOptions {
-  /**
-   * The command that printed the text. Contents of files and differences stay as they are, and rules know whose output
-   * it may be.
-   *
-   * @default not known
-   * @example reduceText(stdout, { command: 'npm test' });
-   */
-  command?: string | undefined;
-  /**
-   * Its exit code, `null` if a signal or a limit ended it.
-   *
-   * @default not known
-   * @example reduceText(stdout, { command: 'npm test', exitCode: 1 });
-   */
-  exitCode?: number | null | undefined;
-  /**
-   * Its standard error.
-   *
-   * @default ''
-   * @example reduceText(stdout, { stderr });
-   */
-  stderr?: string | undefined;
-}
-/** Lines of an output that a view does not show, or not whole. */
-interface ElidedLines {
-  stream: 'stdout' | 'stderr';
-  /** The first of the lines, from 1, in the stream. */
-  fromLine: number;
-  toLine: number;
-  /** `'budget'`, `'long'` for the middle of a long line, `'seen'`, or the name of a rule. */
-  why: string;
-}
-/** The text that a model reads in place of an output. */
-interface View {
-  text: string;
-  /** The tokens of the output and of the text, by estimate. */
-  tokens: {
-    before: number;
-    after: number;
-  };
-  /**
-   * `'exact'`: contents that a model edits or compares. `'red'`: something failed. `'green'`: all the rest.
-   */
-  class: 'exact' | 'red' | 'green';
-  elided: ElidedLines[];
-  /** The folds and rules that were used. */
-  rules: string[];
-  /** The number with which a model recalls the whole, 0 if it cannot. */
-  id: number;
-  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
-  path: string | null;
-}
-//#endregion
-//#region ts/confine/types.d.ts
-/**
- * The reach of a command, whatever its text. Every option may be left out, and `undefined` counts as left out. An
- * option that does not exist, a wrong value, and options that contradict each other are `ERR_BASH_INVALID_ARG`.
- *
- * A path is absolute or begins with `~/`, which is below `$HOME` of this process and below the home in the user
- * database alike. It is no pattern: `*` and `?` are refused, unless a file has that name. Links and `..` are resolved
- * once for each owner of commands. A list has at most 256 entries.
- */
-interface ConfineOptions {
-  /**
-   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` lets them change no files.
-   *
-   * @default 'workspace'
-   * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
-   */
-  profile?: 'read-only' | 'workspace' | undefined;
-  /**
-   * Directories and files that may be changed, in addition to the directories and files of the profile. A missing path
-   * is `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected
-   * directory, and a link that leads out of another entry are refused.
-   *
-   * @default []
-   * @example await bash('make install', { confine: { write: ['/srv/www'] } });
-   */
-  write?: string[] | undefined;
-  /**
-   * Whether git can work in a repository that lies outside of those directories: `'repository'` lets commands change
-   * the git directory of a linked work tree, of a submodule, or of the repository above a directory, but not its hooks,
-   * its configuration, and what belongs to other work trees. The git directory must lead back to the directory;
-   * otherwise `notes` has the reason. With profile `'read-only'`, and with `'none'`, nothing outside can be changed.
-   *
-   * @default 'repository'
-   * @example await bash('git status', { confine: { git: 'none' } });
-   */
-  git?: 'repository' | 'none' | undefined;
-  /**
-   * Files that are never changed or created in those directories: names relative to each of them and to each git
-   * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
-   * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
-   *
-   * @default the list above
-   * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
-   */
-  protect?: string[] | undefined;
-  /**
-   * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
-   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. A path that contains
-   * `cwd` is refused.
-   *
-   * @default []
-   * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
-   */
-  hide?: string[] | undefined;
-  /**
-   * Paths that can be read. `'all'`: all except the hidden paths. A list: these paths, the paths that may be changed,
-   * and the directories of the system. A list must reach `cwd`.
-   *
-   * @default 'all'
-   * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
-   */
-  read?: 'all' | string[] | undefined;
-  /**
-   * Hosts that can be reached. `'none'`: only the loopback of the commands. `'full'`: all hosts, as without
-   * confinement. An object: the hosts of its list.
-   *
-   * @default 'none'
-   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
-   */
-  network?: 'none' | 'full' | ConfineNetwork | undefined;
-  /**
-   * TCP ports of the commands' own loopback that the loopback of this machine forwards to: at most 64 whole numbers
-   * from 1 to 65,535. Refused with network `'full'`. A port that another server or owner has is `ERR_BASH_CONFINEMENT`,
-   * or a note if `require` is without `'network'`.
-   *
-   * @default []
-   * @example await bash('npm run dev', { mode: 'background', confine: { expose: [3000] } });
-   */
-  expose?: number[] | undefined;
-  /**
-   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are private to the commands and end with their owner, or are this
-   * machine's. Either way they can be changed.
-   *
-   * @default 'private'
-   * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
-   */
-  tmp?: 'private' | 'shared' | undefined;
-  /**
-   * The caches of package managers. `'overlay'`: caches can be read, and written files end with the owner. `'shared'`:
-   * the caches of this user, which can be changed. `'none'`: caches are as read-only as the rest of the home.
-   *
-   * @default 'overlay'
-   * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });
-   */
-  caches?: 'overlay' | 'shared' | 'none' | undefined;
-  /**
-   * The parts that must hold. If this machine cannot hold one, nothing is started: `ERR_BASH_CONFINEMENT`, with
-   * `missing`. A part that is not required and cannot be held is in `result.confinement.missing`.
-   *
-   * @default all that the options ask for: all four, without `'network'` if that is `'full'`
-   * @example await bash('npm test', { confine: { require: ['files'] } });
-   */
-  require?: ConfinePart[] | undefined;
-}
-/** Hosts that can be reached. */
-interface ConfineNetwork {
-  /**
-   * Entries, each a name, `*.domain` (all names below, and not the domain), an IP address or a CIDR, with an optional
-   * port: `registry.example.org`, `*.example.org:8443`, `10.0.0.0/8:5432`, `[2001:db8::1]:443`. Without a port 80 and
-   * 443. A name that resolves to a private, loopback or link-local address is refused, unless `hosts` maps it.
-   * `localhost`, `127.0.0.1` and `::1` always mean the commands' own loopback.
-   *
-   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org', '*.github.com:22'] } } });
-   */
-  allow: string[];
-  /**
-   * IP addresses by name, which are asked before any resolver. An entry of `allow` must have the name.
-   *
-   * @default {}
-   * @example await bash('npm test', {
-   *   confine: { network: { allow: ['db.local:5432'], hosts: { 'db.local': '127.0.0.1' } } },
-   * });
-   */
-  hosts?: Record<string, string> | undefined;
-}
-/**
- * A part of a confinement: which files can be read and written, which hosts can be reached, which processes can be seen
- * and signalled, which system calls are refused.
- */
-type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
-//#endregion
 //#region ts/output.d.ts
 /**
  * The part of a stream that is kept: its end, its beginning, or both ends. Limits are whole numbers of at least 1. A
@@ -1303,258 +1457,950 @@ interface SpillOptions {
   } | null) | undefined;
 }
 //#endregion
-//#region ts/target/types.d.ts
-/** A container, by its name or id. */
-interface ContainerAddress {
-  /** The name or id of the container. */
-  container: string;
-  /** The user; without it, that of the container. */
-  user?: string | undefined;
-  /** The client with its first arguments, in place of `docker` or `podman`. */
-  program?: string[] | undefined;
+//#region ts/reduce/types.d.ts
+/** How far a reduction goes. See docs/tokens.md. */
+interface ReduceOptions {
+  /**
+   * `'lossless'` folds repeats, and leaves nothing out. `'salient'` also leaves out the lines that say least,
+   * until the rest is within the budget.
+   *
+   * @default 'lossless'
+   * @example reduceText(log, { level: 'salient' });
+   */
+  level?: 'lossless' | 'salient' | undefined;
+  /**
+   * The tokens that a view with `level: 'salient'` keeps within, by estimate. An output that reports a failure gets
+   * four times as many, and lines that must stay are shown in any case.
+   *
+   * @default 1000
+   * @example reduceText(log, { level: 'salient', budgetTokens: 500 });
+   */
+  budgetTokens?: number | undefined;
+  /**
+   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
+   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
+   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
+   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
+   *
+   * @default the shipped rules alone
+   * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
+   */
+  rules?: readonly string[] | false | undefined;
+  /**
+   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
+   *
+   * @default none but failures and the last ten lines
+   * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
+   */
+  keep?: readonly (string | RegExp)[] | undefined;
 }
-/** A machine with an ssh server. */
-interface SshAddress {
-  /** The host, as ssh takes it: a name of its config, `USER@HOST`, `ssh://USER@HOST:PORT`. */
-  host: string;
-  /** The user; without it, as ssh finds it. */
-  user?: string | undefined;
-  /** The port; without it, as ssh finds it. */
-  port?: number | undefined;
-  /** The file with the config, for `-F`. */
-  config?: string | undefined;
-  /** Further arguments of ssh, before the host. */
-  args?: string[] | undefined;
-  /** The client with its first arguments, in place of `ssh`. */
-  program?: string[] | undefined;
+/** Options of `reduceText`. */
+interface ReduceTextOptions extends ReduceOptions {
+  /**
+   * The command that printed the text. Contents of files and differences stay as they are, and rules know whose output
+   * it may be.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test' });
+   */
+  command?: string | undefined;
+  /**
+   * Its exit code, `null` if a signal or a limit ended it.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test', exitCode: 1 });
+   */
+  exitCode?: number | null | undefined;
+  /**
+   * Its standard error.
+   *
+   * @default ''
+   * @example reduceText(stdout, { stderr });
+   */
+  stderr?: string | undefined;
 }
-/** A container of a pod. */
-interface PodAddress {
-  /** The pod. */
-  pod: string;
-  /** The namespace; without it, that of the context. */
-  namespace?: string | undefined;
-  /** The container; without it, as kubectl finds it. */
-  container?: string | undefined;
-  /** The context; without it, the current one. */
-  context?: string | undefined;
-  /** The client with its first arguments, in place of `kubectl`. */
-  program?: string[] | undefined;
+/** Lines of an output that a view does not show, or not whole. */
+interface ElidedLines {
+  stream: 'stdout' | 'stderr';
+  /** The first of the lines, from 1, in the stream. */
+  fromLine: number;
+  toLine: number;
+  /** `'budget'`, `'long'` for the middle of a long line, `'seen'`, or the name of a rule. */
+  why: string;
 }
-/** The address of a target. It has exactly one of `ssh`, `docker`, `podman`, `kubernetes` and `command`. */
-type TargetAddress = {
-  ssh: string | SshAddress;
-} | {
-  docker: string | ContainerAddress;
-} | {
-  podman: string | ContainerAddress;
-} | {
-  kubernetes: PodAddress;
-} | {
-  /** Any program that passes its standard streams to a shell there, with its arguments. */command: string[];
+/** The text that a model reads in place of an output. */
+interface View {
+  text: string;
+  /** The tokens of the output and of the text, by estimate. */
+  tokens: {
+    before: number;
+    after: number;
+  };
   /**
-   * How our text is appended: `'argv'` (default) as `/bin/sh`, `-c` and the text, as nsenter and srun want it, or
-   * `'shell'` as one line for a login shell, as `tsh ssh` wants it.
+   * `'exact'`: contents that a model edits or compares. `'red'`: something failed. `'green'`: all the rest.
    */
-  quoting?: 'argv' | 'shell' | undefined;
-};
-/** Options of `connect`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
-interface ConnectOptions {
+  class: 'exact' | 'red' | 'green';
+  elided: ElidedLines[];
+  /** The folds and rules that were used. */
+  rules: string[];
+  /** The number with which a model recalls the whole, 0 if it cannot. */
+  id: number;
+  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
+  path: string | null;
+}
+//#endregion
+//#region ts/core/stale.d.ts
+/** A file that the model has read, and that a run has changed since. */
+interface StaleFile {
+  /** The path, as `knownFiles` has it. */
+  path: string;
+  /** `'modified'`: it has other contents. `'deleted'`: it is gone. `'renamed'`: it has another path. */
+  change: 'modified' | 'deleted' | 'renamed';
+}
+//#endregion
+//#region ts/registry/types.d.ts
+/** A task, its id, or its pid. */
+type TaskName = Pick<BackgroundTask, 'id'> | string | number;
+/** A `BackgroundRegistry`, as the option `registry` of a command names it. Another object is refused. */
+interface TaskRegistry {
+  /** Returns all tasks as they are now. */
+  list(): BackgroundTask[];
+  /** Ends the registry. */
+  close(): Promise<void>;
+}
+/** How a `BackgroundRegistry` keeps its tasks. */
+interface BackgroundRegistryOptions {
   /**
-   * The name of the target in results, in place of `id`.
+   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
    *
-   * @default the kind and the address: `'ssh:dev@build1'`
-   * @example await connect({ ssh: 'dev@build1', name: 'build' });
+   * @default this machine
+   * @example new BackgroundRegistry({ target, dir: '.tasks' });
    */
-  name?: string | undefined;
+  target?: Target | undefined;
   /**
-   * The directory there in which commands start and relative paths begin. A relative path begins at the home.
+   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
+   * against `process.cwd()`.
    *
-   * @default the home there
-   * @example await connect({ ssh: 'build1', cwd: '/srv/project' });
+   * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
+   * @example new BackgroundRegistry({ dir: '/home/ann/.agent/tasks' });
    */
-  cwd?: string | undefined;
+  dir?: string | undefined;
   /**
-   * Variables of all commands there, under the `env` of each call. `null` removes one.
+   * The most tasks that may run at once, a whole number of at least 1. At that number a start is refused with
+   * `ERR_BASH_TOO_MANY_TASKS`, and a command that would move to the background at its limit is killed, with a note.
    *
-   * @default {}
-   * @example await connect({ ssh: 'build1', env: { CI: '1' } });
+   * @default 64
+   * @example new BackgroundRegistry({ maxTasks: 4 });
    */
-  env?: Record<string, string | null | undefined> | undefined;
+  maxTasks?: number | undefined;
   /**
-   * The lease: how long work goes on there without a link, in ms, a whole number from 0 to 86,400,000. With 0 all ends
-   * with the link.
+   * The most that a log may hold, in bytes, a whole number of at least 1. Later output is dropped, with a note in the
+   * log, and the task goes on.
    *
-   * @default 120_000
-   * @example await connect({ ssh: 'build1', detachMs: 600_000 });
+   * @default 1_073_741_824 (1 GiB)
+   * @example new BackgroundRegistry({ maxLogBytes: 50 * 1024 ** 2 });
    */
-  detachMs?: number | undefined;
+  maxLogBytes?: number | undefined;
   /**
-   * The silence that counts as a cut, in ms, a whole number from 1,000 to 300,000. Each third of it, both sides send a
-   * heartbeat.
+   * How long an ended task and its log are kept, in ms after its end, a whole number of at least 0.
    *
-   * @default 30_000
-   * @example await connect({ ssh: 'build1', aliveMs: 10_000 });
+   * @default 604_800_000 (7 days)
+   * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
    */
-  aliveMs?: number | undefined;
+  retentionMs?: number | undefined;
   /**
-   * The longest time of an attempt to connect, in ms, a whole number from 1,000 to 600,000.
+   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
+   * profile is the directory of each task.
    *
-   * @default 30_000
-   * @example await connect({ ssh: 'build1', connectTimeoutMs: 60_000 });
+   * @default 'off'
+   * @example new BackgroundRegistry({ confine: 'workspace' });
    */
-  connectTimeoutMs?: number | undefined;
+  confine?: ConfineSetting | undefined;
+}
+/** One check of a task. */
+interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
   /**
-   * The absolute path there of a host program that is installed, as in an image. Nothing is sent then.
+   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
+   * the process that started the task is gone or is another one.
+   */
+  evidence: Evidence | null;
+  /**
+   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
+   * runs. `[]` without the option or without a receipt, and if another process started the task.
+   */
+  stale: StaleFile[] | null;
+}
+/** Options of `BackgroundRegistry.check`. */
+interface BackgroundCheckOptions {
+  /**
+   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
    *
-   * @default the program is searched for, and sent if it is not there
-   * @example await connect({ docker: 'web', hostProgram: '/opt/agent-bash-host' });
+   * @default the registry's own place, which the check moves
+   * @example await registry.check(task.id, { cursor: 0 });
    */
-  hostProgram?: string | undefined;
+  cursor?: number | undefined;
+}
+/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
+interface BackgroundWaitOptions {
   /**
-   * Ends the attempt to connect when it is aborted, which then rejects with `ABORT_ERR`.
+   * How long to wait, in ms, a whole number of at least 0.
+   *
+   * @default no limit
+   * @example await registry.wait(task.id, { timeoutMs: 10_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Text in the unread output of the task, or in its output from now on. A string is the source of a regular
+   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
+   * `ERR_BASH_INVALID_ARG`.
    *
    * @default none
-   * @example await connect({ ssh: 'build1', signal: AbortSignal.timeout(5_000) });
+   * @example await registry.wait(task.id, { pattern: /listening on port \d+/ });
+   */
+  pattern?: string | RegExp | undefined;
+  /**
+   * A TCP port of this machine, 1 to 65,535, that accepts a connection.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { port: 3000 });
+   */
+  port?: number | undefined;
+  /**
+   * Ends the wait, which then resolves with the output so far. The task goes on.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { signal: controller.signal });
    */
   signal?: AbortSignal | undefined;
 }
-/** The kind of a file of a target; `'other'` is a device, a pipe or a socket. */
-type FileKind = 'file' | 'directory' | 'link' | 'other';
-/** A file of a target. A link is not followed. */
-interface FileStat {
-  /** The kind. */
-  kind: FileKind;
-  /** The length. */
-  bytes: number;
-  /** The bits of its permissions. */
-  mode: number;
-  /** The time of the last change of its content, Unix time in ms. */
-  modifiedAt: number;
+//#endregion
+//#region ts/safety/types.d.ts
+/** Changes to the way in which commands are judged. */
+interface SafetyOptions {
+  /**
+   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
+   * an exact finding denies. A less certain finding asks.
+   *
+   * @default {}
+   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
+   */
+  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
+  /**
+   * Programs of your own that run other commands, by name. The commands that they run are judged too.
+   *
+   * @default {}
+   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
+   */
+  wrappers?: Record<string, WrapperKind> | undefined;
+  /**
+   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
+   * refuses it like a denied one. What an approval of this package lets run runs, unless this is `'deny'`.
+   *
+   * @default 'allow' for `bash`, sessions and registries; 'deny' in tools for models, MCP and adapters of frameworks
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
+  onAsk?: 'allow' | 'deny' | undefined;
 }
-/** A change of the state of a target. */
-interface TargetEvent {
-  /** The name of the target. */
-  target: string;
-  /** Unix time in ms. */
-  at: number;
-  /** Why the link is cut, or the target lost; `''` for `'reconnected'`. */
-  reason: string;
-  /** How long there was no link, in ms; `null`: there was one. */
-  downMs: number | null;
-  /** The `runId`s of the commands that are lost. */
-  lost: string[];
+/** Options of `analyze`. */
+interface AnalyzeOptions extends SafetyOptions {
+  /**
+   * The directory in which the command would start. It need not exist. A relative one is resolved against
+   * `process.cwd()`.
+   *
+   * @default process.cwd()
+   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * All variables that the command would see; `undefined` counts as not set.
+   *
+   * @default process.env
+   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
+   */
+  env?: Record<string, string | undefined> | undefined;
+  /**
+   * The home directory of the user.
+   *
+   * @default `HOME` of `env`, else the user's home according to the system
+   * @example analyze('rm -rf ~', { home: '/home/ann' });
+   */
+  home?: string | undefined;
 }
-/** Receives the events of a target. */
-type TargetListener = (event: TargetEvent) => void;
-/** Whether commands can run: a target that is lost connects anew with the next call. */
-type TargetState = 'connected' | 'disconnected' | 'lost' | 'closed';
-/** A port of a target that is a port of this machine. */
-interface ForwardedPort {
-  /** The port on 127.0.0.1 of this machine. */
-  port: number;
-  /** `http://127.0.0.1:PORT` */
-  url: string;
-  /** Closes the port and its connections. May be called again. */
-  close(): Promise<void>;
+/** The rules of `decide`. */
+interface DecideRules {
+  /**
+   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
+   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
+   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
+   * program. With an empty list, every command is asked about.
+   *
+   * @default none: the analysis alone allows
+   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
+   */
+  allow?: string[] | undefined;
+  /**
+   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
+   *
+   * @default []
+   * @example decide(analysis, { ask: ['git push:*'] });
+   */
+  ask?: string[] | undefined;
+  /**
+   * Commands and files that are refused.
+   *
+   * @default []
+   * @example decide(analysis, { deny: ['terraform destroy:*'] });
+   */
+  deny?: string[] | undefined;
 }
-/** A host program, there. */
-interface TargetInfo {
-  /** Names the machine or container. */
-  machine: string;
-  /** The name of the host. */
-  hostName: string;
-  /** The system. */
-  platform: 'linux';
-  /** The processor. */
-  arch: 'x64' | 'arm64';
-  /** The release of the kernel. */
-  kernel: string;
-  /** The user that runs the commands. */
-  user: string;
-  /** The number of that user. */
-  uid: number;
-  /** The home directory. */
-  home: string;
-  /** The directory in which commands start. */
-  cwd: string;
-  /** Process id of the host program. */
-  pid: number;
-  /** The path of bash; `null`: there is none. */
-  bash: string | null;
-  /** Whether processes outlive a link; `null`: that is not known. If not, a cut loses what runs. */
-  lingers: boolean | null;
-  /** Time of one question with its answer at the connection, in ms. */
-  rttMs: number;
-  /** The host program: its file there, its SHA-256, its version, and whether it was sent at the connection. */
-  program: {
-    path: string;
-    sha256: string;
-    version: string;
-    sent: boolean;
-  };
+//#endregion
+//#region ts/undo/types.d.ts
+/** When the files that a command changes are kept for an undo, and how much is kept. */
+interface UndoOptions {
+  /**
+   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
+   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   *
+   * @default 'risky'
+   * @example await bash('make clean', { undo: { when: 'always' } });
+   */
+  when?: 'risky' | 'always' | undefined;
+  /**
+   * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
+   * large while the command runs then fails to change (EDQUOT). Without it the command runs, and a note reports this.
+   *
+   * @default false
+   * @example await bash('rm -rf build', { undo: { require: true } });
+   */
+  require?: boolean | undefined;
+  /**
+   * The largest file that is copied before it is written to, in bytes, a whole number of at least 1. A file that is
+   * only removed or replaced needs no copy, and may be larger.
+   *
+   * @default 67_108_864 (64 MiB)
+   * @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
+   */
+  maxFileBytes?: number | undefined;
+  /**
+   * The most that is kept for one run, in bytes, a whole number of at least 1.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The most that the store may take of the disk, in bytes, a whole number of at least 1. Files count in whole blocks,
+   * with their inodes. Before and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
+   *
+   * @default 2_147_483_648 (2 GiB)
+   * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
+   */
+  storeBytes?: number | undefined;
+  /**
+   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
+   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   *
+   * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
+   * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
+   */
+  dir?: string | undefined;
+}
+/** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoRunOptions {
+  /**
+   * The machine on which the run ran. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example await undo(runId, { target });
+   */
+  target?: Target | undefined;
+  /**
+   * Whether the undo only reports its effect and changes nothing.
+   *
+   * @default false
+   * @example const { conflicts } = await undo(runId, { dryRun: true });
+   */
+  dryRun?: boolean | undefined;
+  /**
+   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
+   *
+   * @default everything that the run changed
+   * @example await undo(runId, { paths: ['src'] });
+   */
+  paths?: string[] | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example await undo(runId, { dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
+/** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoPointsOptions {
+  /**
+   * The machine of the runs. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example const points = await undoPoints({ target });
+   */
+  target?: Target | undefined;
+  /**
+   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
+   *
+   * @default every run of the store
+   * @example const points = await undoPoints({ cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example const points = await undoPoints({ dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
+//#endregion
+//#region ts/types.d.ts
+/**
+ * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
+ * exist is `ERR_BASH_INVALID_ARG`.
+ */
+interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
+  /**
+   * Positional parameters of the command, `$1` and on.
+   *
+   * @default []
+   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
+   */
+  args?: string[] | undefined;
+  /**
+   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
+   * in its directory. The login environment there takes the place of `process.env`.
+   *
+   * @default this machine
+   * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
+   */
+  target?: Target | undefined;
+  /**
+   * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
+   * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
+   *
+   * @default process.cwd()
+   * @example await bash('npm test', { cwd: '/home/ann/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Variables laid over the inherited ones and over the unattended defaults. `null` or `undefined` removes a name.
+   * Values never appear in an argument list, a log or an error.
+   *
+   * @default {}
+   * @example await bash('make', { env: { CC: 'clang', MAKEFLAGS: null } });
+   */
+  env?: Record<string, string | null | undefined> | undefined;
+  /**
+   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
+   * these names.
+   *
+   * @default 'safe'
+   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
+   */
+  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
+  /**
+   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
+   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
+   * h.
+   *
+   * @default 'default'
+   * @example await bash('cargo build --release', { mode: 'slow' });
+   */
+  mode?: 'default' | 'slow' | 'background' | undefined;
+  /**
+   * The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces the
+   * limit of `mode`.
+   *
+   * @default the limit of `mode`
+   * @example await bash('npm ci', { timeoutMs: 300_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
+   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
+   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
+   * started in the background is ended. A command that has moved to the background may be silent. The limit never
+   * counts in a terminal.
+   *
+   * @default none
+   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
+   */
+  idleTimeoutMs?: number | undefined;
+  /**
+   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
+   * command into a task, and the promise resolves with the output so far.
+   *
+   * @default 'background' with a `registry`, else 'kill'
+   * @example await bash('npm run dev', { onTimeout: 'background' });
+   */
+  onTimeout?: 'kill' | 'background' | undefined;
+  /**
+   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
+   *
+   * @default 2_000
+   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
+   */
+  graceMs?: number | undefined;
+  /**
+   * Ends the whole tree when it is aborted. The promise then resolves with status `'aborted'`. A signal that was
+   * aborted before the call starts nothing. A command that has moved to the background no longer listens to it.
+   *
+   * @default none
+   * @example await bash('npm test', { signal: AbortSignal.timeout(60_000) });
+   */
+  signal?: AbortSignal | undefined;
+  /**
+   * The standard input of the command, which is closed at its end. A string is sent as UTF-8.
+   *
+   * @default `/dev/null`
+   * @example await bash('jq .name', { stdin: JSON.stringify({ name: 'ann' }) });
+   */
+  stdin?: string | Uint8Array | undefined;
+  /**
+   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
+   *
+   * @default false
+   * @example await bash('make', { merge: true });
+   */
+  merge?: boolean | undefined;
+  /**
+   * The part of each stream that is kept.
+   *
+   * @default TRUNCATE.tail
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
+  truncate?: Truncate | undefined;
+  /**
+   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is
+   * `{ ansi: true, progress: 'collapse' }`.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
+  sanitize?: boolean | SanitizeOptions | undefined;
+  /**
+   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
+   *
+   * @default true
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
+  spill?: boolean | SpillOptions | undefined;
+  /**
+   * Receives every byte of both streams as sanitized text, in order, in batches of at most 64 KiB. One call is in
+   * flight at a time, and a returned promise is waited for. A listener that throws or rejects is removed, and a note
+   * says so. A command in the background does not call it: see `BackgroundRegistry.on`.
+   *
+   * @default none
+   * @example await bash('npm test', { onOutput: ({ text }) => void process.stdout.write(text) });
+   */
+  onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
+  /**
+   * Receives a live view of the command: the last 8 KiB of each stream, the unfinished line included, after each
+   * `snapshotIntervalMs` in which something changed. One call is in flight at a time. A listener that throws or rejects
+   * is removed, and a note says so.
+   *
+   * @default none
+   * @example await bash('npm test', { onSnapshot: ({ stdout }) => draw(stdout) });
+   */
+  onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
+  /**
+   * Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
+   *
+   * @default 250
+   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
+   */
+  snapshotIntervalMs?: number | undefined;
+  /**
+   * Called within 1 s, once for each prompt, when the command waits for input that only a person can give. `prompt.pid`
+   * is the process that waits, of its terminal or of a pipe or FIFO without another writer, and `prompt.text` is the
+   * line that the command has not ended (`Password: `), `''` if there is none.
+   *
+   * Blocked processes are seen on Linux alone, and a command that is only slow is not reported. A line that plainly
+   * asks (for a password, for yes or no) is reported on every system, with the shell as its process if no other is seen
+   * to wait. A listener that throws or rejects is removed, and a note says so. A command in the background does not
+   * call it.
+   *
+   * @default none: processes are not scanned
+   * @example await bash('sudo make install', { onPrompt: ({ text }) => notify(text) });
+   */
+  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
+  /**
+   * The place of tasks: commands that start in or move to the background, and processes that a command leaves running
+   * with its output still open.
+   *
+   * @default none; tasks without a registry go to `defaultRegistry()`
+   * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
+   */
+  registry?: Registry | undefined;
+  /**
+   * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
+   * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
+   * `ERR_BASH_BLOCKED`.
+   *
+   * @default 'default'
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
+  safety?: 'default' | 'off' | SafetyOptions | undefined;
+  /**
+   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
+   *
+   * @default 'bash'
+   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
+   */
+  shell?: string | undefined;
+  /**
+   * Words before the command. The shell runs `<prefix> <command>`, with one blank between, and that text is judged. The
+   * prefix applies to the first line of a command alone.
+   *
+   * @default none
+   * @example await bash('npm test', { prefix: 'nice -n 10' });
+   */
+  prefix?: string | undefined;
+  /**
+   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
+   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
+   * and again when they change. If that fails, the command runs without them, with a note.
+   *
+   * @default false
+   * @example await bash('ll', { snapshot: true });
+   */
+  snapshot?: boolean | string | undefined;
+  /**
+   * Whether a shell that has already started may run the command if no command could tell the difference.
+   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
+   *
+   * @default true
+   * @example await bash('true', { warm: false });
+   */
+  warm?: boolean | undefined;
+  /**
+   * Limits in addition to the time limit. A note names a limit that was exceeded.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
+   */
+  limits?: BashLimits | undefined;
+  /**
+   * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
+   * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
+   * home. `'read-only'` lets it change no files at all. An object sets details. `'off'` confines nothing.
+   *
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. The commands of one
+   * tool, session or registry share worlds, and so do plain calls of `bash()`. A confinement that this machine cannot
+   * hold is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that
+   * were held and the denials.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { confine: 'workspace' });
+   */
+  confine?: ConfineSetting | undefined;
+  /**
+   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
+   *
+   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
+   * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
+   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   *
+   * A command that starts a background task has its receipt in `BackgroundCheck`.
+   *
+   * @default 'off'
+   * @example const { receipt } = await bash('npm test', { receipt: 'watch' });
+   */
+  receipt?: 'off' | 'watch' | 'exact' | undefined;
+  /**
+   * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
+   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
+   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
+   *
+   * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
+   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
+   * `ERR_BASH_UNDO`.
+   *
+   * @default 'off'
+   * @example const { runId } = await bash('git clean -fd', { undo: 'risky' });
+   */
+  undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
+  /**
+   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
+   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
+   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a
+   * check passed.
+   *
+   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
+   *
+   * @default 'off'; 'status' for the tools for models and MCP
+   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
+   */
+  evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
+   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
+   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
+   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
+   * simple command that is worth it: no `cat`, `grep` or `git log`.
+   *
+   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
+   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
+   * have no tap.
+   *
+   * @default 'off'; 'on' for `createBashTool` and MCP, unless they have `onAfterRun`, which does not see what is kept
+   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
+   */
+  taps?: 'off' | 'on' | undefined;
+  /**
+   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
+   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
+   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default []
+   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
+   */
+  checks?: string[] | undefined;
+  /**
+   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
+   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
+   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
+   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
+   *
+   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
+   * host and writes inside of the tree only. A command in a terminal or in the background always runs, and so does one
+   * whose streams an adapter reads and writes while it runs.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
+   */
+  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
+  /**
+   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
+   *
+   * @default false
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
+   */
+  fresh?: boolean | undefined;
+  /**
+   * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
+   * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
+   * called after each run whose receipt has changes. If it throws, that is a note.
+   *
+   * The option asks for no receipt by itself: without `receipt` or `undo` the list is empty.
+   *
+   * @default none
+   * @example await bash('npx biome check --write', { receipt: 'watch', knownFiles: filesThatWereRead });
+   */
+  knownFiles?: Iterable<string> | (() => Iterable<string>) | undefined;
+  /**
+   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
+   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
+   * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
+   * details.
+   *
+   * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
+   * is left out.
+   *
+   * @default 'off'
+   * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
+   */
+  reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
+  /**
+   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
+   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
+   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
+   *
+   * @default false; true for the tools for models, MCP and `agent-bash run`
+   * @example await bash('npm publish', { ledger: true });
+   */
+  ledger?: boolean | undefined;
+  /**
+   * The parties that ask for the command, for the ledger and for subscribers.
+   *
+   * @default none
+   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
+   */
+  actor?: Actor | undefined;
 }
 /**
- * A machine or container that runs commands. It is given as `target` to `bash` and to whatever runs commands. It is
- * connected until `close()`: a link that is cut is restored within `detachMs`, and calls wait meanwhile.
+ * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
  */
-interface Target extends AsyncDisposable {
-  /** The name in results: `'ssh:dev@build1'`, `'podman:web'`, `'kubernetes:ns/pod/container'`, `'command:nsenter'`. */
-  readonly id: string;
-  /** The kind of the address. */
-  readonly kind: 'ssh' | 'docker' | 'podman' | 'kubernetes' | 'command';
-  /** Whether commands can run. */
-  readonly state: TargetState;
-  /** The host program that is connected, or was last. */
-  readonly info: TargetInfo;
+type ForegroundOptions = { [Name in keyof CommandOptions]: Name extends 'registry' | 'target' ? undefined : Exclude<CommandOptions[Name], 'background'> };
+/** Options of the re-use of results. */
+interface ReuseOptions {
   /**
-   * Reads a file. `null`: it is missing. A file of more than 64 MiB is `ERR_BASH_INVALID_ARG`. Relative paths begin at
-   * `info.cwd`, here and below. All of these reject with the code of the system there, as `EACCES` and `EISDIR`.
+   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
+   * it. A command with a redirect into a file is not named by them.
+   *
+   * @default []
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
    */
-  readFile(path: string): Promise<Uint8Array | null>;
+  commands?: string[] | undefined;
   /**
-   * Replaces a file at once, or makes it and its parents. A file that exists keeps its mode; `mode` is that of a new
-   * one. A link is followed.
+   * The highest age of a result, in ms, a whole number of at least 1.
+   *
+   * @default 3_600_000 (1 h)
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
    */
-  writeFile(path: string, data: string | Uint8Array, options?: {
-    mode?: number | undefined;
-  }): Promise<void>;
-  /** Tells what a file is. `null`: it is missing. */
-  stat(path: string): Promise<FileStat | null>;
-  /** Lists a directory. `null`: it is missing. */
-  list(path: string): Promise<{
-    name: string;
-    kind: FileKind;
-  }[] | null>;
-  /** Removes a file, or with `recursive` a directory with all that is in it. Resolves with whether it was there. */
-  remove(path: string, options?: {
-    recursive?: boolean | undefined;
-  }): Promise<boolean>;
+  maxAgeMs?: number | undefined;
   /**
-   * Listens on 127.0.0.1 here, on `localPort` or any port, and connects each client to `port` of `host` (127.0.0.1)
-   * there. A cut resets the connections, and the port stays.
+   * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
+   * quarter of it is not stored. Most of it lies in files without names, which end with the process.
+   *
+   * @default 268_435_456 (256 MiB)
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
    */
-  forward(port: number, options?: {
-    host?: string | undefined;
-    localPort?: number | undefined;
-  }): Promise<ForwardedPort>;
-  /**
-   * `'disconnected'`: the link is cut, and calls wait. `'reconnected'`: it is there again, and nothing was lost.
-   * `'lost'`: what ran there is gone; the next call connects anew. `'closed'`: by `close()`. A listener that throws
-   * causes a warning of the process. Listeners do not keep Node alive. Throws `ERR_BASH_INVALID_ARG` for another event,
-   * and for a listener that is no function.
-   */
-  on(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
-  /** Removes a listener. Does nothing if it was never added. */
-  off(event: 'disconnected' | 'reconnected' | 'lost' | 'closed', listener: TargetListener): this;
-  /**
-   * Ends what runs there, as the end of this process does: commands, sessions, terminals, and tasks without a `dir`.
-   * Commands that have not ended are `'aborted'`, or `'lost'`. Resolves within 8 s. May be called again.
-   */
-  close(): Promise<void>;
-  /** Removes the host program and all that is its own there, and closes the target. Directories of tasks stay. */
-  uninstall(): Promise<void>;
+  storeBytes?: number | undefined;
 }
+/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
+interface BashLimits {
+  /**
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
+   * is ended: SIGTERM, `graceMs`, SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
+   */
+  cpuSeconds?: number | undefined;
+  /**
+   * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
+   * at least 1. Above the limit the tree is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
+   */
+  memoryBytes?: number | undefined;
+  /**
+   * How many processes the command may have at once, its shell included: a whole number of at least 1. Above the limit
+   * the tree is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('make -j', { limits: { processes: 64 } });
+   */
+  processes?: number | undefined;
+  /**
+   * How many files each process may have open, standard streams included: a whole number of at least 1. The system
+   * refuses more (EMFILE).
+   *
+   * @default none
+   * @example await bash('./server', { limits: { openFiles: 256 } });
+   */
+  openFiles?: number | undefined;
+  /**
+   * How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
+   * more (SIGXFSZ, EFBIG).
+   *
+   * @default none
+   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
+   */
+  fileBytes?: number | undefined;
+}
+//#endregion
+//#region ts/result.d.ts
+/** The fields that every result has. */
+interface BashRun {
+  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
+  stdout: string;
+  /** Standard error, likewise; `''` with `merge`. */
+  stderr: string;
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
+   * too. `null` if the shell ended with an exit code.
+   */
+  signal: string | null;
+  /** Process id of the shell, also its process group id; 0 if nothing was started. */
+  pid: number;
+  /** From the start of the shell to its end, in ms. */
+  durationMs: number;
+  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
+  timeoutMs: number | null;
+  /** How each stream was cut. */
+  truncation: BashTruncation;
+  /**
+   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
+   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
+   * nowhere.
+   */
+  survivors: Survivor[];
+  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
+  usage: BashUsage;
+  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
+  confinement: Confinement | null;
+  /**
+   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
+   * argument of `undo`.
+   */
+  runId: string;
+  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
+  receipt: Receipt | null;
+  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
+  undo: UndoCoverage | null;
+  /**
+   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
+   * background, and if it ran in a sandbox.
+   */
+  evidence: Evidence | null;
+  /** The run whose result this is, with the option `reuse`; `null` if the command ran. */
+  reused: Reused | null;
+  /**
+   * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
+   * or without a receipt.
+   */
+  stale: StaleFile[];
+  /**
+   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
+   * in the background. `stdout` and `stderr` are the same in any case.
+   */
+  view: View | null;
+  /** Facts for the caller or the model, one per line. */
+  notes: string[];
+  /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
+  target: string | null;
+}
+/** The result of a command that has ended. */
+interface BashEnded extends BashRun {
+  /**
+   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
+   */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
+  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
+  exitCode: number;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+/** The result of a command that goes on as a task, with its output so far. */
+interface BashBackgrounded extends BashRun {
+  /** The command started in the background, or moved there at its limit. */
+  status: 'backgrounded';
+  /** `null`: the command has not ended. */
+  exitCode: null;
+  /** The task that the command is from now on. */
+  background: BackgroundTask;
+}
+/**
+ * The result of a command whose end is not known, with the output that `onOutput` has had. Only a command on a target
+ * has it: the target was lost, or closed, while the command ran.
+ */
+interface BashLost extends BashRun {
+  /** It is not known how the command ended. */
+  status: 'lost';
+  /** `null`: it is not known. */
+  exitCode: null;
+  /** `null`: it is not known. */
+  signal: null;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+/**
+ * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
+ * round trip keep it whole.
+ */
+type BashResult = BashEnded | BashBackgrounded | BashLost;
 //#endregion
 //#region ts/observe/channels.d.ts
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
@@ -1749,115 +2595,6 @@ type TaskExitListener = (task: BackgroundTask) => unknown;
 /** Receives a task, and text that was added to its log. */
 type TaskOutputListener = (task: BackgroundTask, text: string) => unknown;
 //#endregion
-//#region ts/registry/types.d.ts
-/** A task, its id, or its pid. */
-type TaskName = Pick<BackgroundTask, 'id'> | string | number;
-/** How a `BackgroundRegistry` keeps its tasks. */
-interface BackgroundRegistryOptions {
-  /**
-   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
-   *
-   * @default this machine
-   * @example new BackgroundRegistry({ target, dir: '.tasks' });
-   */
-  target?: Target | undefined;
-  /**
-   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
-   * against `process.cwd()`.
-   *
-   * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
-   * @example new BackgroundRegistry({ dir: '/home/ann/.agent/tasks' });
-   */
-  dir?: string | undefined;
-  /**
-   * The most tasks that may run at once, a whole number of at least 1. At that number a start is refused with
-   * `ERR_BASH_TOO_MANY_TASKS`, and a command that would move to the background at its limit is killed, with a note.
-   *
-   * @default 64
-   * @example new BackgroundRegistry({ maxTasks: 4 });
-   */
-  maxTasks?: number | undefined;
-  /**
-   * The most that a log may hold, in bytes, a whole number of at least 1. Later output is dropped, with a note in the
-   * log, and the task goes on.
-   *
-   * @default 1_073_741_824 (1 GiB)
-   * @example new BackgroundRegistry({ maxLogBytes: 50 * 1024 ** 2 });
-   */
-  maxLogBytes?: number | undefined;
-  /**
-   * How long an ended task and its log are kept, in ms after its end, a whole number of at least 0.
-   *
-   * @default 604_800_000 (7 days)
-   * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
-   */
-  retentionMs?: number | undefined;
-  /**
-   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
-   * profile is the directory of each task.
-   *
-   * @default 'off'
-   * @example new BackgroundRegistry({ confine: 'workspace' });
-   */
-  confine?: BashOptions['confine'] | undefined;
-}
-/** One check of a task. */
-interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
-  /**
-   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
-   * the process that started the task is gone or is another one.
-   */
-  evidence: Evidence | null;
-  /**
-   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
-   * runs. `[]` without the option or without a receipt, and if another process started the task.
-   */
-  stale: StaleFile[] | null;
-}
-/** Options of `BackgroundRegistry.check`. */
-interface BackgroundCheckOptions {
-  /**
-   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
-   *
-   * @default the registry's own place, which the check moves
-   * @example await registry.check(task.id, { cursor: 0 });
-   */
-  cursor?: number | undefined;
-}
-/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
-interface BackgroundWaitOptions {
-  /**
-   * How long to wait, in ms, a whole number of at least 0.
-   *
-   * @default no limit
-   * @example await registry.wait(task.id, { timeoutMs: 10_000 });
-   */
-  timeoutMs?: number | undefined;
-  /**
-   * Text in the unread output of the task, or in its output from now on. A string is the source of a regular
-   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
-   * `ERR_BASH_INVALID_ARG`.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { pattern: /listening on port \d+/ });
-   */
-  pattern?: string | RegExp | undefined;
-  /**
-   * A TCP port of this machine, 1 to 65,535, that accepts a connection.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { port: 3000 });
-   */
-  port?: number | undefined;
-  /**
-   * Ends the wait, which then resolves with the output so far. The task goes on.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { signal: controller.signal });
-   */
-  signal?: AbortSignal | undefined;
-}
-//#endregion
 //#region ts/registry/index.d.ts
 /**
  * Commands that run in the background: starts them, reads their output, waits for them and ends them.
@@ -1884,7 +2621,7 @@ declare class BackgroundRegistry {
    * `onSnapshot` and `onPrompt` have no effect here: `on('output')` receives the output of a task. Rejects as `bash()`
    * does, and with `ERR_BASH_TOO_MANY_TASKS` if `maxTasks` run already.
    */
-  start(command: string, options?: BashOptions): Promise<BackgroundTask>;
+  start(command: string, options?: CommandOptions): Promise<BackgroundTask>;
   /**
    * Returns all tasks as they are now, including tasks of other processes in the same directory. Ended tasks stay for
    * `retentionMs`. With a `target` they are as it has told them last; see `refresh`. Throws `ERR_BASH_CLOSED` after
@@ -1954,733 +2691,9 @@ declare class BackgroundRegistry {
  */
 declare function defaultRegistry(target?: Target): BackgroundRegistry;
 //#endregion
-//#region ts/safety/types.d.ts
-/** Changes to the way in which commands are judged. */
-interface SafetyOptions {
-  /**
-   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
-   * an exact finding denies. A less certain finding asks.
-   *
-   * @default {}
-   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
-   */
-  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
-  /**
-   * Programs of your own that run other commands, by name. The commands that they run are judged too.
-   *
-   * @default {}
-   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
-   */
-  wrappers?: Record<string, WrapperKind> | undefined;
-  /**
-   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
-   * refuses it like a denied one. What an approval of this package lets run runs, unless this is `'deny'`.
-   *
-   * @default 'allow' for `bash`, sessions and registries; 'deny' in tools for models, MCP and adapters of frameworks
-   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
-   */
-  onAsk?: 'allow' | 'deny' | undefined;
-}
-/** Options of `analyze`. */
-interface AnalyzeOptions extends SafetyOptions {
-  /**
-   * The directory in which the command would start. It need not exist. A relative one is resolved against
-   * `process.cwd()`.
-   *
-   * @default process.cwd()
-   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * All variables that the command would see; `undefined` counts as not set.
-   *
-   * @default process.env
-   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
-   */
-  env?: Record<string, string | undefined> | undefined;
-  /**
-   * The home directory of the user.
-   *
-   * @default `HOME` of `env`, else the user's home according to the system
-   * @example analyze('rm -rf ~', { home: '/home/ann' });
-   */
-  home?: string | undefined;
-}
-/** The rules of `decide`. */
-interface DecideRules {
-  /**
-   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
-   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
-   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
-   * program. With an empty list, every command is asked about.
-   *
-   * @default none: the analysis alone allows
-   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
-   */
-  allow?: string[] | undefined;
-  /**
-   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
-   *
-   * @default []
-   * @example decide(analysis, { ask: ['git push:*'] });
-   */
-  ask?: string[] | undefined;
-  /**
-   * Commands and files that are refused.
-   *
-   * @default []
-   * @example decide(analysis, { deny: ['terraform destroy:*'] });
-   */
-  deny?: string[] | undefined;
-}
-//#endregion
-//#region ts/undo/types.d.ts
-/** When the files that a command changes are kept for an undo, and how much is kept. */
-interface UndoOptions {
-  /**
-   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
-   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
-   *
-   * @default 'risky'
-   * @example await bash('make clean', { undo: { when: 'always' } });
-   */
-  when?: 'risky' | 'always' | undefined;
-  /**
-   * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
-   * large while the command runs then fails to change (EDQUOT). Without it the command runs, and a note reports this.
-   *
-   * @default false
-   * @example await bash('rm -rf build', { undo: { require: true } });
-   */
-  require?: boolean | undefined;
-  /**
-   * The largest file that is copied before it is written to, in bytes, a whole number of at least 1. A file that is
-   * only removed or replaced needs no copy, and may be larger.
-   *
-   * @default 67_108_864 (64 MiB)
-   * @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
-   */
-  maxFileBytes?: number | undefined;
-  /**
-   * The most that is kept for one run, in bytes, a whole number of at least 1.
-   *
-   * @default 1_073_741_824 (1 GiB)
-   * @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
-   */
-  maxBytes?: number | undefined;
-  /**
-   * The most that the store may take of the disk, in bytes, a whole number of at least 1. Files count in whole blocks,
-   * with their inodes. Before and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
-   *
-   * @default 2_147_483_648 (2 GiB)
-   * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
-   */
-  storeBytes?: number | undefined;
-  /**
-   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
-   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
-   *
-   * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
-   * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
-   */
-  dir?: string | undefined;
-}
-/** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
-interface UndoRunOptions {
-  /**
-   * The machine on which the run ran. Relative paths begin in its directory.
-   *
-   * @default this machine
-   * @example await undo(runId, { target });
-   */
-  target?: Target | undefined;
-  /**
-   * Whether the undo only reports its effect and changes nothing.
-   *
-   * @default false
-   * @example const { conflicts } = await undo(runId, { dryRun: true });
-   */
-  dryRun?: boolean | undefined;
-  /**
-   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
-   *
-   * @default everything that the run changed
-   * @example await undo(runId, { paths: ['src'] });
-   */
-  paths?: string[] | undefined;
-  /**
-   * The directory of the store, as in `UndoOptions`.
-   *
-   * @default the user's own
-   * @example await undo(runId, { dir: '/srv/agent/undo' });
-   */
-  dir?: string | undefined;
-}
-/** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
-interface UndoPointsOptions {
-  /**
-   * The machine of the runs. Relative paths begin in its directory.
-   *
-   * @default this machine
-   * @example const points = await undoPoints({ target });
-   */
-  target?: Target | undefined;
-  /**
-   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
-   *
-   * @default every run of the store
-   * @example const points = await undoPoints({ cwd: '/srv/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * The directory of the store, as in `UndoOptions`.
-   *
-   * @default the user's own
-   * @example const points = await undoPoints({ dir: '/srv/agent/undo' });
-   */
-  dir?: string | undefined;
-}
-//#endregion
-//#region ts/types.d.ts
-/**
- * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
- * exist is `ERR_BASH_INVALID_ARG`.
- */
-interface BashOptions {
-  /**
-   * Positional parameters of the command, `$1` and on.
-   *
-   * @default []
-   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
-   */
-  args?: string[] | undefined;
-  /**
-   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
-   * in its directory. The login environment there takes the place of `process.env`.
-   *
-   * @default this machine
-   * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
-   */
-  target?: Target | undefined;
-  /**
-   * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
-   * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
-   *
-   * @default process.cwd()
-   * @example await bash('npm test', { cwd: '/home/ann/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * Variables laid over the inherited ones and over the unattended defaults. `null` or `undefined` removes a name.
-   * Values never appear in an argument list, a log or an error.
-   *
-   * @default {}
-   * @example await bash('make', { env: { CC: 'clang', MAKEFLAGS: null } });
-   */
-  env?: Record<string, string | null | undefined> | undefined;
-  /**
-   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
-   * these names.
-   *
-   * @default 'safe'
-   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
-   */
-  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /**
-   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
-   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
-   * h.
-   *
-   * @default 'default'
-   * @example await bash('cargo build --release', { mode: 'slow' });
-   */
-  mode?: 'default' | 'slow' | 'background' | undefined;
-  /**
-   * The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces the
-   * limit of `mode`.
-   *
-   * @default the limit of `mode`
-   * @example await bash('npm ci', { timeoutMs: 300_000 });
-   */
-  timeoutMs?: number | undefined;
-  /**
-   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
-   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
-   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
-   * started in the background is ended. A command that has moved to the background may be silent. The limit never
-   * counts in a terminal.
-   *
-   * @default none
-   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
-   */
-  idleTimeoutMs?: number | undefined;
-  /**
-   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
-   * command into a task, and the promise resolves with the output so far.
-   *
-   * @default 'background' with a `registry`, else 'kill'
-   * @example await bash('npm run dev', { onTimeout: 'background' });
-   */
-  onTimeout?: 'kill' | 'background' | undefined;
-  /**
-   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
-   *
-   * @default 2_000
-   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
-   */
-  graceMs?: number | undefined;
-  /**
-   * Ends the whole tree when it is aborted. The promise then resolves with status `'aborted'`. A signal that was
-   * aborted before the call starts nothing. A command that has moved to the background no longer listens to it.
-   *
-   * @default none
-   * @example await bash('npm test', { signal: AbortSignal.timeout(60_000) });
-   */
-  signal?: AbortSignal | undefined;
-  /**
-   * The standard input of the command, which is closed at its end. A string is sent as UTF-8.
-   *
-   * @default `/dev/null`
-   * @example await bash('jq .name', { stdin: JSON.stringify({ name: 'ann' }) });
-   */
-  stdin?: string | Uint8Array | undefined;
-  /**
-   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
-   *
-   * @default false
-   * @example await bash('make', { merge: true });
-   */
-  merge?: boolean | undefined;
-  /**
-   * The part of each stream that is kept.
-   *
-   * @default TRUNCATE.tail
-   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
-   */
-  truncate?: Truncate | undefined;
-  /**
-   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is
-   * `{ ansi: true, progress: 'collapse' }`.
-   *
-   * @default true
-   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
-   */
-  sanitize?: boolean | SanitizeOptions | undefined;
-  /**
-   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
-   *
-   * @default true
-   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
-   */
-  spill?: boolean | SpillOptions | undefined;
-  /**
-   * Receives every byte of both streams as sanitized text, in order, in batches of at most 64 KiB. One call is in
-   * flight at a time, and a returned promise is waited for. A listener that throws or rejects is removed, and a note
-   * says so. A command in the background does not call it: see `BackgroundRegistry.on`.
-   *
-   * @default none
-   * @example await bash('npm test', { onOutput: ({ text }) => void process.stdout.write(text) });
-   */
-  onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
-  /**
-   * Receives a live view of the command: the last 8 KiB of each stream, the unfinished line included, after each
-   * `snapshotIntervalMs` in which something changed. One call is in flight at a time. A listener that throws or rejects
-   * is removed, and a note says so.
-   *
-   * @default none
-   * @example await bash('npm test', { onSnapshot: ({ stdout }) => draw(stdout) });
-   */
-  onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
-  /**
-   * Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
-   *
-   * @default 250
-   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
-   */
-  snapshotIntervalMs?: number | undefined;
-  /**
-   * Called within 1 s, once for each prompt, when the command waits for input that only a person can give. `prompt.pid`
-   * is the process that waits, of its terminal or of a pipe or FIFO without another writer, and `prompt.text` is the
-   * line that the command has not ended (`Password: `), `''` if there is none.
-   *
-   * Blocked processes are seen on Linux alone, and a command that is only slow is not reported. A line that plainly
-   * asks (for a password, for yes or no) is reported on every system, with the shell as its process if no other is seen
-   * to wait. A listener that throws or rejects is removed, and a note says so. A command in the background does not
-   * call it.
-   *
-   * @default none: processes are not scanned
-   * @example await bash('sudo make install', { onPrompt: ({ text }) => notify(text) });
-   */
-  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
-  /**
-   * The place of tasks: commands that start in or move to the background, and processes that a command leaves running
-   * with its output still open.
-   *
-   * @default none; tasks without a registry go to `defaultRegistry()`
-   * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
-   */
-  registry?: BackgroundRegistry | undefined;
-  /**
-   * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
-   * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
-   * `ERR_BASH_BLOCKED`.
-   *
-   * @default 'default'
-   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
-   */
-  safety?: 'default' | 'off' | SafetyOptions | undefined;
-  /**
-   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
-   *
-   * @default 'bash'
-   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
-   */
-  shell?: string | undefined;
-  /**
-   * Words before the command. The shell runs `<prefix> <command>`, with one blank between, and that text is judged. The
-   * prefix applies to the first line of a command alone.
-   *
-   * @default none
-   * @example await bash('npm test', { prefix: 'nice -n 10' });
-   */
-  prefix?: string | undefined;
-  /**
-   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
-   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
-   * and again when they change. If that fails, the command runs without them, with a note.
-   *
-   * @default false
-   * @example await bash('ll', { snapshot: true });
-   */
-  snapshot?: boolean | string | undefined;
-  /**
-   * Whether a shell that has already started may run the command if no command could tell the difference.
-   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
-   *
-   * @default true
-   * @example await bash('true', { warm: false });
-   */
-  warm?: boolean | undefined;
-  /**
-   * Limits in addition to the time limit. A note names a limit that was exceeded.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
-   */
-  limits?: BashLimits | undefined;
-  /**
-   * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
-   * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
-   * home. `'read-only'` lets it change no files at all. An object sets details. `'off'` confines nothing.
-   *
-   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. The commands of one
-   * tool, session or registry share worlds, and so do plain calls of `bash()`. A confinement that this machine cannot
-   * hold is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that
-   * were held and the denials.
-   *
-   * @default 'off'
-   * @example await bash('npm test', { confine: 'workspace' });
-   */
-  confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
-  /**
-   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
-   *
-   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
-   * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
-   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
-   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
-   *
-   * A command that starts a background task has its receipt in `BackgroundCheck`.
-   *
-   * @default 'off'
-   * @example const { receipt } = await bash('npm test', { receipt: 'watch' });
-   */
-  receipt?: 'off' | 'watch' | 'exact' | undefined;
-  /**
-   * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
-   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
-   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
-   *
-   * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
-   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
-   * `ERR_BASH_UNDO`.
-   *
-   * @default 'off'
-   * @example const { runId } = await bash('git clean -fd', { undo: 'risky' });
-   */
-  undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
-  /**
-   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
-   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
-   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a
-   * check passed.
-   *
-   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
-   *
-   * @default 'off'; 'status' for the tools for models and MCP
-   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
-   */
-  evidence?: 'off' | 'status' | 'tree' | undefined;
-  /**
-   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
-   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
-   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
-   * simple command that is worth it: no `cat`, `grep` or `git log`.
-   *
-   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
-   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
-   * have no tap.
-   *
-   * @default 'off'; 'on' for `createBashTool` and MCP, unless they have `onAfterRun`, which does not see what is kept
-   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
-   */
-  taps?: 'off' | 'on' | undefined;
-  /**
-   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
-   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
-   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
-   * `ERR_BASH_INVALID_ARG`.
-   *
-   * @default []
-   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
-   */
-  checks?: string[] | undefined;
-  /**
-   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
-   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
-   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
-   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
-   *
-   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
-   * host and writes inside of the tree only. A command in a terminal or in the background always runs, and so does one
-   * whose streams an adapter reads and writes while it runs.
-   *
-   * @default 'off'
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
-   */
-  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
-  /**
-   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
-   *
-   * @default false
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
-   */
-  fresh?: boolean | undefined;
-  /**
-   * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
-   * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
-   * called after each run whose receipt has changes. If it throws, that is a note.
-   *
-   * The option asks for no receipt by itself: without `receipt` or `undo` the list is empty.
-   *
-   * @default none
-   * @example await bash('npx biome check --write', { receipt: 'watch', knownFiles: filesThatWereRead });
-   */
-  knownFiles?: Iterable<string> | (() => Iterable<string>) | undefined;
-  /**
-   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
-   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
-   * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
-   * details.
-   *
-   * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
-   * is left out.
-   *
-   * @default 'off'
-   * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
-   */
-  reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
-  /**
-   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
-   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
-   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
-   *
-   * @default false; true for the tools for models, MCP and `agent-bash run`
-   * @example await bash('npm publish', { ledger: true });
-   */
-  ledger?: boolean | undefined;
-  /**
-   * The parties that ask for the command, for the ledger and for subscribers.
-   *
-   * @default none
-   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
-   */
-  actor?: Actor | undefined;
-}
-/**
- * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
- */
-type ForegroundOptions = { [Name in keyof BashOptions]: Name extends 'registry' | 'target' ? undefined : Exclude<BashOptions[Name], 'background'> };
-/** Options of the re-use of results. */
-interface ReuseOptions {
-  /**
-   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
-   * it. A command with a redirect into a file is not named by them.
-   *
-   * @default []
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
-   */
-  commands?: string[] | undefined;
-  /**
-   * The highest age of a result, in ms, a whole number of at least 1.
-   *
-   * @default 3_600_000 (1 h)
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
-   */
-  maxAgeMs?: number | undefined;
-  /**
-   * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
-   * quarter of it is not stored. Most of it lies in files without names, which end with the process.
-   *
-   * @default 268_435_456 (256 MiB)
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
-   */
-  storeBytes?: number | undefined;
-}
-/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
-interface BashLimits {
-  /**
-   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
-   * is ended: SIGTERM, `graceMs`, SIGKILL.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
-   */
-  cpuSeconds?: number | undefined;
-  /**
-   * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
-   * at least 1. Above the limit the tree is ended at once by SIGKILL.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
-   */
-  memoryBytes?: number | undefined;
-  /**
-   * How many processes the command may have at once, its shell included: a whole number of at least 1. Above the limit
-   * the tree is ended at once by SIGKILL.
-   *
-   * @default none
-   * @example await bash('make -j', { limits: { processes: 64 } });
-   */
-  processes?: number | undefined;
-  /**
-   * How many files each process may have open, standard streams included: a whole number of at least 1. The system
-   * refuses more (EMFILE).
-   *
-   * @default none
-   * @example await bash('./server', { limits: { openFiles: 256 } });
-   */
-  openFiles?: number | undefined;
-  /**
-   * How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
-   * more (SIGXFSZ, EFBIG).
-   *
-   * @default none
-   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
-   */
-  fileBytes?: number | undefined;
-}
-//#endregion
-//#region ts/result.d.ts
-/** The fields that every result has. */
-interface BashRun {
-  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
-  stdout: string;
-  /** Standard error, likewise; `''` with `merge`. */
-  stderr: string;
-  /**
-   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
-   * too. `null` if the shell ended with an exit code.
-   */
-  signal: string | null;
-  /** Process id of the shell, also its process group id; 0 if nothing was started. */
-  pid: number;
-  /** From the start of the shell to its end, in ms. */
-  durationMs: number;
-  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
-  timeoutMs: number | null;
-  /** How each stream was cut. */
-  truncation: BashTruncation;
-  /**
-   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
-   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
-   * nowhere.
-   */
-  survivors: Survivor[];
-  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
-  usage: BashUsage;
-  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
-  confinement: Confinement | null;
-  /**
-   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
-   * argument of `undo`.
-   */
-  runId: string;
-  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
-  receipt: Receipt | null;
-  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
-  undo: UndoCoverage | null;
-  /**
-   * What the parts of the command returned. `null` without the option `evidence`, if the command goes on in the
-   * background, and if it ran in a sandbox.
-   */
-  evidence: Evidence | null;
-  /** The run whose result this is, with the option `reuse`; `null` if the command ran. */
-  reused: Reused | null;
-  /**
-   * The files of the option `knownFiles` that the command changed, by its receipt, at most 100. `[]` without the option
-   * or without a receipt.
-   */
-  stale: StaleFile[];
-  /**
-   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
-   * in the background. `stdout` and `stderr` are the same in any case.
-   */
-  view: View | null;
-  /** Facts for the caller or the model, one per line. */
-  notes: string[];
-  /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
-  target: string | null;
-}
-/** The result of a command that has ended. */
-interface BashEnded extends BashRun {
-  /**
-   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
-   */
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
-  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
-  exitCode: number;
-  /** `null`: the command is not a task. */
-  background: null;
-}
-/** The result of a command that goes on as a task, with its output so far. */
-interface BashBackgrounded extends BashRun {
-  /** The command started in the background, or moved there at its limit. */
-  status: 'backgrounded';
-  /** `null`: the command has not ended. */
-  exitCode: null;
-  /** The task that the command is from now on. */
-  background: BackgroundTask;
-}
-/**
- * The result of a command whose end is not known, with the output that `onOutput` has had. Only a command on a target
- * has it: the target was lost, or closed, while the command ran.
- */
-interface BashLost extends BashRun {
-  /** It is not known how the command ended. */
-  status: 'lost';
-  /** `null`: it is not known. */
-  exitCode: null;
-  /** `null`: it is not known. */
-  signal: null;
-  /** `null`: the command is not a task. */
-  background: null;
-}
-/**
- * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
- * round trip keep it whole.
- */
-type BashResult = BashEnded | BashBackgrounded | BashLost;
+//#region ts/bash-options.d.ts
+/** Options of `bash()`. */
+interface BashOptions extends CommandOptions<BackgroundRegistry> {}
 //#endregion
 //#region ts/core/signals.d.ts
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
@@ -3219,4 +3232,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

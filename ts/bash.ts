@@ -9,13 +9,13 @@ import { tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
 import { begin, directoryOf, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
-import type { BashOptions } from './types.ts';
+import type { CommandOptions } from './types.ts';
 
 /**
  * Runs a command; see `bash` of the main entry. The function is asynchronous as a whole, so it never throws
  * synchronously.
  */
-export async function run(command: string, options: BashOptions = {}): Promise<BashResult> {
+export async function run(command: string, options: CommandOptions = {}): Promise<BashResult> {
   checkOptions('bash', command, options);
   checkPlace(options);
   const given = withRegistry(options);
@@ -44,7 +44,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
 }
 
 /** Adds the default registry for a command that starts in the background or moves there. */
-export function withRegistry(options: BashOptions): BashOptions {
+export function withRegistry(options: CommandOptions): CommandOptions {
   const needed = options.mode === 'background' || options.onTimeout === 'background';
   return needed && options.registry === undefined ? { ...options, registry: defaultRegistry(options.target) } : options;
 }
@@ -54,7 +54,7 @@ export function onRunEvent(
   way: Bridge,
   id: number,
   event: RunEvent,
-  options: BashOptions,
+  options: CommandOptions,
   observer: Observer | undefined,
   streams?: StreamsEnd | undefined,
 ): void {
@@ -92,7 +92,7 @@ export function onRunEvent(
 async function onOutput(
   way: Bridge,
   id: number,
-  options: BashOptions,
+  options: CommandOptions,
   chunk: OutputChunk,
   observer: Observer | undefined,
   streams: StreamsEnd | undefined,
@@ -101,15 +101,15 @@ async function onOutput(
   way.outputTaken(id, await failureOf(() => options.onOutput?.(chunk)));
 }
 
-async function onSnapshot(way: Bridge, id: number, options: BashOptions, snapshot: BashSnapshot): Promise<void> {
+async function onSnapshot(way: Bridge, id: number, options: CommandOptions, snapshot: BashSnapshot): Promise<void> {
   way.snapshotTaken(id, await failureOf(() => options.onSnapshot?.(snapshot)));
 }
 
-async function onPrompt(way: Bridge, id: number, options: BashOptions, prompt: BashPrompt): Promise<void> {
+async function onPrompt(way: Bridge, id: number, options: CommandOptions, prompt: BashPrompt): Promise<void> {
   way.promptTaken(id, await failureOf(() => options.onPrompt?.(prompt)));
 }
 
-function allocate(way: Bridge, id: number, { spill }: BashOptions, stream: 'stdout' | 'stderr'): void {
+function allocate(way: Bridge, id: number, { spill }: CommandOptions, stream: 'stdout' | 'stderr'): void {
   try {
     const place = typeof spill === 'object' ? spill.allocate?.(stream) : null;
     if (!place) way.allocated(id, stream, null, null, 'nothing was allocated');

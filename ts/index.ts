@@ -1,5 +1,6 @@
 import type { Undone, UndoPoint } from '../native.cjs';
 import { run } from './bash.ts';
+import type { BashOptions } from './bash-options.ts';
 import { checkAccess, reachOf } from './confine/access.ts';
 import { defaults } from './confine/native.ts';
 import { newOwner } from './confine/owner.ts';
@@ -17,7 +18,7 @@ import { registryDirectory } from './registry/index.ts';
 import type { BashEnded, BashResult } from './result.ts';
 import { connectTo } from './target/index.ts';
 import type { ConnectOptions, Target, TargetAddress } from './target/types.ts';
-import type { BashOptions, ForegroundOptions } from './types.ts';
+import type { ForegroundOptions } from './types.ts';
 import { undoForecast } from './undo/forecast.ts';
 import { listUndoPoints, newestToUndo, undoPointsOf, undoRun } from './undo/index.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
@@ -53,6 +54,7 @@ export type {
   UndoPoint,
   WarmShells,
 } from '../native.cjs';
+export type { BashOptions } from './bash-options.ts';
 export type { ConfineNetwork, ConfineOptions, ConfinePart, ConfineSetting } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export type { StaleFile } from './core/stale.ts';
@@ -140,7 +142,7 @@ export type {
   TargetListener,
   TargetState,
 } from './target/types.ts';
-export type { BashLimits, BashOptions, ForegroundOptions, ReuseOptions } from './types.ts';
+export type { BashLimits, CommandOptions, ForegroundOptions, ReuseOptions } from './types.ts';
 export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 refuseWindows();

@@ -25,7 +25,7 @@ import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 import { TARGET } from './target/handle.ts';
-import type { BashLimits, BashOptions, ReuseOptions } from './types.ts';
+import type { BashLimits, CommandOptions, ReuseOptions } from './types.ts';
 import { RECEIPT, UNDO } from './undo/options.ts';
 
 const LEVELS = wordsByName('off', 'warn', 'ask', 'deny');
@@ -43,7 +43,7 @@ const SAFETY: Checks<SafetyOptions> = {
 };
 
 /** The check of each option of `bash()`. The addon checks the ranges. */
-const BASH: Checks<BashOptions> = {
+const BASH: Checks<CommandOptions> = {
   target: TARGET,
   args: strings,
   cwd: (value, name) => {
@@ -174,7 +174,7 @@ export function checkOptions(
   command: unknown,
   options: unknown,
   more?: Readonly<Record<string, Check>>,
-): asserts options is BashOptions {
+): asserts options is CommandOptions {
   checkCommand(command);
   if (Array.isArray(options)) throw invalid('options', options, 'an object', ARGUMENTS);
   record(options, 'options');
@@ -186,13 +186,13 @@ export function checkOptions(
     const value = given[name];
     if (value !== undefined) checks[name]?.(value, name);
   }
-  const { truncate } = given as BashOptions;
+  const { truncate } = given as CommandOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
 }
 
 /** Checks what depends on the machine that runs the command. Its options were checked. */
-export function checkPlace({ target, registry, spill }: BashOptions): void {
-  const place = (given: BashOptions['target']) => (given ? `the target ${given.id}` : 'this machine');
+export function checkPlace({ target, registry, spill }: CommandOptions): void {
+  const place = (given: CommandOptions['target']) => (given ? `the target ${given.id}` : 'this machine');
   if (registry !== undefined && handleOf(registry)?.target !== target) {
     const problem = `registry: its tasks run on ${place(handleOf(registry)?.target)}, and the command on ${place(target)}`;
     throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; give both the same target`);

@@ -12,11 +12,11 @@ import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import { nativeSafety } from './safety/options.ts';
 import { pathOn, thereOf } from './target/handle.ts';
-import type { BashOptions } from './types.ts';
+import type { CommandOptions } from './types.ts';
 import { nativeUndo } from './undo/options.ts';
 
 /** Begins a command, here or on its target. Returns the number of the call. */
-export function begin(way: Bridge, command: string, given: BashOptions, observer?: Observer | undefined): number {
+export function begin(way: Bridge, command: string, given: CommandOptions, observer?: Observer | undefined): number {
   const there = thereOf(given.target);
   return there
     ? there.native.start(...toThere(command, given, observer))
@@ -26,7 +26,7 @@ export function begin(way: Bridge, command: string, given: BashOptions, observer
 /** Returns the arguments of `NativeTarget.start`. */
 export function toThere(
   command: string,
-  given: BashOptions,
+  given: CommandOptions,
   observer?: Observer | undefined,
 ): Parameters<NativeTarget['start']> {
   const text = prefixed(command, given.prefix);
@@ -36,7 +36,7 @@ export function toThere(
 /** Returns the arguments of `Bridge.start` and `NativeRegistry.start`. */
 export function toNative(
   command: string,
-  given: BashOptions,
+  given: CommandOptions,
   observer?: Observer | undefined,
 ): Parameters<Bridge['start']> {
   return [
@@ -55,12 +55,12 @@ export function prefixed(command: string, prefix: string | undefined): string {
 }
 
 /** Returns `stdin` as bytes. */
-export function bytesOf(stdin: BashOptions['stdin']): Uint8Array | null {
+export function bytesOf(stdin: CommandOptions['stdin']): Uint8Array | null {
   return typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? null);
 }
 
 /** Options that do not cross as they are. */
-const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
+const APART: ReadonlySet<string> = new Set<keyof CommandOptions>([
   'confine',
   'cwd',
   'env',
@@ -81,7 +81,7 @@ const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
   'undo',
 ]);
 
-const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name)) as (keyof BashOptions)[];
+const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name)) as (keyof CommandOptions)[];
 
 /**
  * Returns the options as JSON for the addon, which reads them by the same names (`RawOptions` in
@@ -89,7 +89,7 @@ const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name))
  * one command of a session.
  */
 export function optionsText(
-  given: BashOptions,
+  given: CommandOptions,
   observer?: Observer | undefined,
   ownEnv?: [name: string, value: string | null | undefined][],
 ): string {
@@ -132,7 +132,7 @@ export function optionsText(
  * Returns the absolute path of `cwd`, here or there. Without one it is the directory of the target, or the host's own.
  * Throws `ERR_BASH_CWD_NOT_FOUND` if that is gone.
  */
-export function directoryOf({ cwd, target }: BashOptions): string {
+export function directoryOf({ cwd, target }: CommandOptions): string {
   const there = thereOf(target);
   if (there) return resolve(there.cwd, cwd ?? '');
   try {

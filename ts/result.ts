@@ -11,7 +11,7 @@ import type { EventOf } from './core/calls.ts';
 import { keepKnown, type StaleFile, staleOf } from './core/stale.ts';
 import type { Evidence, Reused } from './evidence/types.ts';
 import type { View } from './reduce/types.ts';
-import type { BashOptions } from './types.ts';
+import type { CommandOptions } from './types.ts';
 
 /** The fields that every result has. */
 export interface BashRun {
@@ -120,7 +120,7 @@ export type BashResult = BashEnded | BashBackgrounded | BashLost;
 /** The result that an event has as JSON, with the known files that the run changed. Its view is still a draft. */
 export function resultOf(
   { stdout, stderr, rest }: EventOf<'result'>,
-  { knownFiles, registry }: Pick<BashOptions, 'knownFiles' | 'registry'>,
+  { knownFiles, registry }: Pick<CommandOptions, 'knownFiles' | 'registry'>,
 ): BashResult {
   const told = JSON.parse(rest) as Omit<BashResult, 'stdout' | 'stderr' | 'stale'>;
   const { stale, notes } = staleOf(told.receipt, knownFiles);

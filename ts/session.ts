@@ -1,5 +1,6 @@
 import type { NativeSession, NativeSessionThere } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
+import type { BashOptions } from './bash-options.ts';
 import { newOwner } from './confine/owner.ts';
 import { resolve } from './core/builtins.ts';
 import { type Call, settled, theBridge } from './core/calls.ts';
@@ -16,7 +17,7 @@ import { tasksOf } from './registry/handle.ts';
 import { bytesOf, directoryOf, hostEnvironment, optionsText, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import { type There, thereOf } from './target/handle.ts';
-import type { BashOptions } from './types.ts';
+import type { CommandOptions } from './types.ts';
 
 /** The result of a command of a session. */
 export type SessionResult = BashResult & {
@@ -109,7 +110,7 @@ export class BashSession {
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
     const { [KEEPING]: keeping, [DECIDED]: decided } = options as Kept & Decided;
-    const all: BashOptions & Owned & Kept & Decided = {
+    const all: CommandOptions & Owned & Kept & Decided = {
       ...shared,
       [OWNER]: this.#owner,
       ...(keeping && { [KEEPING]: keeping }),

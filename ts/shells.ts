@@ -1,10 +1,10 @@
 import type { Bridge, WarmShells } from '../native.cjs';
+import type { BashOptions } from './bash-options.ts';
 import { settled } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
 import { checkOptions } from './options.ts';
 import { toNative, toThere } from './request.ts';
 import { thereOf } from './target/handle.ts';
-import type { BashOptions } from './types.ts';
 
 /**
  * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options

@@ -12,7 +12,7 @@ import type { UndoOptions } from './undo/types.ts';
  * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
  * exist is `ERR_BASH_INVALID_ARG`.
  */
-export interface BashOptions {
+export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
   /**
    * Positional parameters of the command, `$1` and on.
    *
@@ -185,7 +185,7 @@ export interface BashOptions {
    * @default none; tasks without a registry go to `defaultRegistry()`
    * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
    */
-  registry?: TaskRegistry | undefined;
+  registry?: Registry | undefined;
   /**
    * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
    * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
@@ -378,9 +378,9 @@ export interface BashOptions {
  * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
  */
 export type ForegroundOptions = {
-  [Name in keyof BashOptions]: Name extends 'registry' | 'target'
+  [Name in keyof CommandOptions]: Name extends 'registry' | 'target'
     ? undefined
-    : Exclude<BashOptions[Name], 'background'>;
+    : Exclude<CommandOptions[Name], 'background'>;
 };
 
 /** Options of the re-use of results. */

@@ -17,7 +17,7 @@ import { finished, folder, host, isRoot, linuxTest, processes, remove, testNeedi
 import { Hosts, IDLE, socketsOf } from './support.ts';
 
 const NOBODY = 65534;
-const INNER = `bash[Symbol.for('agent-bash.inner')]`;
+const INNER = 'bash[Object.getOwnPropertySymbols(bash)[0]]';
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 test('the directories are private, and the socket has a name of the pid', async () => {

@@ -161,7 +161,8 @@ describe('the files of a store', () => {
   test('the directory of a store of ours goes with its process', async () => {
     const program = `
       import { OutputStore } from 'agent-bash';
-      const store = new OutputStore()[Symbol.for('agent-bash.output-store')];
+      const outputs = new OutputStore();
+      const store = outputs[Object.getOwnPropertySymbols(outputs)[0]];
       const stdout = Array.from({ length: 900 }, (_, at) => ((at * at * 31) % 9973) + ' parts are done').join('\\n');
       const { path } = await store.view({ stdout, stderr: '' }, 'salient', { recall: true, earlier: [] });
       console.log(JSON.stringify(path));`;
@@ -177,7 +178,8 @@ describe('a process that is killed while it writes', () => {
     const script = host(`
       import { OutputStore } from 'agent-bash';
       ${before}
-      const store = new OutputStore()[Symbol.for('agent-bash.output-store')];
+      const outputs = new OutputStore();
+      const store = outputs[Object.getOwnPropertySymbols(outputs)[0]];
       const stdout = Array.from({ length: 900 }, (_, at) => ((at * at * 31) % 9973) + ' parts are done').join('\\n');
       const view = () => store.view({ stdout, stderr: '' }, 'salient', { recall: true, earlier: [] });
       console.log((await view()).path);

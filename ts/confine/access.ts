@@ -2,14 +2,14 @@ import { loadNative } from '../core/native.ts';
 import type { Access, Reach } from '../core/world.ts';
 import { BashError } from '../errors.ts';
 import { ownEnvironment } from '../request.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import { nativeConfinement } from './native.ts';
 
 /**
  * Returns the part of the access that the options do not allow yet: paths absolute and without links, hosts as entries
  * of `network.allow`. Relative paths start at `cwd`. Throws `ERR_BASH_CONFINEMENT` for access that cannot be granted.
  */
-export function checkAccess(options: BashOptions, cwd: string, access: Access): Access {
+export function checkAccess(options: CommandOptions, cwd: string, access: Access): Access {
   const world = nativeConfinement(options);
   // Without confinement everything is allowed.
   if (world === undefined) return { write: [], network: [] };
@@ -24,7 +24,7 @@ export function checkAccess(options: BashOptions, cwd: string, access: Access): 
 }
 
 /** Returns the reach that a confinement leaves. `null` if a command with these options is not confined. */
-export function reachOf(options: BashOptions, cwd: string): Reach | null {
+export function reachOf(options: CommandOptions, cwd: string): Reach | null {
   const world = nativeConfinement(options);
   if (world === undefined) return null;
   const { options: confine, root = cwd } = world;

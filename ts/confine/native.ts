@@ -1,6 +1,6 @@
 import { OWNER, type Owner } from '../core/world.ts';
 import { pathOn } from '../target/handle.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import type { ConfineOptions, ConfineSetting } from './types.ts';
 
 /** The world of a command, for the addon. */
@@ -15,7 +15,7 @@ interface NativeConfinement {
 }
 
 /** The world of a command; `undefined` for a command that is not confined. */
-export function nativeConfinement(given: BashOptions): NativeConfinement | undefined {
+export function nativeConfinement(given: CommandOptions): NativeConfinement | undefined {
   const options = confinementOf(given.confine);
   if (options === null) return undefined;
   const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;

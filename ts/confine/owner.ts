@@ -2,7 +2,7 @@ import type { NativeSession } from '../../native.cjs';
 import { loadNative } from '../core/native.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { toNative } from '../request.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import { confinementOf } from './native.ts';
 
 /**
@@ -14,10 +14,10 @@ export function newOwner(root: string, session?: NativeSession): Owner {
   const owner: Owner = {
     number: native.number,
     root,
-    begin(options: BashOptions) {
+    begin(options: CommandOptions) {
       // The worlds of a target begin with their first command.
       if (options.target || confinementOf(options.confine) === null) return;
-      const first: BashOptions & Owned = { ...options, ...NOT_OF_FIRST, cwd: root, [OWNER]: owner };
+      const first: CommandOptions & Owned = { ...options, ...NOT_OF_FIRST, cwd: root, [OWNER]: owner };
       try {
         const [, cwd, hostEnvironment, umask, text] = toNative(':', first);
         native.begin(session ? '' : cwd, hostEnvironment, umask, text, session);
@@ -39,4 +39,4 @@ const NOT_OF_FIRST = {
   onSnapshot: undefined,
   onPrompt: undefined,
   signal: undefined,
-} satisfies BashOptions;
+} satisfies CommandOptions;

@@ -10,6 +10,7 @@ import type {
   UndoPoint,
 } from '../../native.cjs';
 import type { Facts } from './facts.ts';
+import { internalKey } from './internal.ts';
 import type { Decider } from './ledger.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
@@ -17,12 +18,12 @@ import type { Access, Owner, Reach } from './world.ts';
 
 /**
  * Names the parts of the main entry that the other entries of this package use and that users do not see: a property of
- * `bash`. The entries are bundled apart, so the symbol belongs to the whole process.
+ * `bash`.
  */
-export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
+export const INNER: unique symbol = internalKey('inner');
 
 /** Names the promise of a page that resolves when a tab has signed in for the first time; for `agent-bash ui`. */
-export const SIGNED_IN: unique symbol = Symbol.for('agent-bash.signed-in') as never;
+export const SIGNED_IN: unique symbol = internalKey('signed-in');
 
 /** A page with this promise. */
 export interface SignsIn {

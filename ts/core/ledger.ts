@@ -1,8 +1,9 @@
+import { internalKey } from './internal.ts';
+
 /**
- * Names the option of `bash` by which a tool says where a person has approved a command. It is a symbol, out of reach
- * of callers who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
+ * Names the option of `bash` by which a tool says where a person has approved a command.
  */
-export const DECIDED: unique symbol = Symbol.for('agent-bash.decided') as never;
+export const DECIDED: unique symbol = internalKey('decided');
 
 /** Where a person has decided about a command: in the host, or on the page. */
 export type Decider = 'host' | 'page';
@@ -14,9 +15,9 @@ export interface Decided {
 
 /**
  * The name of an option of an approval. A server with no other way of asking uses it to refuse commands that need a
- * person. It is a symbol, which callers cannot reach through the types.
+ * person.
  */
-export const NOBODY: unique symbol = Symbol.for('agent-bash.nobody') as never;
+export const NOBODY: unique symbol = internalKey('nobody');
 
 /** Options of an approval without another way of asking. */
 export interface WithoutPeople {

@@ -1,11 +1,10 @@
 import type { OutputChunk } from '../../native.cjs';
+import { internalKey } from './internal.ts';
 
 /**
- * Names the option of `bash` by which the other entries of this package take the streams of a command themselves. It is
- * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to
- * the whole process.
+ * Names the option of `bash` by which the other entries of this package take the streams of a command themselves.
  */
-const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
+const STREAMS: unique symbol = internalKey('streams');
 
 /** Returns the options of a command whose streams the caller takes. */
 export function withStreams<Options extends object>(options: Options, streams: Streams): Options {

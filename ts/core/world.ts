@@ -1,7 +1,8 @@
+import { internalKey } from './internal.ts';
+
 /**
  * Names the option of `bash` by which a tool, a session, a registry or a sandbox owns the worlds of its confined
- * commands. It is a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the
- * symbol belongs to the whole process.
+ * commands.
  *
  * A tool, session, registry or sandbox makes one owner, `innerOf(bash).newOwner(cwd)` (in the main entry `newOwner` of
  * `ts/confine/owner.ts`), with the directory that it was itself made with, and begins its world. It then adds
@@ -9,7 +10,7 @@
  * as it copies others; `Object.entries` leaves it out. Commands of one owner with equal `confine` share a world.
  * Without the option a command belongs to the host, and its own `cwd` is the root.
  */
-export const OWNER: unique symbol = Symbol.for('agent-bash.owner') as never;
+export const OWNER: unique symbol = internalKey('owner');
 
 /** More than a confinement allows. */
 export interface Access {
@@ -20,10 +21,9 @@ export interface Access {
 }
 
 /**
- * Names the option of `analyze` by which an approval passes the reach that a confinement leaves. It is a symbol, out of
- * reach of callers who only know the types.
+ * Names the option of `analyze` by which an approval passes the reach that a confinement leaves.
  */
-export const REACH: unique symbol = Symbol.for('agent-bash.reach') as never;
+export const REACH: unique symbol = internalKey('reach');
 
 /** The reach that a confinement leaves. */
 export interface Reach {

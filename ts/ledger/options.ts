@@ -1,7 +1,7 @@
 import { resolve, types } from '../core/builtins.ts';
 import { type Check, type Checks, checkFields, fields, invalid, isSignal, type, wholeNumber } from '../core/checks.ts';
 import { DECIDED, type Decided, ledgerByEnvironment } from '../core/ledger.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import type { Actor, ReadLedgerOptions } from './types.ts';
 
 /** The check of `actor`. */
@@ -56,7 +56,7 @@ export function nativeQuery({ signal, since, until, cwd, changed, ...others }: R
 }
 
 /** Returns the options of a command about its entry in the ledger. */
-export function nativeEntry(given: BashOptions): { ledger?: true; decidedBy?: string | undefined } {
+export function nativeEntry(given: CommandOptions): { ledger?: true; decidedBy?: string | undefined } {
   const ledger = given.ledger ?? ledgerByEnvironment() ?? false;
   return ledger ? { ledger, decidedBy: (given as Decided)[DECIDED] } : {};
 }

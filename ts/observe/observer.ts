@@ -2,7 +2,7 @@ import type { BackgroundTask, OutputChunk } from '../../native.cjs';
 import { threadId } from '../core/builtins.ts';
 import { BashError } from '../errors.ts';
 import type { BashResult } from '../result.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import {
   channels,
   isObserved,
@@ -35,7 +35,7 @@ export class Observer {
   /** Events from before the pid was known. */
   #early: (() => void)[] = [];
 
-  private constructor(kind: ObservedKind, command: string, { args = [], target }: BashOptions, cwd: () => string) {
+  private constructor(kind: ObservedKind, command: string, { args = [], target }: CommandOptions, cwd: () => string) {
     this.#kind = kind;
     this.#command = command;
     this.#args = args;
@@ -48,7 +48,7 @@ export class Observer {
    * Publishes the call. `follow` or `starts` must come next. `cwd` is called only if no other source knows the
    * directory. Returns `undefined` without subscribers, so that nothing is computed for them.
    */
-  static of(kind: ObservedKind, command: string, options: BashOptions, cwd: () => string): Observer | undefined {
+  static of(kind: ObservedKind, command: string, options: CommandOptions, cwd: () => string): Observer | undefined {
     if (!isObserved()) return undefined;
     const { args = [], actor } = options;
     const observer = new Observer(kind, command, options, cwd);
@@ -64,7 +64,7 @@ export class Observer {
    * Adds the variables of subscribers to the `env` of a call, unless the caller speaks of one of them. `session`: the
    * variables of its session.
    */
-  withVariables<T extends BashOptions>(options: T, session: BashOptions['env'] = {}): T {
+  withVariables<T extends CommandOptions>(options: T, session: CommandOptions['env'] = {}): T {
     const added = Object.keys(this.#added);
     const given = { ...session, ...options.env };
     if (added.length === 0 || added.some((name) => Object.hasOwn(given, name))) return options;
@@ -77,7 +77,7 @@ export class Observer {
   }
 
   /** Returns whether the start is needed when it happens: to tell of it, of later events, or of a task. */
-  wantsStart({ registry }: BashOptions): boolean {
+  wantsStart({ registry }: CommandOptions): boolean {
     const { start, output, kill } = channels;
     return start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || registry !== undefined;
   }

@@ -1,5 +1,5 @@
+import type { BashOptions } from '../bash-options.ts';
 import { type Checks, checkFields, invalid, isPattern, wholeNumber } from '../core/checks.ts';
-import type { BashOptions } from '../types.ts';
 
 /** Options of a `PtySession`. */
 export interface TerminalOptions extends BashOptions {

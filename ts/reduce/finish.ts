@@ -3,7 +3,7 @@ import type { EventOf } from '../core/calls.ts';
 import { withTap } from '../evidence/tap.ts';
 import { type BashResult, resultOf } from '../result.ts';
 import { type There, thereOf } from '../target/handle.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import { KEEPING, type Keeping, type Kept, keeperOf } from './keeping.ts';
 import { type InnerKeeper, OutputStore } from './store.ts';
 import type { View } from './types.ts';
@@ -19,7 +19,7 @@ function ofProcess(): Keeping {
 }
 
 /** Returns whether a command may have a view or a tap. A task from its start has neither. */
-export function isUnfinished({ reduce, taps, mode }: BashOptions): boolean {
+export function isUnfinished({ reduce, taps, mode }: CommandOptions): boolean {
   return ((reduce !== undefined && reduce !== 'off') || taps === 'on') && mode !== 'background';
 }
 
@@ -30,8 +30,12 @@ export function isUnfinished({ reduce, taps, mode }: BashOptions): boolean {
  *
  * @param command the text that the shell got.
  */
-export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
-  const { [KEEPING]: keeping = ofProcess() } = options as BashOptions & Kept;
+export async function finished(
+  event: EventOf<'result'>,
+  command: string,
+  options: CommandOptions,
+): Promise<BashResult> {
+  const { [KEEPING]: keeping = ofProcess() } = options as CommandOptions & Kept;
   const there = thereOf(options.target);
   const result = await withTap(resultOf(event, options), () => keeperOf(keeping.store) as InnerKeeper, there);
   const draft = result.view as NativeView | null;

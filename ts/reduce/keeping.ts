@@ -1,3 +1,4 @@
+import { internalKey } from '../core/internal.ts';
 import type { ReduceOptions, View } from './types.ts';
 
 /** How far the text of a result is reduced. */
@@ -7,16 +8,15 @@ export type Level = 'off' | NonNullable<ReduceOptions['level']>;
 export type Reduce = Level | ReduceOptions;
 
 /**
- * Names the option of `bash` by which a tool keeps the outputs of which views leave out lines. It is a symbol, out of
- * reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
+ * Names the option of `bash` by which a tool keeps the outputs of which views leave out lines.
  */
-export const KEEPING: unique symbol = Symbol.for('agent-bash.keeping') as never;
+export const KEEPING: unique symbol = internalKey('keeping');
 
 /** Bytes of all outputs that a store keeps, if the caller gives no number. */
 export const STORE_BYTES: number = 256 * 1024 * 1024;
 
 /** Names the methods of an `OutputStore` that only this package calls. */
-export const STORE: unique symbol = Symbol.for('agent-bash.output-store') as never;
+export const STORE: unique symbol = internalKey('output-store');
 
 /** An earlier result that a model still reads. */
 export interface Earlier {

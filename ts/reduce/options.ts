@@ -1,5 +1,5 @@
 import { type Check, type Checks, fields, invalid, oneOf, wholeNumber, wordOr } from '../core/checks.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import { type Earlier, KEEPING, type Kept, keeperOf } from './keeping.ts';
 import { isRules, readRules } from './rules.ts';
 import type { ReduceOptions } from './types.ts';
@@ -31,7 +31,7 @@ export interface Conversation {
 }
 
 /** Returns a reduction for the addon; `undefined` if it is off. */
-export function nativeReduction(reduce: BashOptions['reduce'], { off, earlier }: Conversation): object | undefined {
+export function nativeReduction(reduce: CommandOptions['reduce'], { off, earlier }: Conversation): object | undefined {
   if (reduce === undefined || reduce === 'off') return undefined;
   const {
     level,
@@ -50,7 +50,7 @@ export function nativeReduction(reduce: BashOptions['reduce'], { off, earlier }:
 }
 
 /** Returns `reduce` of a command for the addon; `undefined` if it is off. */
-export function nativeReductionOf(options: BashOptions & Kept): object | undefined {
+export function nativeReductionOf(options: CommandOptions & Kept): object | undefined {
   const { reduce, [KEEPING]: keeping } = options;
   if (reduce === undefined || reduce === 'off') return undefined;
   const off = keeping ? keeperOf(keeping.store).off : [];

@@ -15,7 +15,7 @@ import { checkOptions, checkPlace } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
 import { pathOn, TARGET, thereOf } from '../target/handle.ts';
 import type { Target } from '../target/types.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
 import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
 import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
@@ -70,7 +70,7 @@ export class BackgroundRegistry {
    * `onSnapshot` and `onPrompt` have no effect here: `on('output')` receives the output of a task. Rejects as `bash()`
    * does, and with `ERR_BASH_TOO_MANY_TASKS` if `maxTasks` run already.
    */
-  async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
+  async start(command: string, options: CommandOptions = {}): Promise<BackgroundTask> {
     const { native } = this.#open();
     checkOptions('BackgroundRegistry.start', command, options);
     const { target } = this.#handle;
@@ -232,7 +232,7 @@ export class BackgroundRegistry {
    * Adds the confinement of the registry, and the owner of its world. A registry has no directory of its own, so the
    * root is the task's root.
    */
-  #confined(options: BashOptions & Owned): BashOptions & Owned {
+  #confined(options: CommandOptions & Owned): CommandOptions & Owned {
     const { confine = this.#confine } = options;
     const owner = options[OWNER] ?? { ...this.#owner, root: directoryOf(options), joins: !this.#temporary };
     return { ...options, ...(confine !== undefined && { confine }), [OWNER]: owner };

@@ -1,8 +1,8 @@
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import type { SafetyOptions } from './types.ts';
 
 /** Returns the option for the addon, which keeps the order of rules and wrappers. */
-export function nativeSafety(safety: BashOptions['safety']): unknown {
+export function nativeSafety(safety: CommandOptions['safety']): unknown {
   return typeof safety === 'object' ? { ...entriesOf(safety), onAsk: safety.onAsk } : safety;
 }
 

@@ -1,6 +1,7 @@
 import { BashError, type BashOptions, bash, type OutputStore, type ReduceOptions } from 'agent-bash';
 import { checkFunctions } from '../core/functions.ts';
 import { type Inner, innerOf } from '../core/inner.ts';
+import { internalKey } from '../core/internal.ts';
 import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
 import { type Level, STORE } from '../reduce/keeping.ts';
 import type { BashToolOptions, InterceptRule } from './types.ts';
@@ -150,9 +151,9 @@ export function isBare(level: Level): boolean {
 
 /**
  * Names the option by which a server gives each of its tools the same store. It is a symbol, out of reach of callers
- * who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
+ * who only know the types.
  */
-export const SHARED_OUTPUTS: unique symbol = Symbol.for('agent-bash.shared-outputs') as never;
+export const SHARED_OUTPUTS: unique symbol = internalKey('shared-outputs');
 
 /** Options with a shared store. */
 export interface Sharing {

@@ -11,7 +11,7 @@ import {
   wordOr,
 } from '../core/checks.ts';
 import { TARGET } from '../target/handle.ts';
-import type { BashOptions } from '../types.ts';
+import type { CommandOptions } from '../types.ts';
 import type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './types.ts';
 
 // An empty list would name nothing, and mean everything.
@@ -52,6 +52,6 @@ export function checkUndoPoints(options: unknown): asserts options is UndoPoints
 }
 
 /** Returns `undo` for the addon, with a path that `absolute` makes absolute. */
-export function nativeUndo(undo: BashOptions['undo'], absolute: (path: string) => string): BashOptions['undo'] {
+export function nativeUndo(undo: CommandOptions['undo'], absolute: (path: string) => string): CommandOptions['undo'] {
   return typeof undo === 'object' && undo.dir !== undefined ? { ...undo, dir: absolute(undo.dir) } : undo;
 }

@@ -1,4 +1,5 @@
 /** Confines every command of this process whose call says nothing else. */
 import { bash } from 'agent-bash';
 
-bash[Symbol.for('agent-bash.inner')].defaults.confine = 'workspace';
+const [inner] = Object.getOwnPropertySymbols(bash);
+bash[inner].defaults.confine = 'workspace';

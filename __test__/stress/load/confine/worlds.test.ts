@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type BashOptions, bash } from 'agent-bash';
 import { expect } from 'vitest';
 import { innerOf } from '../../../../ts/core/inner.ts';
+import { OWNER } from '../../../../ts/core/world.ts';
 import { folder, linuxTest, supervisorOf, until } from '../../../support/index.ts';
 
 const run = (command: string, options: BashOptions = {}) =>
@@ -15,7 +16,6 @@ const helpers = (of = process.pid) => {
     : 0;
 };
 
-const OWNER = Symbol.for('agent-bash.owner');
 /** Makes an owner of worlds, as each tool, session and registry is one. */
 const newOwner = (root: string) => innerOf(bash).newOwner(root);
 
