@@ -6,7 +6,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 
 use confine::policy::policy;
-use confine::{Access, Host, RawConfine, missing_access};
+use confine::{RawConfine, RealHost, RequestedAccess, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
 /// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` the directory of the
@@ -23,10 +23,10 @@ pub fn check_access(
     access: String,
 ) -> Result<String> {
     let refused = |message: String| Error::new(Status::InvalidArg, message);
-    let asked: Access = serde_json::from_str(&access).map_err(|error| refused(format!("access: {error}")))?;
+    let asked: RequestedAccess = serde_json::from_str(&access).map_err(|error| refused(format!("access: {error}")))?;
     let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
     let environment = host_env.unwrap_or_else(sys::environment);
-    let host = Host { environment: &environment };
+    let host = RealHost { environment: &environment };
     let missing = missing_access(&options, Path::new(&root), Path::new(&cwd), &asked, &host)
         .map_err(|error| refused(error.to_string()))?;
     serde_json::to_string(&missing).map_err(|error| refused(error.to_string()))
@@ -42,7 +42,7 @@ pub fn confinement_reach(confine: String, root: String, host_env: Option<String>
     let refused = |message: String| Error::new(Status::InvalidArg, message);
     let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
     let environment = host_env.unwrap_or_else(sys::environment);
-    let host = Host { environment: &environment };
+    let host = RealHost { environment: &environment };
     let held = policy(&options, Path::new(&root), &host).map_err(|error| refused(error.to_string()))?;
     serde_json::to_string(&held.reach(Path::new(&root))).map_err(|error| refused(error.to_string()))
 }

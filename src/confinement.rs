@@ -3,7 +3,7 @@
 use napi_derive::napi;
 use serde::Serialize;
 
-use confine::Grant;
+use confine::SuggestedGrant;
 
 /// The outcome of a confinement: plain data.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -90,8 +90,8 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-impl From<confine::Confinement> for Confinement {
-    fn from(held: confine::Confinement) -> Self {
+impl From<confine::ConfinementReport> for Confinement {
+    fn from(held: confine::ConfinementReport) -> Self {
         Self {
             profile: held.profile.name().to_owned(),
             held: held.held.iter().map(|part| part.name().to_owned()).collect(),
@@ -105,14 +105,14 @@ impl From<confine::Confinement> for Confinement {
     }
 }
 
-impl From<confine::Missing> for ConfineMissing {
-    fn from(missing: confine::Missing) -> Self {
+impl From<confine::MissingPart> for ConfineMissing {
+    fn from(missing: confine::MissingPart) -> Self {
         Self { part: missing.part.name().to_owned(), why: missing.why, remedy: missing.remedy }
     }
 }
 
-impl From<confine::Denial> for Denial {
-    fn from(denial: confine::Denial) -> Self {
+impl From<confine::DeniedOperation> for Denial {
+    fn from(denial: confine::DeniedOperation) -> Self {
         Self {
             kind: denial.kind.name().to_owned(),
             target: denial.target,
@@ -123,12 +123,14 @@ impl From<confine::Denial> for Denial {
     }
 }
 
-impl From<Grant> for DenialGrant {
-    fn from(grant: Grant) -> Self {
+impl From<SuggestedGrant> for DenialGrant {
+    fn from(grant: SuggestedGrant) -> Self {
         match grant {
-            Grant::Write(path) => Self { write: Some(vec![path]), ..Self::default() },
-            Grant::Host(entry) => Self { network: Some(GrantedNetwork { allow: vec![entry] }), ..Self::default() },
-            Grant::Expose(port) => Self { expose: Some(vec![port]), ..Self::default() },
+            SuggestedGrant::Write(path) => Self { write: Some(vec![path]), ..Self::default() },
+            SuggestedGrant::Host(entry) => {
+                Self { network: Some(GrantedNetwork { allow: vec![entry] }), ..Self::default() }
+            }
+            SuggestedGrant::Expose(port) => Self { expose: Some(vec![port]), ..Self::default() },
         }
     }
 }
@@ -140,21 +142,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use confine::{DenialKind, Denials, Missing, Part, Profile, Way};
+    use confine::{CommandDenials, ConfinementMechanism, ConfinementPart, DenialKind, MissingPart, PolicyProfile};
 
     #[test]
     fn a_confinement_crosses_as_the_contract_has_it() {
-        let mut denials = Denials::default();
-        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(Grant::Write("/etc/hosts".into())));
-        denials.add(DenialKind::Network, "a:443", "npm", Some(Grant::Host("a:443".into())));
-        denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(Grant::Expose(3000)));
+        let mut denials = CommandDenials::default();
+        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(SuggestedGrant::Write("/etc/hosts".into())));
+        denials.add(DenialKind::Network, "a:443", "npm", Some(SuggestedGrant::Host("a:443".into())));
+        denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
         denials.add(DenialKind::Syscall, "mount", "mount", None);
-        let missing = Missing { part: Part::Syscalls, why: "why".into(), remedy: "remedy".into() };
-        let held = confine::Confinement {
-            profile: Profile::ReadOnly,
-            held: vec![Part::Files, Part::Network],
+        let missing = MissingPart { part: ConfinementPart::Syscalls, why: "why".into(), remedy: "remedy".into() };
+        let held = confine::ConfinementReport {
+            profile: PolicyProfile::ReadOnly,
+            held: vec![ConfinementPart::Files, ConfinementPart::Network],
             missing: vec![missing],
-            way: Way::Namespaces,
+            way: ConfinementMechanism::Namespaces,
             write: vec![PathBuf::from("/w")],
             denials,
             tmp: Some(PathBuf::from("/w/tmp")),

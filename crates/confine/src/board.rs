@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 /// The places of a board. Only one process posts at each place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Post {
+pub enum WorldStatusSlot {
     /// Init: the number of the guards, or 0 while they may be outdated.
     Guards,
     /// The gate: how many refusals it has recorded.
@@ -26,9 +26,9 @@ const PLACES: usize = 4;
 
 /// An unnamed file with a number at each place.
 #[derive(Debug)]
-pub struct Board(File);
+pub struct WorldStatusBoard(File);
 
-impl Board {
+impl WorldStatusBoard {
     /// Makes a board of zeroes.
     pub fn new() -> io::Result<Self> {
         Ok(sys::anonymous_file(&[0; NUMBER * PLACES])?.into())
@@ -40,31 +40,31 @@ impl Board {
     }
 
     /// Posts a number.
-    pub fn post(&self, place: Post, number: u64) -> io::Result<()> {
+    pub fn post(&self, place: WorldStatusSlot, number: u64) -> io::Result<()> {
         self.0.write_all_at(&number.to_ne_bytes(), (place as usize * NUMBER) as u64)
     }
 
     /// Reads a number. The process posted it before anything that it did afterwards.
-    pub fn read(&self, place: Post) -> io::Result<u64> {
+    pub fn read(&self, place: WorldStatusSlot) -> io::Result<u64> {
         let mut number = [0; NUMBER];
         self.0.read_exact_at(&mut number, (place as usize * NUMBER) as u64)?;
         Ok(u64::from_ne_bytes(number))
     }
 }
 
-impl From<OwnedFd> for Board {
+impl From<OwnedFd> for WorldStatusBoard {
     fn from(fd: OwnedFd) -> Self {
         Self(fd.into())
     }
 }
 
-impl From<Board> for OwnedFd {
-    fn from(board: Board) -> Self {
+impl From<WorldStatusBoard> for OwnedFd {
+    fn from(board: WorldStatusBoard) -> Self {
         board.0.into()
     }
 }
 
-impl AsFd for Board {
+impl AsFd for WorldStatusBoard {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -76,12 +76,12 @@ mod tests {
 
     #[test]
     fn each_place_has_its_own_number_for_all_that_share_the_board() {
-        let board = Board::new().expect("a board");
+        let board = WorldStatusBoard::new().expect("a board");
         let other = board.another().expect("the same");
-        board.post(Post::Guards, 7).expect("room");
-        other.post(Post::Records, u64::MAX).expect("room");
+        board.post(WorldStatusSlot::Guards, 7).expect("room");
+        other.post(WorldStatusSlot::Records, u64::MAX).expect("room");
         let read = |place| board.read(place).expect("a number");
-        let places = [Post::Guards, Post::Refusals, Post::Records];
+        let places = [WorldStatusSlot::Guards, WorldStatusSlot::Refusals, WorldStatusSlot::Records];
         assert_eq!(places.map(read), [7, 0, u64::MAX]);
     }
 }

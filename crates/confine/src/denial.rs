@@ -35,7 +35,7 @@ impl DenialKind {
 
 /// The smallest change of the options that would allow a denied operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Grant {
+pub enum SuggestedGrant {
     /// `write: [PATH]`
     Write(String),
     /// `network: { allow: [ENTRY] }`
@@ -46,7 +46,7 @@ pub enum Grant {
 
 /// Equal attempts that were denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denial {
+pub struct DeniedOperation {
     /// The kind of the operation.
     pub kind: DenialKind,
     /// An absolute path, `host:port`, a name, or the name of a system call.
@@ -56,14 +56,14 @@ pub struct Denial {
     /// Number of attempts.
     pub count: u64,
     /// The change of the options that would allow the operation. `None`: no change would.
-    pub grant: Option<Grant>,
+    pub grant: Option<SuggestedGrant>,
 }
 
 /// The denials of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denials {
+pub struct CommandDenials {
     /// The first [`LISTED`] different denials.
-    pub listed: Vec<Denial>,
+    pub listed: Vec<DeniedOperation>,
     /// Number of all attempts, including unlisted ones.
     pub total: u64,
     /// Files that were moved aside when the command ended, because git would have run what they name.
@@ -71,11 +71,11 @@ pub struct Denials {
     pub aside: Vec<String>,
 }
 
-impl Denials {
+impl CommandDenials {
     /// Counts an attempt.
-    pub fn add(&mut self, kind: DenialKind, target: &str, program: &str, grant: Option<Grant>) {
+    pub fn add(&mut self, kind: DenialKind, target: &str, program: &str, grant: Option<SuggestedGrant>) {
         let (target, program) = (target.to_owned(), program.to_owned());
-        self.count(Denial { kind, target, program, count: 1, grant });
+        self.count(DeniedOperation { kind, target, program, count: 1, grant });
     }
 
     /// Adds the denials of another source, such as the gate.
@@ -87,10 +87,11 @@ impl Denials {
         other.listed.into_iter().for_each(|denial| self.count(denial));
     }
 
-    fn count(&mut self, denial: Denial) {
+    fn count(&mut self, denial: DeniedOperation) {
         self.total += denial.count;
-        let same =
-            |one: &Denial| (one.kind, &one.target, &one.program) == (denial.kind, &denial.target, &denial.program);
+        let same = |one: &DeniedOperation| {
+            (one.kind, &one.target, &one.program) == (denial.kind, &denial.target, &denial.program)
+        };
         if let Some(known) = self.listed.iter_mut().find(|one| same(one)) {
             known.count += denial.count;
         } else if self.listed.len() < LISTED {
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn equal_attempts_are_counted_together_and_a_result_stays_small() {
-        let mut denials = Denials::default();
+        let mut denials = CommandDenials::default();
         for round in 0..3 {
             for n in 0..LISTED + 10 {
                 denials.add(DenialKind::Write, &format!("/{n}"), "tee", None);
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn merged_denials_keep_their_counts() {
-        let mut one = Denials::default();
+        let mut one = CommandDenials::default();
         one.add(DenialKind::Network, "a:443", "curl", None);
         let mut two = one.clone();
         two.add(DenialKind::Network, "a:443", "curl", None);

@@ -5,11 +5,11 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Denials, Missing, Part, Profile, WorldError};
+use super::{CommandDenials, ConfinementPart, MissingPart, PolicyProfile, WorldError};
 
 /// What holds the parts of a confinement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Way {
+pub enum ConfinementMechanism {
     /// Namespaces, with Landlock and a filter of system calls besides.
     Namespaces,
     /// A listener that performs what the filter of system calls passes on, with Landlock as a second guard.
@@ -25,7 +25,7 @@ pub enum Way {
     Seatbelt,
 }
 
-impl Way {
+impl ConfinementMechanism {
     /// All ways, in the order in which they are tried. The last is that of macOS.
     pub const ALL: [Self; 6] =
         [Self::Namespaces, Self::Listener, Self::Landlock, Self::Filter, Self::None, Self::Seatbelt];
@@ -43,16 +43,20 @@ impl Way {
     }
 
     /// Returns what the way needs to hold a part. `None`: it does not hold the part.
-    pub fn needs(self, part: Part) -> Option<&'static str> {
+    pub fn needs(self, part: ConfinementPart) -> Option<&'static str> {
         match (self, part) {
-            (Self::Namespaces, Part::Files) => Some("user and mount namespaces (Linux 5.12)"),
-            (Self::Namespaces, Part::Network) => Some("network namespaces (5.12), and `veth` for `allow` and `expose`"),
-            (Self::Namespaces, Part::Processes) => Some("PID namespaces (5.12)"),
-            (Self::Namespaces, Part::Syscalls) => Some("seccomp with a listener (5.5)"),
-            (Self::Listener, Part::Files | Part::Network | Part::Processes) => Some("a listener (Linux 5.9)"),
-            (Self::Listener | Self::Landlock | Self::Filter, Part::Syscalls) => Some("seccomp (3.17)"),
-            (Self::Seatbelt, Part::Files | Part::Processes) => Some("macOS"),
-            (Self::Seatbelt, Part::Network) => Some("macOS, and network `'none'`"),
+            (Self::Namespaces, ConfinementPart::Files) => Some("user and mount namespaces (Linux 5.12)"),
+            (Self::Namespaces, ConfinementPart::Network) => {
+                Some("network namespaces (5.12), and `veth` for `allow` and `expose`")
+            }
+            (Self::Namespaces, ConfinementPart::Processes) => Some("PID namespaces (5.12)"),
+            (Self::Namespaces, ConfinementPart::Syscalls) => Some("seccomp with a listener (5.5)"),
+            (Self::Listener, ConfinementPart::Files | ConfinementPart::Network | ConfinementPart::Processes) => {
+                Some("a listener (Linux 5.9)")
+            }
+            (Self::Listener | Self::Landlock | Self::Filter, ConfinementPart::Syscalls) => Some("seccomp (3.17)"),
+            (Self::Seatbelt, ConfinementPart::Files | ConfinementPart::Processes) => Some("macOS"),
+            (Self::Seatbelt, ConfinementPart::Network) => Some("macOS, and network `'none'`"),
             _ => None,
         }
     }
@@ -75,11 +79,11 @@ impl Way {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldFacts {
     /// The parts that the world holds, in the order of [`Part::ALL`].
-    pub held: Vec<Part>,
+    pub held: Vec<ConfinementPart>,
     /// Parts that were not required and cannot be held.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPart>,
     /// What holds them.
-    pub way: Way,
+    pub way: ConfinementMechanism,
     /// The write roots in effect: those of the policy, and the granted git directories.
     pub write: Vec<PathBuf>,
     /// The path of the private `/tmp` on the host.
@@ -104,9 +108,9 @@ impl WorldFacts {
 
 /// Why there is no world, as the supervisor reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NoWorld {
+pub enum ReportedWorldError {
     /// Required parts cannot be held here.
-    Missing(Vec<Missing>),
+    Missing(Vec<MissingPart>),
     /// A step failed that should not fail on this machine.
     Step {
         /// The step, in words.
@@ -116,7 +120,7 @@ pub enum NoWorld {
     },
 }
 
-impl From<WorldError> for NoWorld {
+impl From<WorldError> for ReportedWorldError {
     fn from(error: WorldError) -> Self {
         match error {
             WorldError::Missing(missing) => Self::Missing(missing),
@@ -127,21 +131,21 @@ impl From<WorldError> for NoWorld {
 
 /// The confinement of one command, as its result reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Confinement {
+pub struct ConfinementReport {
     /// The starting point of the policy.
-    pub profile: Profile,
+    pub profile: PolicyProfile,
     /// The parts that were held, in the order of [`Part::ALL`].
-    pub held: Vec<Part>,
+    pub held: Vec<ConfinementPart>,
     /// Parts that were not required and could not be held.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPart>,
     /// What holds them.
     #[serde(default)]
-    pub way: Way,
+    pub way: ConfinementMechanism,
     /// The write roots in effect, absolute.
     #[serde(default)]
     pub write: Vec<PathBuf>,
     /// The denied operations.
-    pub denials: Denials,
+    pub denials: CommandDenials,
     /// The path of the private `/tmp` on the host.
     pub tmp: Option<PathBuf>,
 }

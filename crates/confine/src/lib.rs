@@ -25,13 +25,14 @@ mod reads;
 mod seatbelt;
 pub mod world;
 
-pub use board::{Board, Post};
-pub use denial::{Denial, DenialKind, Denials, Grant};
-pub use held::{Confinement, NoWorld, Way, WorldFacts};
-pub use parts::{Missing, Part, WorldError};
+pub use board::{WorldStatusBoard, WorldStatusSlot};
+pub use denial::{CommandDenials, DenialKind, DeniedOperation, SuggestedGrant};
+pub use held::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
+pub use parts::{ConfinementPart, MissingPart, WorldError};
 pub use policy::{
-    Access, AllowEntry, AllowHost, Caches, Confine, Git, Host, Network, Policy, PolicyError, Profile, RawConfine, Read,
-    Tmp, confine, facts, forget, missing_access,
+    AllowEntry, AllowHost, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy, PolicyError,
+    PolicyProfile, RawConfine, ReadScope, RealHost, RequestedAccess, TmpPlacement, confine, facts, forget,
+    missing_access,
 };
 pub use reads::refused_reads;
 pub use world::remedy_of;

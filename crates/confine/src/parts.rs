@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A part of a confinement, as the caller may require it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Part {
+pub enum ConfinementPart {
     /// Limits on files that can be read and written.
     Files,
     /// Limits on hosts that can be reached.
@@ -17,7 +17,7 @@ pub enum Part {
     Syscalls,
 }
 
-impl Part {
+impl ConfinementPart {
     /// All parts, in the order of results.
     pub const ALL: [Self; 4] = [Self::Files, Self::Network, Self::Processes, Self::Syscalls];
 
@@ -39,16 +39,16 @@ impl Part {
 
 /// A part that cannot be held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Missing {
+pub struct MissingPart {
     /// The part.
-    pub part: Part,
+    pub part: ConfinementPart,
     /// Why the part cannot be held, as a sentence without its full stop.
     pub why: String,
     /// A remedy for the user of this machine, as a sentence without its full stop.
     pub remedy: String,
 }
 
-impl Missing {
+impl MissingPart {
     /// Returns one message for all missing parts, with the reason and the remedy of each.
     pub fn all(missing: &[Self]) -> String {
         let is_alike = |one: &Self, other: &Self| (&one.why, &one.remedy) == (&other.why, &other.remedy);
@@ -66,7 +66,7 @@ impl Missing {
 pub enum WorldError {
     /// Required parts cannot be held here.
     #[error("required parts cannot be held: {}", .0.iter().map(|missing| missing.part.name()).collect::<Vec<_>>().join(", "))]
-    Missing(Vec<Missing>),
+    Missing(Vec<MissingPart>),
     /// A step failed that should not fail on this machine.
     #[error("{step} failed: {source}")]
     Step {
@@ -84,19 +84,20 @@ mod tests {
 
     #[test]
     fn a_message_names_part_reason_and_remedy_of_each() {
-        let missing = |part, why: &str, remedy: &str| Missing { part, why: why.into(), remedy: remedy.into() };
-        let [files, network] = [Part::Files, Part::Network].map(|part| missing(part, "no namespaces", "allow them"));
-        let all = [files, network, missing(Part::Syscalls, "no filter", "update")];
+        let missing = |part, why: &str, remedy: &str| MissingPart { part, why: why.into(), remedy: remedy.into() };
+        let [files, network] =
+            [ConfinementPart::Files, ConfinementPart::Network].map(|part| missing(part, "no namespaces", "allow them"));
+        let all = [files, network, missing(ConfinementPart::Syscalls, "no filter", "update")];
         let message = "the command cannot be confined as required, and nothing was started: files, network: no \
                        namespaces (allow them); syscalls: no filter (update)";
-        assert_eq!(Missing::all(&all), message);
+        assert_eq!(MissingPart::all(&all), message);
     }
 
     #[test]
     fn parts_are_known_by_their_names() {
-        for part in Part::ALL {
-            assert_eq!(Part::of_name(part.name()), Some(part));
+        for part in ConfinementPart::ALL {
+            assert_eq!(ConfinementPart::of_name(part.name()), Some(part));
         }
-        assert_eq!(Part::of_name("Files"), None);
+        assert_eq!(ConfinementPart::of_name("Files"), None);
     }
 }

@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{DenialKind, Denials};
+use super::{CommandDenials, DenialKind};
 
 /// Parts of messages about a file that cannot be opened, in lower case.
 const ERRORS: [&str; 6] = ["denied", "eacces", "no such file", "enoent", "errno 13", "os error 13"];
@@ -17,8 +17,8 @@ const LONGEST: usize = 4096;
 /// Returns the hidden paths that an output names in its messages, each as a denial.
 ///
 /// `cwd` is the directory to which paths are relative.
-pub fn refused_reads(output: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
-    let mut denials = Denials::default();
+pub fn refused_reads(output: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDenials {
+    let mut denials = CommandDenials::default();
     if hidden.is_empty() {
         return denials;
     }
@@ -109,6 +109,6 @@ mod tests {
         let found = refused_reads(&output, Path::new("/"), &["/h/.netrc".into()]);
         assert_eq!((found.total, found.listed.len(), found.listed[0].count), (3, 1, 3));
         assert_eq!(found.listed[0].kind, DenialKind::Read);
-        assert_eq!(refused_reads(&output, Path::new("/"), &[]), Denials::default());
+        assert_eq!(refused_reads(&output, Path::new("/"), &[]), CommandDenials::default());
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use confine::{DenialKind, Denials, Grant};
+use confine::{CommandDenials, DenialKind, SuggestedGrant};
 use ledger::{Actor, State as EndState};
 use protocol::EndedBy;
 use receipt::recording::Coverage;
@@ -111,14 +111,14 @@ fn ending() -> Ending {
     }
 }
 
-fn denials() -> Denials {
-    let mut denials = Denials::default();
+fn denials() -> CommandDenials {
+    let mut denials = CommandDenials::default();
     for _ in 0..2 {
-        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(Grant::Write("/etc/hosts".into())));
+        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(SuggestedGrant::Write("/etc/hosts".into())));
     }
     let host = "registry.example:443";
-    denials.add(DenialKind::Network, host, "npm", Some(Grant::Host(host.into())));
-    denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(Grant::Expose(3000)));
+    denials.add(DenialKind::Network, host, "npm", Some(SuggestedGrant::Host(host.into())));
+    denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
     denials.add(DenialKind::Syscall, "mount", "mount", None);
     denials
 }
@@ -206,10 +206,10 @@ fn each_message_of_a_host_is_its_example() {
 #[test]
 fn the_largest_end_fits_into_a_line() {
     let text = |at: usize| format!("/{at}{}", "\u{1}".repeat(200));
-    let mut denials = Denials::default();
+    let mut denials = CommandDenials::default();
     let mut receipt = receipt();
     for at in 0..99 {
-        denials.add(DenialKind::Write, &text(at), "tee", Some(Grant::Write(text(at))));
+        denials.add(DenialKind::Write, &text(at), "tee", Some(SuggestedGrant::Write(text(at))));
         let change = receipt::Change { path: text(at).into(), ..receipt.created[0].clone() };
         receipt.created.push(change.clone());
         receipt.modified.push(change.clone());

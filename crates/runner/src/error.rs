@@ -10,7 +10,7 @@ use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::supervise::HelperError;
-use confine::{Missing, PolicyError};
+use confine::{MissingPart, PolicyError};
 use protocol::plan::{EnvironmentError, ShellNotFound};
 use safety::Finding;
 use undo::UndoError;
@@ -25,8 +25,8 @@ pub enum Error {
     #[error(transparent)]
     Request(RequestError),
     /// Required parts of a confinement cannot be held.
-    #[error("{}", Missing::all(.0))]
-    Confinement(Vec<Missing>),
+    #[error("{}", MissingPart::all(.0))]
+    Confinement(Vec<MissingPart>),
     /// The caller's `env` has an entry that no environment can hold.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),

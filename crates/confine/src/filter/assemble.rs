@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Entry, NONE};
+use super::calls::{NONE, SyscallEntry};
 use super::performed;
 use super::recorded;
-use super::rule::{Action, Case, Rule, Test, Variant};
+use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallFilterMode, SyscallRule};
 use super::table;
 use sys::{Instruction, Machine};
 
@@ -74,12 +74,12 @@ pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
 
 /// Returns the answer to calls of other kinds of machines in the same process (32 bits, x32). Few programs make such
 /// calls, so a filter that only records asks the listener about each of them.
-fn other(variant: Variant) -> u32 {
-    if variant == Variant::Recorded { NOTIFY } else { ERRNO | EPERM }
+fn other(variant: SyscallFilterMode) -> u32 {
+    if variant == SyscallFilterMode::Recorded { NOTIFY } else { ERRNO | EPERM }
 }
 
 /// Returns the program for a machine.
-pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
+pub fn program(machine: Machine, variant: SyscallFilterMode) -> Vec<Instruction> {
     let mut program = vec![
         step(LOAD, MACHINE),
         Instruction { code: EQUAL, yes: 1, no: 0, value: audit(machine) },
@@ -91,10 +91,10 @@ pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
 }
 
 /// The first number of a range of calls, and what happens to them.
-type Range = (u32, Vec<Instruction>);
+type SyscallRange = (u32, Vec<Instruction>);
 
 /// Returns all calls as ranges, in their order. The last range has no end.
-fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
+fn ranges(machine: Machine, variant: SyscallFilterMode) -> Vec<SyscallRange> {
     let blocks = table::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
     let allowed = vec![step(RETURN, ALLOW)];
@@ -117,7 +117,7 @@ fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
 
 /// The next step of a comparison.
 #[derive(Clone, Copy)]
-enum Target {
+enum BranchTarget {
     /// At another comparison.
     Branch(usize),
     /// At a block.
@@ -128,7 +128,7 @@ enum Target {
 ///
 /// Each command installs the program. The kernel then translates it, and runs it for every number to learn which calls
 /// are always allowed. With a list of all calls that took 0.2 ms.
-fn search(ranges: &[Range]) -> Vec<Instruction> {
+fn search(ranges: &[SyscallRange]) -> Vec<Instruction> {
     tree(ranges).unwrap_or_else(|| {
         let (lower, upper) = ranges.split_at(ranges.len() / 2);
         let (first, lower, upper) = (upper[0].0, search(lower), search(upper));
@@ -138,7 +138,7 @@ fn search(ranges: &[Range]) -> Vec<Instruction> {
 }
 
 /// Finds the range of a number by one search tree. `None`: a comparison cannot lead as far as a block.
-fn tree(ranges: &[Range]) -> Option<Vec<Instruction>> {
+fn tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
     let mut blocks: Vec<Vec<Instruction>> = Vec::new();
     let mut places = Vec::new();
     for (first, block) in ranges {
@@ -152,11 +152,11 @@ fn tree(ranges: &[Range]) -> Option<Vec<Instruction>> {
     halve(&places, &mut branches);
     let begins = blocks.iter().scan(branches.len(), |next, block| Some(std::mem::replace(next, *next + block.len())));
     let begins: Vec<_> = begins.collect();
-    let branch = |(at, (first, targets)): (usize, &(u32, [Target; 2]))| {
+    let branch = |(at, (first, targets)): (usize, &(u32, [BranchTarget; 2]))| {
         let [yes, no] = targets.map(|target| {
             let to = match target {
-                Target::Branch(to) => to,
-                Target::Block(block) => begins[block],
+                BranchTarget::Branch(to) => to,
+                BranchTarget::Block(block) => begins[block],
             };
             u8::try_from(to - at - 1).ok()
         });
@@ -166,21 +166,21 @@ fn tree(ranges: &[Range]) -> Option<Vec<Instruction>> {
 }
 
 /// Adds the comparisons that lead to the blocks of these ranges. Each comparison leads only to later instructions.
-fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [Target; 2])>) -> Target {
+fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [BranchTarget; 2])>) -> BranchTarget {
     let (lower, upper) = ranges.split_at(ranges.len() / 2);
-    let [(first, block), ..] = upper else { return Target::Block(0) };
+    let [(first, block), ..] = upper else { return BranchTarget::Block(0) };
     if lower.is_empty() {
-        return Target::Block(*block);
+        return BranchTarget::Block(*block);
     }
     let at = branches.len();
-    branches.push((*first, [Target::Branch(at); 2]));
+    branches.push((*first, [BranchTarget::Branch(at); 2]));
     let no = halve(lower, branches);
     branches[at].1 = [halve(upper, branches), no];
-    Target::Branch(at)
+    BranchTarget::Branch(at)
 }
 
 /// Returns the number of a call on a machine.
-pub fn number(entry: &Entry, machine: Machine) -> u32 {
+pub fn number(entry: &SyscallEntry, machine: Machine) -> u32 {
     match machine {
         Machine::X86 => entry.x86,
         Machine::Arm => entry.arm,
@@ -188,24 +188,26 @@ pub fn number(entry: &Entry, machine: Machine) -> u32 {
 }
 
 /// Tests, and the action if all of them hold.
-type Decision = (Vec<Test>, Action);
+type ConditionalAction = (Vec<RegisterTest>, SyscallAction);
 
-fn decision(Case(tests, action): &Case) -> Decision {
+fn decision(SyscallCase(tests, action): &SyscallCase) -> ConditionalAction {
     (tests.to_vec(), *action)
 }
 
 /// Returns the decisions about a call. With `ConfinedAndRecorded`, the filter also records the calls that confinement
 /// allows.
-fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
-    let record: Rule = recorded::rule(entry.name);
+fn cases(entry: &SyscallEntry, variant: SyscallFilterMode) -> Vec<ConditionalAction> {
+    let record: SyscallRule = recorded::rule(entry.name);
     let rule = performed::rule(entry.name).filter(|_| variant.performs()).unwrap_or(entry.rule);
     match variant {
-        Variant::Silent | Variant::Confined | Variant::Performed => rule.iter().map(decision).collect(),
-        Variant::Recorded => recorded::rule_alone(entry.name).iter().map(decision).collect(),
-        Variant::ConfinedAndRecorded | Variant::PerformedAndRecorded => {
-            let allowed = |case: &Case| {
-                let both = |Case(tests, action): &Case| ([case.0, tests].concat(), *action);
-                record.iter().filter(|_| case.1 == Action::Allow).map(both).collect::<Vec<_>>()
+        SyscallFilterMode::Silent | SyscallFilterMode::Confined | SyscallFilterMode::Performed => {
+            rule.iter().map(decision).collect()
+        }
+        SyscallFilterMode::Recorded => recorded::rule_alone(entry.name).iter().map(decision).collect(),
+        SyscallFilterMode::ConfinedAndRecorded | SyscallFilterMode::PerformedAndRecorded => {
+            let allowed = |case: &SyscallCase| {
+                let both = |SyscallCase(tests, action): &SyscallCase| ([case.0, tests].concat(), *action);
+                record.iter().filter(|_| case.1 == SyscallAction::Allow).map(both).collect::<Vec<_>>()
             };
             let confined = rule.iter().flat_map(|case| allowed(case).into_iter().chain([decision(case)]));
             confined.chain(record.iter().map(decision)).collect()
@@ -214,7 +216,7 @@ fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
 }
 
 /// Returns the instructions for all decisions about a call. The accumulator has no known value at the start.
-fn block(cases: &[Decision], variant: Variant) -> Vec<Instruction> {
+fn block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<Instruction> {
     let mut block = Vec::new();
     for (tests, action) in cases {
         let end = step(RETURN, code(*action, variant.has_listener()));
@@ -241,28 +243,28 @@ fn block(cases: &[Decision], variant: Variant) -> Vec<Instruction> {
     block
 }
 
-fn instructions(test: Test) -> Vec<Instruction> {
+fn instructions(test: RegisterTest) -> Vec<Instruction> {
     match test {
-        Test::Always => Vec::new(),
-        Test::AtCurrent => vec![step(LOAD, lower(0)), step(EQUAL, AT_FDCWD)],
-        Test::Bits(argument, mask) => vec![step(LOAD, lower(argument)), step(ANY_BIT, mask)],
-        Test::Is(argument, value) => vec![step(LOAD, lower(argument)), step(EQUAL, value)],
-        Test::Masked(argument, mask, value) => {
+        RegisterTest::Always => Vec::new(),
+        RegisterTest::AtCurrent => vec![step(LOAD, lower(0)), step(EQUAL, AT_FDCWD)],
+        RegisterTest::Bits(argument, mask) => vec![step(LOAD, lower(argument)), step(ANY_BIT, mask)],
+        RegisterTest::Is(argument, value) => vec![step(LOAD, lower(argument)), step(EQUAL, value)],
+        RegisterTest::Masked(argument, mask, value) => {
             vec![step(LOAD, lower(argument)), step(AND, mask), step(EQUAL, value)]
         }
-        Test::Null(argument) => {
+        RegisterTest::Null(argument) => {
             vec![step(LOAD, lower(argument)), step(EQUAL, 0), step(LOAD, lower(argument) + 4), step(EQUAL, 0)]
         }
     }
 }
 
-fn code(action: Action, listener: bool) -> u32 {
+fn code(action: SyscallAction, listener: bool) -> u32 {
     match action {
-        Action::Allow => ALLOW,
-        Action::Refuse(errno) => ERRNO | u32::from(errno),
-        Action::Deny if listener => NOTIFY,
-        Action::Deny => ERRNO | EPERM,
-        Action::Ask if listener => NOTIFY,
-        Action::Ask => ALLOW,
+        SyscallAction::Allow => ALLOW,
+        SyscallAction::Refuse(errno) => ERRNO | u32::from(errno),
+        SyscallAction::Deny if listener => NOTIFY,
+        SyscallAction::Deny => ERRNO | EPERM,
+        SyscallAction::Ask if listener => NOTIFY,
+        SyscallAction::Ask => ALLOW,
     }
 }

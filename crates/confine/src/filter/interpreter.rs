@@ -5,14 +5,14 @@ use sys::Instruction;
 
 /// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum FilterReturn {
     Allow,
     Errno(u32),
     Notify,
 }
 
 /// Runs a program for one call. Panics where the kernel would not accept the program.
-pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -> End {
+pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -> FilterReturn {
     let mut data = Vec::new();
     data.extend_from_slice(&number.to_le_bytes());
     data.extend_from_slice(&machine.to_le_bytes());
@@ -34,11 +34,11 @@ pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -
             EQUAL => at += jump(value == k),
             AT_LEAST => at += jump(value >= k),
             ANY_BIT => at += jump(value & k != 0),
-            RETURN if k == ALLOW => return End::Allow,
-            RETURN if k == NOTIFY => return End::Notify,
+            RETURN if k == ALLOW => return FilterReturn::Allow,
+            RETURN if k == NOTIFY => return FilterReturn::Notify,
             RETURN => {
                 assert_eq!(k & 0xffff_0000, ERRNO);
-                return End::Errno(k & 0xffff);
+                return FilterReturn::Errno(k & 0xffff);
             }
             other => panic!("instruction {other:#x}"),
         }

@@ -21,8 +21,8 @@ mod table;
 mod tests;
 
 pub use assemble::is_known;
-pub use calls::{Entry, PRIVILEGED, Question, SET_GROUP};
-pub use rule::{CREATES, Variant, WRITES};
+pub use calls::{PRIVILEGED, SET_GROUP, SyscallEntry, SyscallHandling};
+pub use rule::{CREATES, SyscallFilterMode, WRITES};
 
 use sys::{Filter, Machine};
 
@@ -32,12 +32,12 @@ use sys::{Filter, Machine};
 /// [`super::listener`], or the shim.
 ///
 /// All policies have the same filters. They differ in what mounts, networks and listeners answer.
-pub fn program(machine: Machine, variant: Variant) -> Filter {
+pub fn program(machine: Machine, variant: SyscallFilterMode) -> Filter {
     Filter { program: assemble::program(machine, variant), listener: variant.has_listener() }
 }
 
 /// Returns the calls of a machine, indexed by their numbers.
-pub fn by_number(machine: Machine) -> Vec<Option<&'static Entry>> {
+pub fn by_number(machine: Machine) -> Vec<Option<&'static SyscallEntry>> {
     let mut table = Vec::new();
     for entry in table::all() {
         let number = assemble::number(entry, machine);

@@ -1,14 +1,14 @@
 use super::super::assemble::{self, AUDIT_ARM, AUDIT_X86};
-use super::super::interpreter::{End, run};
-use super::super::{Variant, calls, program, table};
-use End::{Allow, Errno, Notify};
+use super::super::interpreter::{FilterReturn, run};
+use super::super::{SyscallFilterMode, calls, program, table};
+use FilterReturn::{Allow, Errno, Notify};
 use sys::Machine;
 
 const ALL: u64 = u32::MAX as u64;
 const CWD: u64 = -100_i32 as u32 as u64;
 
 /// A call, its arguments, and what happens with it.
-const TABLE: &[(&str, [u64; 6], End)] = &[
+const TABLE: &[(&str, [u64; 6], FilterReturn)] = &[
     ("openat", [CWD, 1, 0, 0, 0, 0], Notify),
     ("openat", [5, 1, 0o101, 0o644, 0, 0], Notify),
     ("openat", [CWD, 1, 0o4002, 0, 0, 0], Notify),
@@ -110,7 +110,7 @@ const TABLE: &[(&str, [u64; 6], End)] = &[
 #[test]
 fn whatever_opens_changes_or_names_a_file_is_asked_about() {
     for (machine, audit) in [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)] {
-        for variant in [Variant::Performed, Variant::PerformedAndRecorded] {
+        for variant in [SyscallFilterMode::Performed, SyscallFilterMode::PerformedAndRecorded] {
             let filter = program(machine, variant);
             for (name, args, end) in TABLE {
                 let entry = table::all().find(|entry| entry.name == *name).expect(name);

@@ -4,9 +4,9 @@
 //! about. Calls that change the meaning of paths for the caller are asked about as well.
 
 use super::calls::{ABSENT, ASK, opening};
-use super::rule::{Action, Case, Rule, Test, WRITES};
-use Action::Ask;
-use Test::Bits;
+use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
+use RegisterTest::Bits;
+use SyscallAction::Ask;
 
 /// `CLONE_NEWNS` and `CLONE_NEWUSER`
 const OTHER_PATHS: u32 = 0x1002_0000;
@@ -74,18 +74,18 @@ pub const RIGHTS: &[&str] = &[
 ];
 
 /// Returns the decisions about a call of a command that is not confined.
-pub fn rule_alone(name: &str) -> Rule {
+pub fn rule_alone(name: &str) -> SyscallRule {
     // The listener has the directories of changes open, so that a file system with such a directory would be busy.
     if name == "umount2" || RIGHTS.contains(&name) { ASK } else { rule(name) }
 }
 
 /// Returns the decisions about a call. A call without a decision is allowed.
-pub fn rule(name: &str) -> Rule {
+pub fn rule(name: &str) -> SyscallRule {
     match name {
         "openat" => opening::<2>(),
         "open" => opening::<1>(),
-        "open_by_handle_at" => const { &[Case(&[Bits(2, WRITES)], Ask)] },
-        "unshare" => const { &[Case(&[Bits(0, OTHER_PATHS)], Ask)] },
+        "open_by_handle_at" => const { &[SyscallCase(&[Bits(2, WRITES)], Ask)] },
+        "unshare" => const { &[SyscallCase(&[Bits(0, OTHER_PATHS)], Ask)] },
         // Programs work without io_uring. Its operations would not be seen.
         "io_uring_setup" => ABSENT,
         name if ALWAYS.contains(&name) => ASK,

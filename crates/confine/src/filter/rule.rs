@@ -7,7 +7,7 @@ pub const WRITES: u32 = 0o1003;
 
 /// The purpose of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Variant {
+pub enum SyscallFilterMode {
     /// Confines without a listener: calls that depend on memory are only bounded by mounts and Landlock, and no denial
     /// is recorded.
     Silent,
@@ -24,7 +24,7 @@ pub enum Variant {
     Recorded,
 }
 
-impl Variant {
+impl SyscallFilterMode {
     /// Returns whether the filter passes calls on to a listener.
     pub fn has_listener(self) -> bool {
         self != Self::Silent
@@ -43,7 +43,7 @@ impl Variant {
 
 /// A decision of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum SyscallAction {
     /// Lets the kernel perform the call.
     Allow,
     /// Lets the call fail with this error number.
@@ -56,7 +56,7 @@ pub enum Action {
 
 /// A fact that the registers of a call show. For arguments that the kernel reads as `int`, only the lower half counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Test {
+pub enum RegisterTest {
     /// No condition.
     Always,
     /// The first argument is `AT_FDCWD`.
@@ -73,7 +73,7 @@ pub enum Test {
 
 /// An action, if all tests hold.
 #[derive(Debug)]
-pub struct Case(pub &'static [Test], pub Action);
+pub struct SyscallCase(pub &'static [RegisterTest], pub SyscallAction);
 
 /// The first case whose tests hold decides. If no case holds, the call is allowed.
-pub type Rule = &'static [Case];
+pub type SyscallRule = &'static [SyscallCase];

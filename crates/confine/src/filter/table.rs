@@ -1,9 +1,9 @@
 //! All calls that filters know.
 
-use super::calls::{self, Entry};
+use super::calls::{self, SyscallEntry};
 use super::performed;
 
 /// Returns all calls.
-pub fn all() -> impl Iterator<Item = &'static Entry> {
+pub fn all() -> impl Iterator<Item = &'static SyscallEntry> {
     calls::own().chain(performed::MORE)
 }

@@ -1,7 +1,7 @@
 use super::assemble::{AUDIT_ARM, AUDIT_X86};
-use super::interpreter::{End, run};
-use super::{Variant, assemble, by_number, calls, is_known, program, recorded, table};
-use End::{Allow, Errno, Notify};
+use super::interpreter::{FilterReturn, run};
+use super::{SyscallFilterMode, assemble, by_number, calls, is_known, program, recorded, table};
+use FilterReturn::{Allow, Errno, Notify};
 use sys::Machine;
 
 const CWD: u64 = -100_i32 as u32 as u64;
@@ -9,7 +9,7 @@ const CWD: u64 = -100_i32 as u32 as u64;
 const CWD_WIDE: u64 = -100_i64 as u64;
 
 /// A call, its arguments, and what happens with a listener and without.
-const TABLE: &[(&str, [u64; 6], End, End)] = &[
+const TABLE: &[(&str, [u64; 6], FilterReturn, FilterReturn)] = &[
     ("openat", [CWD, 1, 0, 0, 0, 0], Allow, Allow),
     ("openat", [CWD, 1, 0o2_000_000, 0, 0, 0], Allow, Allow),
     ("openat", [CWD, 1, 0o101, 0o644, 0, 0], Notify, Allow),
@@ -126,7 +126,7 @@ const TABLE: &[(&str, [u64; 6], End, End)] = &[
 ];
 
 /// A call, its arguments, and what happens to it if it is only recorded, and if it is confined as well.
-const RECORDED: &[(&str, [u64; 6], End, End)] = &[
+const RECORDED: &[(&str, [u64; 6], FilterReturn, FilterReturn)] = &[
     ("openat", [CWD, 1, 0, 0, 0, 0], Allow, Allow),
     ("openat", [CWD, 1, 0o10_000_102, 0, 0, 0], Allow, Allow),
     ("openat", [CWD, 1, 0o101, 0o644, 0, 0], Notify, Notify),
@@ -171,7 +171,8 @@ const MACHINES: [(Machine, u32); 2] = [(Machine::X86, AUDIT_X86), (Machine::Arm,
 #[test]
 fn each_call_ends_as_the_table_says_on_both_machines() {
     for (machine, audit) in MACHINES {
-        let (with, without) = (program(machine, Variant::Confined), program(machine, Variant::Silent));
+        let (with, without) =
+            (program(machine, SyscallFilterMode::Confined), program(machine, SyscallFilterMode::Silent));
         for (name, args, asked, alone) in TABLE {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
             let number = assemble::number(entry, machine);
@@ -187,7 +188,8 @@ fn each_call_ends_as_the_table_says_on_both_machines() {
 #[test]
 fn each_change_of_a_file_is_asked_about_if_it_is_recorded() {
     for (machine, audit) in MACHINES {
-        let (only, both) = (program(machine, Variant::Recorded), program(machine, Variant::ConfinedAndRecorded));
+        let (only, both) =
+            (program(machine, SyscallFilterMode::Recorded), program(machine, SyscallFilterMode::ConfinedAndRecorded));
         for (name, args, recorded, confined) in RECORDED {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
             let number = assemble::number(entry, machine);
@@ -203,7 +205,8 @@ fn each_change_of_a_file_is_asked_about_if_it_is_recorded() {
 #[test]
 fn a_record_loosens_no_confinement() {
     for (machine, audit) in MACHINES {
-        let (confined, both) = (program(machine, Variant::Confined), program(machine, Variant::ConfinedAndRecorded));
+        let (confined, both) =
+            (program(machine, SyscallFilterMode::Confined), program(machine, SyscallFilterMode::ConfinedAndRecorded));
         for (name, args, ..) in TABLE.iter().chain(RECORDED) {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
             let number = assemble::number(entry, machine);
@@ -227,7 +230,7 @@ fn every_recorded_call_is_in_the_table() {
 fn other_calls_are_allowed() {
     for (machine, audit) in MACHINES {
         let known = by_number(machine);
-        let filter = program(machine, Variant::ConfinedAndRecorded);
+        let filter = program(machine, SyscallFilterMode::ConfinedAndRecorded);
         for number in (0..600).filter(|number| known.get(*number as usize).is_none_or(Option::is_none)) {
             assert_eq!(run(&filter.program, audit, number, [u64::MAX; 6]), Allow, "{number}");
         }
@@ -239,10 +242,10 @@ fn other_machines_and_x32_are_refused_or_recorded() {
     const I386: u32 = 0x4000_0003;
     for (machine, audit) in MACHINES {
         for (variant, end) in [
-            (Variant::Silent, Errno(1)),
-            (Variant::Confined, Errno(1)),
-            (Variant::ConfinedAndRecorded, Errno(1)),
-            (Variant::Recorded, Notify),
+            (SyscallFilterMode::Silent, Errno(1)),
+            (SyscallFilterMode::Confined, Errno(1)),
+            (SyscallFilterMode::ConfinedAndRecorded, Errno(1)),
+            (SyscallFilterMode::Recorded, Notify),
         ] {
             let filter = program(machine, variant);
             for number in [0, 1, 2, 5, 11, 39, 257] {
@@ -268,12 +271,12 @@ fn no_number_appears_twice_and_programs_fit() {
         numbers.dedup();
         assert_eq!(numbers.len(), count);
         for (variant, most) in [
-            (Variant::Silent, 370),
-            (Variant::Confined, 370),
-            (Variant::ConfinedAndRecorded, 400),
-            (Variant::Performed, 450),
-            (Variant::PerformedAndRecorded, 450),
-            (Variant::Recorded, 150),
+            (SyscallFilterMode::Silent, 370),
+            (SyscallFilterMode::Confined, 370),
+            (SyscallFilterMode::ConfinedAndRecorded, 400),
+            (SyscallFilterMode::Performed, 450),
+            (SyscallFilterMode::PerformedAndRecorded, 450),
+            (SyscallFilterMode::Recorded, 150),
         ] {
             let length = program(machine, variant).program.len();
             assert!(length < most, "{variant:?}: {length} instructions");

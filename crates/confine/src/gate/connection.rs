@@ -10,9 +10,9 @@ use nix::sys::socket::{SockaddrStorage, connect};
 
 use sys::{Interest, Readiness};
 
-use super::dns::Queries;
-use super::handshake::{Dialled, Inspector, Mismatch};
-use super::relay::{End, Relay, Side, reset};
+use super::dns::DnsTcpStream;
+use super::handshake::{DialledDestination, HandshakeInspector, HandshakeMismatch};
+use super::relay::{ConnectionRelay, RelayEnd, RelaySide, reset};
 
 /// Time limit for the resolution of a name.
 const RESOLVING: Duration = Duration::from_secs(30);
@@ -23,14 +23,14 @@ const DIALLING: Duration = Duration::from_secs(60);
 
 /// An address to dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct DialCandidate {
     /// The address.
     pub address: SocketAddr,
     /// Whether the address belongs to the world's own network.
     pub inside: bool,
 }
 
-impl Candidate {
+impl DialCandidate {
     /// Returns an address of the host's network.
     pub fn outside(address: SocketAddr) -> Self {
         Self { address, inside: false }
@@ -57,7 +57,7 @@ impl Candidate {
 
 /// The next need of a connection.
 #[derive(Debug)]
-pub(super) enum Need {
+pub(super) enum ConnectionNeed {
     /// The next event.
     Event,
     /// Another address.
@@ -67,44 +67,44 @@ pub(super) enum Need {
     /// The end of the connection.
     End,
     /// A refusal.
-    Refuse(Mismatch),
+    Refuse(HandshakeMismatch),
 }
 
 /// The stage of a connection.
 #[derive(Debug)]
-enum Stage {
+enum ConnectionStage {
     /// The destination is not known yet.
     Waiting(TcpStream),
     /// Addresses are tried, the last one first.
-    Dialling { client: TcpStream, server: Option<TcpStream>, rest: Vec<Candidate> },
+    Dialling { client: TcpStream, server: Option<TcpStream>, rest: Vec<DialCandidate> },
     /// Both sides are connected.
-    Open(Relay),
+    Open(ConnectionRelay),
     /// A connection to the resolver.
-    Asking(Queries),
+    ResolverQueries(DnsTcpStream),
     /// The end.
     Over,
 }
 
 /// A connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct GatedConnection {
     /// The socket of the program.
     pub from: SocketAddr,
     /// The address that the program has dialled.
     pub to: SocketAddr,
     /// The meaning of the dialled address. `None`: nothing is checked.
-    pub dialled: Option<Dialled>,
-    stage: Stage,
+    pub dialled: Option<DialledDestination>,
+    stage: ConnectionStage,
     deadline: Option<Instant>,
     /// The interest in the client and in the server. `None`: the poller does not know the socket.
     pub(super) watched: [Option<Interest>; 2],
 }
 
-impl Connection {
+impl GatedConnection {
     /// Returns a connection that was accepted.
     pub fn new(client: TcpStream, from: SocketAddr, to: SocketAddr) -> Self {
         let deadline = Some(Instant::now() + RESOLVING);
-        Self { from, to, dialled: None, stage: Stage::Waiting(client), deadline, watched: [None; 2] }
+        Self { from, to, dialled: None, stage: ConnectionStage::Waiting(client), deadline, watched: [None; 2] }
     }
 
     /// Returns when the connection has waited long enough.
@@ -115,66 +115,72 @@ impl Connection {
     /// Returns the number of bytes that the connection keeps.
     pub fn kept(&self) -> usize {
         match &self.stage {
-            Stage::Open(relay) => relay.kept(),
-            Stage::Asking(queries) => queries.kept(),
+            ConnectionStage::Open(relay) => relay.kept(),
+            ConnectionStage::ResolverQueries(queries) => queries.kept(),
             _ => 0,
         }
     }
 
     /// Returns a socket of this connection, and the events to report about it.
-    pub fn socket(&self, side: Side) -> Option<(&TcpStream, Option<Interest>)> {
+    pub fn socket(&self, side: RelaySide) -> Option<(&TcpStream, Option<Interest>)> {
         match (&self.stage, side) {
-            (Stage::Waiting(client) | Stage::Dialling { client, .. }, Side::Client) => {
+            (ConnectionStage::Waiting(client) | ConnectionStage::Dialling { client, .. }, RelaySide::Client) => {
                 Some((client, Some(Interest::NONE)))
             }
-            (Stage::Dialling { server, .. }, Side::Server) => Some((server.as_ref()?, Some(Interest::WRITE))),
-            (Stage::Open(relay), side) => Some((relay.socket(side), relay.interest(side))),
-            (Stage::Asking(queries), Side::Client) => Some((queries.socket(), Some(queries.interest()))),
+            (ConnectionStage::Dialling { server, .. }, RelaySide::Server) => {
+                Some((server.as_ref()?, Some(Interest::WRITE)))
+            }
+            (ConnectionStage::Open(relay), side) => Some((relay.socket(side), relay.interest(side))),
+            (ConnectionStage::ResolverQueries(queries), RelaySide::Client) => {
+                Some((queries.socket(), Some(queries.interest())))
+            }
             _ => None,
         }
     }
 
     /// Turns this into a connection to the resolver.
-    pub fn ask(&mut self) -> Need {
+    pub fn ask(&mut self) -> ConnectionNeed {
         self.deadline = None;
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Waiting(client) => self.stage = Stage::Asking(Queries::new(client)),
+        match std::mem::replace(&mut self.stage, ConnectionStage::Over) {
+            ConnectionStage::Waiting(client) => {
+                self.stage = ConnectionStage::ResolverQueries(DnsTcpStream::new(client))
+            }
             other => self.stage = other,
         }
-        Need::Event
+        ConnectionNeed::Event
     }
 
     /// Reads queries. Returns whether the program may still want answers.
     pub fn read_queries(&mut self, buffer: &mut [u8], queries: &mut Vec<Vec<u8>>) -> bool {
-        let Stage::Asking(asking) = &mut self.stage else { return false };
+        let ConnectionStage::ResolverQueries(asking) = &mut self.stage else { return false };
         asking.read(buffer, queries).is_ok()
     }
 
     /// Sends the answers to the queries that were read.
-    pub fn answer(&mut self, answers: Vec<Vec<u8>>) -> Need {
-        let Stage::Asking(asking) = &mut self.stage else { return Need::End };
-        if matches!(asking.answer(answers), Ok(true)) { Need::Event } else { Need::End }
+    pub fn answer(&mut self, answers: Vec<Vec<u8>>) -> ConnectionNeed {
+        let ConnectionStage::ResolverQueries(asking) = &mut self.stage else { return ConnectionNeed::End };
+        if matches!(asking.answer(answers), Ok(true)) { ConnectionNeed::Event } else { ConnectionNeed::End }
     }
 
     /// Sets the destination.
-    pub fn go_to(&mut self, mut candidates: Vec<Candidate>, dialled: Option<Dialled>) -> Need {
+    pub fn go_to(&mut self, mut candidates: Vec<DialCandidate>, dialled: Option<DialledDestination>) -> ConnectionNeed {
         candidates.reverse();
         self.dialled = dialled;
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Waiting(client) => {
-                self.stage = Stage::Dialling { client, server: None, rest: candidates };
-                Need::Dial
+        match std::mem::replace(&mut self.stage, ConnectionStage::Over) {
+            ConnectionStage::Waiting(client) => {
+                self.stage = ConnectionStage::Dialling { client, server: None, rest: candidates };
+                ConnectionNeed::Dial
             }
             other => {
                 self.stage = other;
-                Need::Event
+                ConnectionNeed::Event
             }
         }
     }
 
     /// Takes the next address to dial, and forgets the last one. `None`: no address is left.
-    pub fn next_candidate(&mut self) -> Option<Candidate> {
-        let Stage::Dialling { server, rest, .. } = &mut self.stage else { return None };
+    pub fn next_candidate(&mut self) -> Option<DialCandidate> {
+        let ConnectionStage::Dialling { server, rest, .. } = &mut self.stage else { return None };
         *server = None;
         self.watched[1] = None;
         let next = rest.pop();
@@ -183,72 +189,78 @@ impl Connection {
     }
 
     /// Starts to wait for a server to accept.
-    pub fn dial(&mut self, socket: TcpStream) -> Need {
-        if let Stage::Dialling { server, .. } = &mut self.stage {
+    pub fn dial(&mut self, socket: TcpStream) -> ConnectionNeed {
+        if let ConnectionStage::Dialling { server, .. } = &mut self.stage {
             *server = Some(socket);
         }
-        Need::Event
+        ConnectionNeed::Event
     }
 
     /// Handles an event of a socket of this connection.
-    pub fn on_event(&mut self, side: Side, event: Readiness, buffer: &mut [u8]) -> Need {
+    pub fn on_event(&mut self, side: RelaySide, event: Readiness, buffer: &mut [u8]) -> ConnectionNeed {
         match &mut self.stage {
             // A waiting client reports only a failure.
-            Stage::Waiting(_) => Need::End,
-            Stage::Dialling { .. } if side == Side::Client => {
+            ConnectionStage::Waiting(_) => ConnectionNeed::End,
+            ConnectionStage::Dialling { .. } if side == RelaySide::Client => {
                 self.reset();
-                Need::End
+                ConnectionNeed::End
             }
-            Stage::Dialling { server, .. } => match server {
+            ConnectionStage::Dialling { server, .. } => match server {
                 Some(socket) if !event.failed && is_reached(socket) => self.open(buffer),
-                _ => Need::Dial,
+                _ => ConnectionNeed::Dial,
             },
-            Stage::Open(relay) if event.failed && !matches!(relay.socket(side).take_error(), Ok(None)) => {
+            ConnectionStage::Open(relay) if event.failed && !matches!(relay.socket(side).take_error(), Ok(None)) => {
                 self.reset();
-                Need::End
+                ConnectionNeed::End
             }
-            Stage::Open(_) => self.go_on(buffer),
-            Stage::Asking(_) => Need::Answers,
-            Stage::Over => Need::End,
+            ConnectionStage::Open(_) => self.go_on(buffer),
+            ConnectionStage::ResolverQueries(_) => ConnectionNeed::Answers,
+            ConnectionStage::Over => ConnectionNeed::End,
         }
     }
 
     /// Connects both sides.
-    fn open(&mut self, buffer: &mut [u8]) -> Need {
+    fn open(&mut self, buffer: &mut [u8]) -> ConnectionNeed {
         self.deadline = None;
-        if let Stage::Dialling { client, server: Some(server), .. } = std::mem::replace(&mut self.stage, Stage::Over) {
-            self.stage = Stage::Open(Relay::new(client, server, self.dialled.clone().map(Inspector::new)));
+        if let ConnectionStage::Dialling { client, server: Some(server), .. } =
+            std::mem::replace(&mut self.stage, ConnectionStage::Over)
+        {
+            self.stage = ConnectionStage::Open(ConnectionRelay::new(
+                client,
+                server,
+                self.dialled.clone().map(HandshakeInspector::new),
+            ));
         }
         self.go_on(buffer)
     }
 
-    fn go_on(&mut self, buffer: &mut [u8]) -> Need {
-        let Stage::Open(relay) = &mut self.stage else { return Need::End };
+    fn go_on(&mut self, buffer: &mut [u8]) -> ConnectionNeed {
+        let ConnectionStage::Open(relay) = &mut self.stage else { return ConnectionNeed::End };
         match relay.go_on(buffer) {
-            Ok(()) => Need::Event,
-            Err(End::Closed) => Need::End,
-            Err(End::Refused(mismatch)) => Need::Refuse(mismatch),
-            Err(End::Reset) => {
+            Ok(()) => ConnectionNeed::Event,
+            Err(RelayEnd::Closed) => ConnectionNeed::End,
+            Err(RelayEnd::Refused(mismatch)) => ConnectionNeed::Refuse(mismatch),
+            Err(RelayEnd::Reset) => {
                 self.reset();
-                Need::End
+                ConnectionNeed::End
             }
         }
     }
 
     /// Handles the end of the waiting time.
-    pub fn on_late(&mut self) -> Need {
+    pub fn on_late(&mut self) -> ConnectionNeed {
         match &self.stage {
-            Stage::Dialling { .. } => Need::Dial,
+            ConnectionStage::Dialling { .. } => ConnectionNeed::Dial,
             _ => {
                 self.reset();
-                Need::End
+                ConnectionNeed::End
             }
         }
     }
 
     /// Makes the end of the connection a reset for both sides.
     pub fn reset(&self) {
-        for side in [Side::Client, Side::Server] {
+        for side in [RelaySide::Client, RelaySide::Server] {
             self.socket(side).iter().for_each(|(socket, _)| reset(&socket.as_fd()));
         }
     }
@@ -278,7 +290,8 @@ mod tests {
         let socket = socket(family, kind, SockFlag::empty(), None).expect("a socket");
         bind(socket.as_raw_fd(), &SockaddrIn::new(127, 0, 0, 1, 0)).expect("bound");
         let own: SockaddrIn = getsockname(socket.as_raw_fd()).expect("a name");
-        let dialled = Candidate::outside(SocketAddr::new(own.ip().into(), own.port())).dial(socket).expect("dialled");
+        let dialled =
+            DialCandidate::outside(SocketAddr::new(own.ip().into(), own.port())).dial(socket).expect("dialled");
         assert_eq!(dialled.local_addr().expect("one end"), dialled.peer_addr().expect("the other"));
         assert!(!is_reached(&dialled));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");

@@ -8,8 +8,8 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use sys::Poller;
 
-use super::connection::Connection;
-use super::relay::Side;
+use super::connection::GatedConnection;
+use super::relay::RelaySide;
 
 /// The most connections at the same time, if the machine allows as many descriptors.
 const MOST: usize = 4096;
@@ -25,14 +25,14 @@ const KEPT: usize = 16 * 1024 * 1024;
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 
 /// A connection with a number of its own.
-struct Numbered {
+struct NumberedConnection {
     serial: u64,
-    connection: Connection,
+    connection: GatedConnection,
 }
 
 /// All connections.
-pub(super) struct Connections {
-    places: Vec<Option<Numbered>>,
+pub(super) struct ConnectionTable {
+    places: Vec<Option<NumberedConnection>>,
     free: Vec<usize>,
     most: usize,
     serial: u64,
@@ -44,7 +44,7 @@ pub(super) struct Connections {
     kind: u64,
 }
 
-impl Connections {
+impl ConnectionTable {
     /// Creates an empty list. `kind` is the kind of the connections' tokens.
     pub fn new(kind: u64) -> Self {
         let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
@@ -59,9 +59,9 @@ impl Connections {
     }
 
     /// Gives a connection a place.
-    pub fn add(&mut self, connection: Connection) -> usize {
+    pub fn add(&mut self, connection: GatedConnection) -> usize {
         self.serial += 1;
-        let place = Some(Numbered { serial: self.serial, connection });
+        let place = Some(NumberedConnection { serial: self.serial, connection });
         if let Some(slot) = self.free.pop() {
             self.places[slot] = place;
             return slot;
@@ -71,7 +71,7 @@ impl Connections {
     }
 
     /// Returns the connection at a place, with a buffer for its reads.
-    pub fn at(&mut self, slot: usize) -> Option<(&mut Connection, &mut [u8])> {
+    pub fn at(&mut self, slot: usize) -> Option<(&mut GatedConnection, &mut [u8])> {
         let length = if self.kept > KEPT { SMALL } else { LARGE };
         let place = self.places.get_mut(slot)?.as_mut()?;
         Some((&mut place.connection, &mut self.buffer[..length]))
@@ -109,7 +109,7 @@ impl Connections {
         let Some((connection, _)) = self.at(slot) else { return true };
         let mut watched = connection.watched;
         let mut done = true;
-        for (index, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+        for (index, side) in [RelaySide::Client, RelaySide::Server].into_iter().enumerate() {
             let Some((socket, wanted)) = connection.socket(side) else { continue };
             let token = kind << 32 | (slot * 2 + index) as u64;
             done &= match (watched[index], wanted) {
@@ -148,8 +148,8 @@ impl Connections {
 }
 
 /// Returns the place and the side of a connection, from the index in a token.
-pub(super) fn place_of(index: usize) -> (usize, Side) {
-    (index / 2, if index.is_multiple_of(2) { Side::Client } else { Side::Server })
+pub(super) fn place_of(index: usize) -> (usize, RelaySide) {
+    (index / 2, if index.is_multiple_of(2) { RelaySide::Client } else { RelaySide::Server })
 }
 
 #[cfg(test)]
@@ -158,16 +158,16 @@ mod tests {
 
     use super::*;
 
-    fn connection(listener: &TcpListener) -> Connection {
+    fn connection(listener: &TcpListener) -> GatedConnection {
         let to = listener.local_addr().expect("an address");
         let client = TcpStream::connect(to).expect("connected");
-        Connection::new(client, to, to)
+        GatedConnection::new(client, to, to)
     }
 
     #[test]
     fn a_place_is_taken_again_under_another_number() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-        let mut connections = Connections::new(7);
+        let mut connections = ConnectionTable::new(7);
         let first = connections.add(connection(&listener));
         let other = connections.add(connection(&listener));
         let serial = connections.serial_of(first);
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_world_cannot_have_any_number_of_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-        let mut connections = Connections::new(7);
+        let mut connections = ConnectionTable::new(7);
         connections.most = 2;
         let first = connections.add(connection(&listener));
         assert!(!connections.is_full());
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn all_connections_together_keep_a_bounded_number_of_bytes() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-        let mut connections = Connections::new(7);
+        let mut connections = ConnectionTable::new(7);
         let slot = connections.add(connection(&listener));
         assert_eq!(connections.at(slot).map(|(_, buffer)| buffer.len()), Some(LARGE));
         assert!(connections.recount(0, KEPT + 1));
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_waits_too_long_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-        let (mut connections, poller) = (Connections::new(7), Poller::new().expect("a poller"));
+        let (mut connections, poller) = (ConnectionTable::new(7), Poller::new().expect("a poller"));
         let now = Instant::now();
         assert_eq!(connections.timeout(now), None);
         let slot = connections.add(connection(&listener));

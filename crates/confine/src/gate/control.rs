@@ -9,8 +9,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
-use super::loopback::Families;
-use super::refusals::Refusals;
+use super::loopback::AddressFamilies;
+use super::refusals::GateRefusals;
 
 /// The largest message, in bytes.
 pub(super) const LARGEST: usize = 128 * 1024;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A question to a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(super) enum GateRequest {
     /// Whether the gate listens.
     Started,
     /// The refusals.
@@ -27,16 +27,16 @@ pub(super) enum Request {
     /// Whether a server listens at a port of the world's loopback.
     Listens(u16),
     /// The port for a server that asks for an address.
-    Serve(SocketAddr, Families),
+    Serve(SocketAddr, AddressFamilies),
     /// The address to which a socket of a process has to be connected, to reach an address.
-    Reach(Journey),
+    Reach(RequestedConnection),
     /// The address that a socket at a port has for its program, or that of its peer at another port.
     Name(u16, Option<u16>),
 }
 
 /// A connection that a program wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Journey {
+pub struct RequestedConnection {
     /// The port of its socket, at the address of the world.
     pub from: u16,
     /// The address that it wants.
@@ -47,13 +47,13 @@ pub struct Journey {
 
 /// The answer of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum GateAnswer {
     /// The gate listens.
     Started,
     /// The gate could not start: the step in words, and the system's error number.
     Failed(String, i32),
     /// The refusals.
-    Taken(Refusals),
+    Taken(GateRefusals),
     /// Whether a server listens.
     Listens(bool),
     /// A port, or why there is none, as the system's error number.
@@ -85,9 +85,9 @@ impl GateControl {
 
     /// Waits until the gate listens. An error says why the gate cannot listen.
     pub fn started(&self) -> io::Result<()> {
-        match self.ask(&Request::Started)? {
-            Answer::Started => Ok(()),
-            Answer::Failed(step, errno) => {
+        match self.ask(&GateRequest::Started)? {
+            GateAnswer::Started => Ok(()),
+            GateAnswer::Failed(step, errno) => {
                 let error = io::Error::from_raw_os_error(errno);
                 Err(io::Error::new(error.kind(), format!("{step}: {error}")))
             }
@@ -97,17 +97,17 @@ impl GateControl {
 
     /// Takes the refusals since the last call. `mark` is the value of `AGENT_BASH_ID` of a command: the refusals of
     /// other commands then stay.
-    pub fn take(&self, mark: Option<&str>) -> io::Result<Refusals> {
-        match self.ask(&Request::Take(mark.map(str::to_owned)))? {
-            Answer::Taken(refusals) => Ok(refusals),
+    pub fn take(&self, mark: Option<&str>) -> io::Result<GateRefusals> {
+        match self.ask(&GateRequest::Take(mark.map(str::to_owned)))? {
+            GateAnswer::Taken(refusals) => Ok(refusals),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
     /// Returns whether a server listens at a TCP port of the world's loopback.
     pub fn listens(&self, port: u16) -> io::Result<bool> {
-        match self.ask(&Request::Listens(port))? {
-            Answer::Listens(listens) => Ok(listens),
+        match self.ask(&GateRequest::Listens(port))? {
+            GateAnswer::Listens(listens) => Ok(listens),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -116,9 +116,9 @@ impl GateControl {
     ///
     /// # Errors
     /// The error of `bind`.
-    pub fn serve(&self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
-        match self.ask(&Request::Serve(asked, families)) {
-            Ok(Answer::Port(port)) => port.map_err(Errno::from_raw),
+    pub fn serve(&self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
+        match self.ask(&GateRequest::Serve(asked, families)) {
+            Ok(GateAnswer::Port(port)) => port.map_err(Errno::from_raw),
             _ => Err(Errno::EADDRINUSE),
         }
     }
@@ -127,18 +127,18 @@ impl GateControl {
     ///
     /// # Errors
     /// The error of `connect`.
-    pub fn reach(&self, journey: Journey) -> Result<SocketAddr, Errno> {
-        self.address(&Request::Reach(journey)).unwrap_or(Err(Errno::ENETUNREACH))
+    pub fn reach(&self, journey: RequestedConnection) -> Result<SocketAddr, Errno> {
+        self.address(&GateRequest::Reach(journey)).unwrap_or(Err(Errno::ENETUNREACH))
     }
 
     /// Returns the address that a socket at a port has for its program, or with `peer` that of its peer at that port.
     pub fn name(&self, port: u16, peer: Option<u16>) -> Option<SocketAddr> {
-        self.address(&Request::Name(port, peer))?.ok()
+        self.address(&GateRequest::Name(port, peer))?.ok()
     }
 
-    fn address(&self, request: &Request) -> Option<Result<SocketAddr, Errno>> {
+    fn address(&self, request: &GateRequest) -> Option<Result<SocketAddr, Errno>> {
         match self.ask(request) {
-            Ok(Answer::Address(address)) => Some(address.map_err(Errno::from_raw)),
+            Ok(GateAnswer::Address(address)) => Some(address.map_err(Errno::from_raw)),
             _ => None,
         }
     }
@@ -148,7 +148,7 @@ impl GateControl {
         self.0.try_clone().map(Self)
     }
 
-    fn ask(&self, request: &Request) -> io::Result<Answer> {
+    fn ask(&self, request: &GateRequest) -> io::Result<GateAnswer> {
         let (ours, theirs) = sys::packet_pair()?;
         let bytes = postcard::to_allocvec(request).map_err(io::Error::other)?;
         sys::send(self.0.as_fd(), &bytes, &[theirs.as_raw_fd()])?;
@@ -178,7 +178,7 @@ fn answered(socket: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Receives the next question with the socket for its answer. `None`: no question is there now, or it makes no sense.
-pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(Request, OwnedFd)> {
+pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(GateRequest, OwnedFd)> {
     let (mut buffer, mut sockets) = ([0; 1024], Vec::new());
     let length = sys::receive(control, &mut buffer, &mut sockets).ok()?;
     let request = postcard::from_bytes(&buffer[..length]).ok()?;
@@ -186,7 +186,7 @@ pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(Request, OwnedFd)> {
 }
 
 /// Answers a question. An asker that is gone needs no answer.
-pub(super) fn answer(socket: &OwnedFd, answer: &Answer) {
+pub(super) fn answer(socket: &OwnedFd, answer: &GateAnswer) {
     if let Ok(bytes) = postcard::to_allocvec(answer) {
         let _ = sys::send(socket.as_fd(), &bytes, &[]);
     }

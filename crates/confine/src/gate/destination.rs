@@ -3,43 +3,43 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::Grant;
+use crate::SuggestedGrant;
 use sys::Transport;
 
 use super::addresses::{is_own, is_public};
-use super::handshake::{Dialled, Mismatch};
-use super::names::Names;
-use super::rules::Rules;
+use super::handshake::{DialledDestination, HandshakeMismatch};
+use super::names::NameAddressTable;
+use super::rules::AllowedHosts;
 
 /// The destination of a connection that a program opens.
 #[derive(Debug)]
-pub(super) enum Destination {
+pub(super) enum ConnectionDecision {
     /// The gate dials one of these addresses.
-    Dial(Vec<SocketAddr>, Dialled),
+    Dial(Vec<SocketAddr>, DialledDestination),
     /// The gate resolves this name first.
     Resolve(String),
     /// The gate refuses the connection.
-    Refuse(Refusal),
+    Refuse(RefusedTarget),
 }
 
 /// A refusal, as a result reports it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct RefusedTarget {
     /// `host:port`.
     pub target: String,
     /// The change of the options that would allow the connection.
-    pub grant: Option<Grant>,
+    pub grant: Option<SuggestedGrant>,
 }
 
-impl Refusal {
+impl RefusedTarget {
     /// Returns the refusal of a host without an entry, which an entry would allow.
     fn of_stranger(target: String) -> Self {
-        let grant = Some(Grant::Host(target.clone()));
+        let grant = Some(SuggestedGrant::Host(target.clone()));
         Self { target, grant }
     }
 
     /// Returns the refusal of a packet without a listener. Datagrams are never allowed, even where connections are.
-    pub fn by_kernel(rules: &Rules, names: &Names, transport: Transport, to: SocketAddr) -> Self {
+    pub fn by_kernel(rules: &AllowedHosts, names: &NameAddressTable, transport: Transport, to: SocketAddr) -> Self {
         let target = target(names, to);
         if transport == Transport::Tcp {
             return Self::of_stranger(target);
@@ -52,10 +52,10 @@ impl Refusal {
 
     /// Returns the refusal of a connection whose handshake names another host, or no host. No entry allows such a
     /// connection.
-    pub fn of_handshake(dialled: Option<&Dialled>, to: SocketAddr, mismatch: Mismatch) -> Self {
+    pub fn of_handshake(dialled: Option<&DialledDestination>, to: SocketAddr, mismatch: HandshakeMismatch) -> Self {
         let host = match (mismatch.claimed, dialled) {
             (Some(claimed), _) => claimed,
-            (None, Some(Dialled::Name { name, .. })) => name.clone(),
+            (None, Some(DialledDestination::Name { name, .. })) => name.clone(),
             (None, _) => return Self { target: to.to_string(), grant: None },
         };
         Self { target: format!("{host}:{}", to.port()), grant: None }
@@ -63,44 +63,44 @@ impl Refusal {
 }
 
 /// Decides about a connection to an address, which may stand for a name.
-pub(super) fn decide(rules: &Arc<Rules>, names: &Names, to: SocketAddr) -> Destination {
+pub(super) fn decide(rules: &Arc<AllowedHosts>, names: &NameAddressTable, to: SocketAddr) -> ConnectionDecision {
     let (ip, port) = (to.ip().to_canonical(), to.port());
     let Some(name) = names.name_of(ip) else {
         if rules.allows_address(ip, port) {
-            let dialled = Dialled::Address { address: ip, port, rules: rules.clone() };
-            return Destination::Dial(vec![SocketAddr::new(ip, port)], dialled);
+            let dialled = DialledDestination::Address { address: ip, port, rules: rules.clone() };
+            return ConnectionDecision::Dial(vec![SocketAddr::new(ip, port)], dialled);
         }
-        return Destination::Refuse(Refusal::of_stranger(target(names, to)));
+        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target(names, to)));
     };
     if !rules.allows_name(name, port) {
-        return Destination::Refuse(Refusal::of_stranger(target(names, to)));
+        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target(names, to)));
     }
     match rules.mapped(name) {
         Some(ip) => {
-            let dialled = Dialled::Name { name: name.to_owned(), mapped: true };
-            Destination::Dial(vec![SocketAddr::new(ip, port)], dialled)
+            let dialled = DialledDestination::Name { name: name.to_owned(), mapped: true };
+            ConnectionDecision::Dial(vec![SocketAddr::new(ip, port)], dialled)
         }
-        None => Destination::Resolve(name.to_owned()),
+        None => ConnectionDecision::Resolve(name.to_owned()),
     }
 }
 
 /// Decides which addresses of a name may be dialled.
-pub(super) fn check(rules: &Rules, name: &str, port: u16, addresses: &[IpAddr]) -> Destination {
+pub(super) fn check(rules: &AllowedHosts, name: &str, port: u16, addresses: &[IpAddr]) -> ConnectionDecision {
     let may = |ip: &IpAddr| (is_public(*ip) && !is_own(*ip)) || rules.allows_address(*ip, port);
     let all: Vec<IpAddr> = addresses.iter().map(IpAddr::to_canonical).collect();
     let checked: Vec<SocketAddr> = all.iter().copied().filter(may).map(|ip| SocketAddr::new(ip, port)).collect();
     match (checked.is_empty(), all.first()) {
         // An entry with the address itself would allow the connection.
         (true, Some(ip)) => {
-            let grant = Some(Grant::Host(SocketAddr::new(*ip, port).to_string()));
-            Destination::Refuse(Refusal { target: format!("{name}:{port}"), grant })
+            let grant = Some(SuggestedGrant::Host(SocketAddr::new(*ip, port).to_string()));
+            ConnectionDecision::Refuse(RefusedTarget { target: format!("{name}:{port}"), grant })
         }
-        _ => Destination::Dial(checked, Dialled::Name { name: name.to_owned(), mapped: false }),
+        _ => ConnectionDecision::Dial(checked, DialledDestination::Name { name: name.to_owned(), mapped: false }),
     }
 }
 
 /// Returns the text for the destination of a program: the name that the address stands for, or else the address.
-pub(super) fn target(names: &Names, to: SocketAddr) -> String {
+pub(super) fn target(names: &NameAddressTable, to: SocketAddr) -> String {
     let ip = to.ip().to_canonical();
     match names.name_of(ip) {
         Some(name) => format!("{name}:{}", to.port()),
@@ -113,10 +113,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::Network;
+    use crate::NetworkScope;
     use crate::policy::{AllowEntry, AllowHost};
 
-    fn rules() -> Arc<Rules> {
+    fn rules() -> Arc<AllowedHosts> {
         let entry = |host, port| AllowEntry { host, port };
         let name = |name: &str| AllowHost::Name(name.to_owned());
         let entries = vec![
@@ -126,23 +126,23 @@ mod tests {
             entry(AllowHost::Net([0, 0, 0, 0].into(), 0), Some(9)),
         ];
         let hosts = BTreeMap::from([("mapped.test".to_owned(), IpAddr::from([127, 0, 0, 1]))]);
-        Arc::new(Rules::new(&Network::Allow { entries, hosts }))
+        Arc::new(AllowedHosts::new(&NetworkScope::Allow { entries, hosts }))
     }
 
-    fn text(destination: &Destination) -> String {
+    fn text(destination: &ConnectionDecision) -> String {
         match destination {
-            Destination::Dial(to, _) => format!("dial {to:?}"),
-            Destination::Resolve(name) => format!("resolve {name}"),
-            Destination::Refuse(Refusal { target, grant: Some(Grant::Host(host)) }) => {
+            ConnectionDecision::Dial(to, _) => format!("dial {to:?}"),
+            ConnectionDecision::Resolve(name) => format!("resolve {name}"),
+            ConnectionDecision::Refuse(RefusedTarget { target, grant: Some(SuggestedGrant::Host(host)) }) => {
                 format!("refuse {target}, {host}")
             }
-            Destination::Refuse(Refusal { target, .. }) => format!("refuse {target}"),
+            ConnectionDecision::Refuse(RefusedTarget { target, .. }) => format!("refuse {target}"),
         }
     }
 
     #[test]
     fn addresses_that_programs_dial() {
-        let mut names = Names::default();
+        let mut names = NameAddressTable::default();
         let mut of = |name: &str| names.addresses_of(name).0.to_string();
         let (a, mapped, gone) = (of("a.test"), of("mapped.test"), of("gone.test"));
         for (to, expected) in [

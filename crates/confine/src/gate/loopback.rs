@@ -50,7 +50,7 @@ pub fn servers_of(home: &Path) -> Option<Vec<(SocketAddr, SocketAddr)>> {
 
 /// The families in which a server is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Families {
+pub enum AddressFamilies {
     /// IPv4 alone.
     V4,
     /// IPv6 alone.
@@ -59,7 +59,7 @@ pub enum Families {
     Both,
 }
 
-impl Families {
+impl AddressFamilies {
     /// Returns, for each family, whether it is IPv6.
     fn each(self) -> &'static [bool] {
         match self {
@@ -72,7 +72,7 @@ impl Families {
 
 /// A server.
 #[derive(Debug)]
-struct Server {
+struct LoopbackServer {
     /// The port at the address of the world.
     port: u16,
     /// The address and port that the server has asked for, or the port that it has got instead of 0.
@@ -83,7 +83,7 @@ struct Server {
 
 /// The loopback of a world.
 #[derive(Debug)]
-pub struct Loopback {
+pub struct WorldLoopback {
     own: Ipv4Addr,
     /// Whether programs of this machine reach the servers, since a filter of packets is not permitted.
     is_open: bool,
@@ -92,14 +92,14 @@ pub struct Loopback {
     /// The listener for connections that lead elsewhere.
     pub(super) entry: TcpListener,
     port: u16,
-    servers: Vec<Server>,
+    servers: Vec<LoopbackServer>,
     /// The servers at the ports of both families.
     ports: BTreeMap<(bool, u16), u16>,
     /// Where the connections from these ports lead.
     expected: HashMap<u16, SocketAddr>,
 }
 
-impl Loopback {
+impl WorldLoopback {
     /// Takes an address for a world with private files in a directory.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Loopback {
 
     /// Returns the port for a server that asks for an address, of the loopback or of all. The system finds out whether
     /// another server has it already.
-    pub(super) fn serve(&mut self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
+    pub(super) fn serve(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
         let known = families.each().iter().find_map(|family| self.ports.get(&(*family, asked.port())).copied());
         let port = match known {
             Some(port) => port,
@@ -161,14 +161,15 @@ impl Loopback {
     }
 
     fn publish(&self) -> io::Result<()> {
-        let line = |server: &Server| format!("{} {}\n", SocketAddr::from((self.own, server.port)), server.asked);
+        let line =
+            |server: &LoopbackServer| format!("{} {}\n", SocketAddr::from((self.own, server.port)), server.asked);
         let next = self.published.with_extension("next");
         fs::write(&next, self.servers.iter().map(line).collect::<String>())?;
         fs::rename(next, &self.published)
     }
 
     /// Takes another port.
-    fn hold(&mut self, asked: SocketAddr, families: Families) -> Result<u16, Errno> {
+    fn hold(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
         if self.servers.len() >= MANY {
             self.give_up();
         }
@@ -179,7 +180,7 @@ impl Loopback {
             let (port, held) = hold(next(self.own), 0)?;
             let is_taken = families.each().iter().any(|family| self.ports.contains_key(&(*family, port)));
             if (asked.port() != 0 || !is_taken) && hold(self.own, port).is_ok() {
-                self.servers.push(Server { port, asked, _held: held });
+                self.servers.push(LoopbackServer { port, asked, _held: held });
                 return Ok(port);
             }
         }
@@ -277,9 +278,9 @@ fn hold(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
 mod tests {
     use super::*;
 
-    fn claimed() -> (tempfile::TempDir, Loopback) {
+    fn claimed() -> (tempfile::TempDir, WorldLoopback) {
         let home = tempfile::tempdir().expect("a directory");
-        let loopback = Loopback::claim(home.path()).expect("an address");
+        let loopback = WorldLoopback::claim(home.path()).expect("an address");
         (home, loopback)
     }
 
@@ -288,7 +289,7 @@ mod tests {
     }
 
     /// Listens as a server of the world does once it knows its port.
-    fn listen(loopback: &Loopback, port: u16) -> TcpListener {
+    fn listen(loopback: &WorldLoopback, port: u16) -> TcpListener {
         TcpListener::bind((loopback.own, port)).expect("a server")
     }
 
@@ -297,7 +298,7 @@ mod tests {
     fn a_server_is_found_at_the_port_that_it_has_asked_for() {
         let (home, mut loopback) = claimed();
         let asked = at("127.0.0.1:3000");
-        let port = loopback.serve(asked, Families::V4).expect("a port");
+        let port = loopback.serve(asked, AddressFamilies::V4).expect("a port");
         let own = SocketAddr::from((loopback.own, port));
         let _server = listen(&loopback, port);
         for (to, server) in [
@@ -322,16 +323,16 @@ mod tests {
     #[test]
     fn families_share_a_port_or_do_not() {
         let (_home, mut loopback) = claimed();
-        let four = loopback.serve(at("0.0.0.0:80"), Families::V4).expect("a port");
-        let six = loopback.serve(at("[::]:80"), Families::V6).expect("a port");
+        let four = loopback.serve(at("0.0.0.0:80"), AddressFamilies::V4).expect("a port");
+        let six = loopback.serve(at("[::]:80"), AddressFamilies::V6).expect("a port");
         assert_ne!(four, six);
         assert_eq!(loopback.servers(80).map(|server| server.port()).collect::<Vec<_>>(), [four, six]);
-        let both = loopback.serve(at("[::]:81"), Families::Both).expect("a port");
+        let both = loopback.serve(at("[::]:81"), AddressFamilies::Both).expect("a port");
         let reached = ["127.0.0.1:81", "[::1]:81"].map(|to| loopback.server(at(to)));
         assert_eq!(reached, [Some(Ok((loopback.own, both).into())); 2]);
         // The system then finds that the port is taken, or that both servers share it.
-        assert_eq!(loopback.serve(at("127.0.0.1:80"), Families::V4), Ok(four));
-        let any = loopback.serve(at("127.0.0.1:0"), Families::V4).expect("a port");
+        assert_eq!(loopback.serve(at("127.0.0.1:80"), AddressFamilies::V4), Ok(four));
+        let any = loopback.serve(at("127.0.0.1:0"), AddressFamilies::V4).expect("a port");
         assert_eq!(loopback.server((Ipv4Addr::LOCALHOST, any).into()), Some(Ok((loopback.own, any).into())));
     }
 
@@ -339,14 +340,14 @@ mod tests {
     #[test]
     fn nobody_else_gets_the_port_of_a_server_that_has_ended() {
         let (_home, mut loopback) = claimed();
-        let port = loopback.serve(at("127.0.0.1:3000"), Families::V4).expect("a port");
+        let port = loopback.serve(at("127.0.0.1:3000"), AddressFamilies::V4).expect("a port");
         drop(listen(&loopback, port));
         // With SO_REUSEADDR, as most servers have it.
         let error = TcpListener::bind(("0.0.0.0", port)).expect_err("held");
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         let _again = listen(&loopback, port);
         for number in 0..MANY as u16 {
-            loopback.serve(at(&format!("127.0.0.1:{}", 10_000 + number)), Families::V4).expect("a port");
+            loopback.serve(at(&format!("127.0.0.1:{}", 10_000 + number)), AddressFamilies::V4).expect("a port");
         }
         // Only the living server is left of those before.
         assert!(loopback.servers.len() <= 2, "{}", loopback.servers.len());

@@ -54,9 +54,9 @@ mod setup;
 mod sockets;
 mod spring;
 
-pub use control::{GateControl, Journey};
+pub use control::{GateControl, RequestedConnection};
 pub use link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, RESOLV_CONF, WORLD_V4, WORLD_V6, is_resolver};
-pub use loopback::{Families, Loopback, servers_of};
-pub use refusals::{Attempt, Refusals, Refused};
+pub use loopback::{AddressFamilies, WorldLoopback, servers_of};
+pub use refusals::{ConnectionAttempt, CountedRefusal, GateRefusals};
 pub use serve::serve;
 pub use setup::{GateError, GateNamespaces, GateNetwork, GateSetup};

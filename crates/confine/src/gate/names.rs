@@ -11,14 +11,14 @@ const MOST: u32 = 65_536;
 
 /// Names and their addresses.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NameAddressTable {
     by_name: HashMap<Arc<str>, u32>,
     by_number: Vec<Arc<str>>,
     /// The number that the next name gets, once all numbers are in use.
     oldest: u32,
 }
 
-impl Names {
+impl NameAddressTable {
     /// Returns the addresses that stand for a name, which has the form of the rules.
     pub fn addresses_of(&mut self, name: &str) -> (Ipv4Addr, Ipv6Addr) {
         link::addresses_of(match self.by_name.get(name) {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_name_keeps_its_addresses() {
-        let mut names = Names::default();
+        let mut names = NameAddressTable::default();
         let (v4, v6) = names.addresses_of("a.test");
         let (other, _) = names.addresses_of("b.test");
         assert_ne!(v4, other);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_oldest_name_gives_its_address_away() {
-        let mut names = Names::default();
+        let mut names = NameAddressTable::default();
         let (first, _) = names.addresses_of("first.test");
         for n in 0..MOST {
             names.addresses_of(&format!("{n}.test"));

@@ -10,7 +10,7 @@ const V6_HEADER: usize = 40;
 
 /// A packet, by its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct OpeningPacket {
     /// TCP or UDP.
     pub transport: Transport,
     /// The program's socket.
@@ -20,7 +20,7 @@ pub(super) struct Opening {
 }
 
 /// Parses a packet, which begins with its IP header. `None`: it is neither TCP nor UDP.
-pub(super) fn parse(packet: &[u8]) -> Option<Opening> {
+pub(super) fn parse(packet: &[u8]) -> Option<OpeningPacket> {
     let (protocol, from, to, ports): (u8, IpAddr, IpAddr, &[u8]) = match packet.first()? >> 4 {
         4 => {
             let address = |at: usize| Some(Ipv4Addr::from(*packet.get(at..)?.first_chunk::<4>()?));
@@ -40,7 +40,7 @@ pub(super) fn parse(packet: &[u8]) -> Option<Opening> {
     };
     let [a, b, c, d] = *ports.first_chunk::<4>()?;
     let (source, target) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-    Some(Opening { transport, from: SocketAddr::new(from, source), to: SocketAddr::new(to, target) })
+    Some(OpeningPacket { transport, from: SocketAddr::new(from, source), to: SocketAddr::new(to, target) })
 }
 
 #[cfg(test)]
@@ -54,13 +54,13 @@ mod tests {
         let mut v4 = vec![0x46, 0, 0, 60, 0, 0, 0, 0, 64, 6, 0, 0, 198, 19, 255, 254, 8, 8, 8, 8, 0, 0, 0, 0];
         v4.extend([0xc0, 0, 0, 53, 0, 0]);
         let (from, to) = ("198.19.255.254:49152".parse().expect("one"), "8.8.8.8:53".parse().expect("two"));
-        assert_eq!(parse(&v4), Some(Opening { transport: Transport::Tcp, from, to }));
+        assert_eq!(parse(&v4), Some(OpeningPacket { transport: Transport::Tcp, from, to }));
         let mut v6 = vec![0x60, 0, 0, 0, 0, 8, 17, 64];
         v6.extend(Ipv6Addr::LOCALHOST.octets());
         v6.extend("2001:db8::1".parse::<Ipv6Addr>().expect("an address").octets());
         v6.extend([0, 9, 1, 0xbb]);
         let (from, to) = ("[::1]:9".parse().expect("one"), "[2001:db8::1]:443".parse().expect("two"));
-        assert_eq!(parse(&v6), Some(Opening { transport: Transport::Udp, from, to }));
+        assert_eq!(parse(&v6), Some(OpeningPacket { transport: Transport::Udp, from, to }));
         v4[9] = 1;
         assert_eq!(parse(&v4), None, "a ping");
     }

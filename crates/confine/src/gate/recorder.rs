@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::{Board, Grant, Post};
+use crate::{SuggestedGrant, WorldStatusBoard, WorldStatusSlot};
 use sys::Transport;
 
-use super::refusals::{Log, Refusals, Refused};
+use super::refusals::{CountedRefusal, GateRefusals, RefusalLog};
 
 /// Seconds that the search for programs may take in a row, and per second. A search blocks everything else, and a world
 /// whose attempts are refused all the time must cost the host little.
@@ -20,11 +20,11 @@ const SEARCH_PER_SECOND: f64 = 0.05;
 const LONGEST_MARK: usize = 256;
 
 /// An attempt that is refused.
-pub(super) struct Attempted {
+pub(super) struct RefusedAttempt {
     /// The name of the host in results, with its port.
     pub target: String,
     /// The change of the options that would allow the attempt.
-    pub grant: Option<Grant>,
+    pub grant: Option<SuggestedGrant>,
     /// Transport of the attempt.
     pub transport: Transport,
     /// The socket of the program.
@@ -34,49 +34,57 @@ pub(super) struct Attempted {
 }
 
 /// The record of a world.
-pub(super) struct Recorder {
-    log: Log,
+pub(super) struct RefusalRecorder {
+    log: RefusalLog,
     /// The network namespace of the world.
     world: OwnedFd,
     /// The variable whose value tells to which command a process belongs.
     variable: String,
     /// The board for the number of refusals.
-    board: Option<Board>,
+    board: Option<WorldStatusBoard>,
     refused: u64,
     /// Seconds that searches may take at the moment.
     allowance: f64,
     counted: Instant,
 }
 
-impl Recorder {
+impl RefusalRecorder {
     /// Returns an empty record.
-    pub fn new(world: OwnedFd, variable: String, board: Option<Board>) -> Self {
-        Self { log: Log::default(), world, variable, board, refused: 0, allowance: SEARCH, counted: Instant::now() }
+    pub fn new(world: OwnedFd, variable: String, board: Option<WorldStatusBoard>) -> Self {
+        Self {
+            log: RefusalLog::default(),
+            world,
+            variable,
+            board,
+            refused: 0,
+            allowance: SEARCH,
+            counted: Instant::now(),
+        }
     }
 
     /// Records an attempt. The program still exists while it waits for the answer.
-    pub fn refuse(&mut self, attempted: Attempted) {
+    pub fn refuse(&mut self, attempted: RefusedAttempt) {
         let found = self.search(attempted.transport, attempted.from).unwrap_or_default();
         self.record(found, attempted);
     }
 
     /// Records an attempt of a process that is known.
-    pub fn refuse_of(&mut self, process: Pid, attempted: Attempted) {
+    pub fn refuse_of(&mut self, process: Pid, attempted: RefusedAttempt) {
         self.record((sys::program(process).executable, sys::variable_of(process, &self.variable)), attempted);
     }
 
-    fn record(&mut self, (program, mark): (String, Option<String>), attempted: Attempted) {
-        let Attempted { target, grant, to, .. } = attempted;
+    fn record(&mut self, (program, mark): (String, Option<String>), attempted: RefusedAttempt) {
+        let RefusedAttempt { target, grant, to, .. } = attempted;
         let mark = mark.filter(|mark| mark.len() <= LONGEST_MARK);
         let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
-        self.log.add(mark, Refused { target, program, count: 1, grant, address: to });
+        self.log.add(mark, CountedRefusal { target, program, count: 1, grant, address: to });
         self.refused += 1;
         // If this fails, a shim misses a record, and nothing else is lost.
-        let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(Post::Refusals, self.refused));
+        let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(WorldStatusSlot::Refusals, self.refused));
     }
 
     /// Takes the refusals of one command, or all.
-    pub fn take(&mut self, mark: Option<&str>) -> Refusals {
+    pub fn take(&mut self, mark: Option<&str>) -> GateRefusals {
         self.log.take(mark)
     }
 

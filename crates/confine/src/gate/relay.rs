@@ -8,37 +8,37 @@ use nix::sys::socket::{setsockopt, sockopt};
 
 use sys::Interest;
 
-use super::handshake::{Flow, Inspector, Mismatch};
+use super::handshake::{ForwardingDecision, HandshakeInspector, HandshakeMismatch};
 
 /// Reads of one direction in a row, after which other connections get their turn.
 const TURNS: usize = 8;
 
 /// Why a connection ends.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum RelayEnd {
     /// Both sides have closed the connection.
     Closed,
     /// A side has reset the connection, or cannot be reached.
     Reset,
     /// The handshake names another host.
-    Refused(Mismatch),
+    Refused(HandshakeMismatch),
 }
 
-impl From<io::Error> for End {
+impl From<io::Error> for RelayEnd {
     fn from(_: io::Error) -> Self {
         Self::Reset
     }
 }
 
-impl From<Mismatch> for End {
-    fn from(mismatch: Mismatch) -> Self {
+impl From<HandshakeMismatch> for RelayEnd {
+    fn from(mismatch: HandshakeMismatch) -> Self {
         Self::Refused(mismatch)
     }
 }
 
 /// A side of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum RelaySide {
     /// The program.
     Client,
     /// The server.
@@ -47,7 +47,7 @@ pub(super) enum Side {
 
 /// A direction of a connection. It holds the bytes of one read that the receiver has not taken yet.
 #[derive(Debug, Default)]
-struct Direction {
+struct RelayDirection {
     pending: Vec<u8>,
     taken: usize,
     /// The sender has closed its side.
@@ -56,7 +56,7 @@ struct Direction {
     closed: bool,
 }
 
-impl Direction {
+impl RelayDirection {
     /// Passes bytes on, and keeps the rest until the receiver takes it.
     fn pass(&mut self, bytes: &[u8], to: &TcpStream) -> io::Result<()> {
         let passed = if self.is_clear() { write(to, bytes)? } else { 0 };
@@ -96,68 +96,68 @@ fn write(mut to: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 
 /// A connection whose server was reached.
 #[derive(Debug)]
-pub(super) struct Relay {
+pub(super) struct ConnectionRelay {
     client: TcpStream,
     server: TcpStream,
-    up: Direction,
-    down: Direction,
-    inspector: Option<Inspector>,
+    up: RelayDirection,
+    down: RelayDirection,
+    inspector: Option<HandshakeInspector>,
 }
 
-impl Relay {
+impl ConnectionRelay {
     /// Connects both sides. Without an inspector, the client's bytes are not read.
-    pub fn new(client: TcpStream, server: TcpStream, inspector: Option<Inspector>) -> Self {
+    pub fn new(client: TcpStream, server: TcpStream, inspector: Option<HandshakeInspector>) -> Self {
         for side in [&client, &server] {
             let _ = side.set_nodelay(true);
         }
-        Self { client, server, up: Direction::default(), down: Direction::default(), inspector }
+        Self { client, server, up: RelayDirection::default(), down: RelayDirection::default(), inspector }
     }
 
     /// Returns the socket of a side.
-    pub fn socket(&self, side: Side) -> &TcpStream {
+    pub fn socket(&self, side: RelaySide) -> &TcpStream {
         match side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
+            RelaySide::Client => &self.client,
+            RelaySide::Server => &self.server,
         }
     }
 
     /// Returns the number of kept bytes. Bytes are kept if a receiver is slow, or the client's bytes do not suffice for
     /// a decision.
     pub fn kept(&self) -> usize {
-        self.up.pending.len() + self.down.pending.len() + self.inspector.as_ref().map_or(0, Inspector::kept)
+        self.up.pending.len() + self.down.pending.len() + self.inspector.as_ref().map_or(0, HandshakeInspector::kept)
     }
 
     /// Returns the events to report about a side. `None`: no events, not even the close, which would be reported all
     /// the time.
-    pub fn interest(&self, side: Side) -> Option<Interest> {
+    pub fn interest(&self, side: RelaySide) -> Option<Interest> {
         let (from, to) = match side {
-            Side::Client => (&self.up, &self.down),
-            Side::Server => (&self.down, &self.up),
+            RelaySide::Client => (&self.up, &self.down),
+            RelaySide::Server => (&self.down, &self.up),
         };
         let interest = Interest { readable: !from.ended && from.is_clear(), writable: !to.is_clear() };
         (interest != Interest::NONE || !to.closed).then_some(interest)
     }
 
     /// Moves all bytes that can be moved now, with reads into `buffer`.
-    pub fn go_on(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+    pub fn go_on(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
         self.go_up(buffer)?;
         self.go_down(buffer)?;
-        if self.up.closed && self.down.closed { Err(End::Closed) } else { Ok(()) }
+        if self.up.closed && self.down.closed { Err(RelayEnd::Closed) } else { Ok(()) }
     }
 
-    fn go_up(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+    fn go_up(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
         let Self { client, server, up, inspector, .. } = self;
         for _ in 0..TURNS {
             let Some(bytes) = next(up, client, server, buffer)? else { return Ok(()) };
-            match inspector.as_mut().map_or(Ok(Flow::Pass), |inspector| inspector.feed(bytes))? {
-                Flow::Pass => up.pass(bytes, server)?,
-                Flow::Instead(bytes) => up.pass(&bytes, server)?,
+            match inspector.as_mut().map_or(Ok(ForwardingDecision::Pass), |inspector| inspector.feed(bytes))? {
+                ForwardingDecision::Pass => up.pass(bytes, server)?,
+                ForwardingDecision::ReplaceWith(bytes) => up.pass(&bytes, server)?,
             }
         }
         Ok(())
     }
 
-    fn go_down(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+    fn go_down(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
         let Self { client, server, up, down, inspector } = self;
         for _ in 0..TURNS {
             let Some(bytes) = next(down, server, client, buffer)? else { return Ok(()) };
@@ -178,7 +178,7 @@ pub(super) fn reset(socket: &impl AsFd) {
 
 /// Passes kept bytes on, and then reads. `None`: nothing more can be done now.
 fn next<'a>(
-    direction: &mut Direction,
+    direction: &mut RelayDirection,
     mut from: &TcpStream,
     to: &TcpStream,
     buffer: &'a mut [u8],

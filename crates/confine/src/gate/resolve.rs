@@ -18,25 +18,25 @@ const LIFETIME: Duration = Duration::from_secs(10);
 const REMEMBERED: usize = 1024;
 
 /// A name with its addresses. Without addresses, it could not be resolved.
-pub(super) type Resolved = (String, Vec<IpAddr>);
+pub(super) type NameResolution = (String, Vec<IpAddr>);
 
 #[derive(Default)]
-struct Queue {
+struct ResolverQueue {
     waiting: VecDeque<String>,
     idle: usize,
 }
 
-struct Shared {
-    queue: Mutex<Queue>,
+struct ResolverPoolState {
+    queue: Mutex<ResolverQueue>,
     arrived: Condvar,
-    done: Mutex<Vec<Resolved>>,
+    done: Mutex<Vec<NameResolution>>,
     wake: std::fs::File,
     resolve: fn(&str) -> Vec<IpAddr>,
 }
 
 /// Resolves names without blocking its caller.
-pub(super) struct Pool {
-    shared: Arc<Shared>,
+pub(super) struct ResolverPool {
+    shared: Arc<ResolverPoolState>,
     woken: std::fs::File,
     threads: usize,
     remembered: HashMap<String, (Instant, Vec<IpAddr>)>,
@@ -47,13 +47,13 @@ pub(super) fn by_host(name: &str) -> Vec<IpAddr> {
     (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
 }
 
-impl Pool {
+impl ResolverPool {
     /// Returns a pool without threads, which starts threads as they are needed.
     pub fn new(resolve: fn(&str) -> Vec<IpAddr>) -> io::Result<Self> {
         let (woken, wake) = sys::pipe()?;
         sys::set_nonblocking(&woken)?;
         sys::set_nonblocking(&wake)?;
-        let shared = Shared {
+        let shared = ResolverPoolState {
             queue: Mutex::default(),
             arrived: Condvar::new(),
             done: Mutex::default(),
@@ -88,7 +88,7 @@ impl Pool {
     }
 
     /// Takes the names that were resolved since the last call.
-    pub fn take(&mut self) -> Vec<Resolved> {
+    pub fn take(&mut self) -> Vec<NameResolution> {
         let _ = (&self.woken).read(&mut [0; 64]);
         let done = std::mem::take(&mut *self.shared.done.lock().unwrap_or_else(PoisonError::into_inner));
         if self.remembered.len() + done.len() > REMEMBERED {
@@ -101,14 +101,14 @@ impl Pool {
     }
 }
 
-impl AsFd for Pool {
+impl AsFd for ResolverPool {
     /// Returns a descriptor that is readable when a name was resolved.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.woken.as_fd()
     }
 }
 
-impl Shared {
+impl ResolverPoolState {
     /// Runs a thread, which ends with the process.
     fn work(&self) {
         loop {
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn names_are_resolved_elsewhere_and_remembered() {
-        let mut pool =
-            Pool::new(|name| if name == "a.test" { vec![[1, 1, 1, 1].into()] } else { vec![] }).expect("a pool");
+        let mut pool = ResolverPool::new(|name| if name == "a.test" { vec![[1, 1, 1, 1].into()] } else { vec![] })
+            .expect("a pool");
         let mut found = Vec::new();
         for name in ["a.test", "b.test"] {
             pool.ask(name.into()).expect("asked");
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn many_names_need_few_threads() {
-        let mut pool = Pool::new(|_| vec![[1, 1, 1, 1].into()]).expect("a pool");
+        let mut pool = ResolverPool::new(|_| vec![[1, 1, 1, 1].into()]).expect("a pool");
         for n in 0..1_000 {
             pool.ask(n.to_string()).expect("asked");
         }

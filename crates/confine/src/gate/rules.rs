@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use crate::Network;
+use crate::NetworkScope;
 use crate::policy::{AllowEntry, AllowHost};
 
 use super::addresses::is_public;
@@ -13,17 +13,17 @@ const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 /// The list of allowed hosts. Names are in lower case and have no final dot.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rules {
+pub(super) struct AllowedHosts {
     entries: Vec<AllowEntry>,
     hosts: BTreeMap<String, IpAddr>,
 }
 
-impl Rules {
+impl AllowedHosts {
     /// Returns the list of a policy, which is empty if the policy has no list.
-    pub fn new(network: &Network) -> Self {
+    pub fn new(network: &NetworkScope) -> Self {
         match network {
-            Network::None | Network::Full => Self::default(),
-            Network::Allow { entries, hosts } => Self { entries: entries.clone(), hosts: hosts.clone() },
+            NetworkScope::None | NetworkScope::Full => Self::default(),
+            NetworkScope::Allow { entries, hosts } => Self { entries: entries.clone(), hosts: hosts.clone() },
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
         AllowEntry { host: AllowHost::Net(text.parse().expect("an address"), prefix), port }
     }
 
-    fn rules() -> Rules {
+    fn rules() -> AllowedHosts {
         let entries = vec![
             name("example.org", None),
             name("*.example.net", Some(8443)),
@@ -111,7 +111,7 @@ mod tests {
             net("0.0.0.0", 0, Some(9)),
         ];
         let hosts = BTreeMap::from([("db.example.org".to_owned(), IpAddr::from([127, 0, 0, 1]))]);
-        Rules::new(&Network::Allow { entries, hosts })
+        AllowedHosts::new(&NetworkScope::Allow { entries, hosts })
     }
 
     #[test]
@@ -161,6 +161,6 @@ mod tests {
     #[test]
     fn ports() {
         assert_eq!(rules().ports().into_iter().collect::<Vec<_>>(), [9, 22, 80, 443, 5432, 8443]);
-        assert!(Rules::new(&Network::None).ports().is_empty());
+        assert!(AllowedHosts::new(&NetworkScope::None).ports().is_empty());
     }
 }

@@ -4,12 +4,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::control::{self, Answer};
-use super::resolve::{self, Pool};
-use super::server::Gate;
+use super::control::{self, GateAnswer};
+use super::resolve::{self, ResolverPool};
+use super::server::GateServer;
 use super::setup::{GateError, GateNamespaces, GateNetwork, GateSetup};
-use super::sockets::{Sockets, wait_for};
-use super::spring::{Spring, give_up_privileges};
+use super::sockets::{LinkSockets, wait_for};
+use super::spring::{NamespacedSocketFactory, give_up_privileges};
 
 /// The most descriptors that a gate may open, if the machine allows as many.
 const DESCRIPTORS: u64 = 16 * 1024;
@@ -40,33 +40,38 @@ fn report(control: &OwnedFd, error: &GateError) {
     if wait_for(control.as_fd(), nix::poll::PollFlags::POLLIN).is_ok()
         && let Some((_, asker)) = control::receive(control.as_fd())
     {
-        control::answer(&asker, &Answer::Failed(step, source.raw_os_error().unwrap_or(libc::EIO)));
+        control::answer(&asker, &GateAnswer::Failed(step, source.raw_os_error().unwrap_or(libc::EIO)));
     }
 }
 
 /// Opens all sockets on which a gate listens. This process has one thread.
-fn open(setup: GateSetup) -> Result<Gate, GateError> {
+fn open(setup: GateSetup) -> Result<GateServer, GateError> {
     let (sockets, spring) = match &setup.network {
-        GateNetwork::Apart(namespaces) => enter(namespaces, &setup)?,
-        GateNetwork::Beside(_) => (Sockets::default(), None),
+        GateNetwork::Namespaces(namespaces) => enter(namespaces, &setup)?,
+        GateNetwork::HostLoopback(_) => (LinkSockets::default(), None),
     };
     // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
-    let pool = Pool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
-    Gate::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))
+    let pool = ResolverPool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
+    GateServer::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))
 }
 
 /// Opens the sockets in the namespaces of a world.
-fn enter(namespaces: &GateNamespaces, setup: &GateSetup) -> Result<(Sockets, Option<Spring>), GateError> {
+fn enter(
+    namespaces: &GateNamespaces,
+    setup: &GateSetup,
+) -> Result<(LinkSockets, Option<NamespacedSocketFactory>), GateError> {
     let GateNamespaces { user, gate, world } = namespaces;
     let with_user = |network| user.iter().chain([network]).map(AsFd::as_fd).collect::<Vec<BorrowedFd<'_>>>();
     let sockets = match gate {
-        Some(gate) => Sockets::open_in(&with_user(gate), || Sockets::open(&setup.rules.ports()))
+        Some(gate) => LinkSockets::open_in(&with_user(gate), || LinkSockets::open(&setup.rules.ports()))
             .map_err(GateError::at("the gate cannot listen in the network of its world"))?,
         // Without a resolver no name resolves either. Only the record of the names is missing then.
-        None if setup.isolated => Sockets::open_in(&with_user(world), Sockets::open_resolver).unwrap_or_default(),
-        None => Sockets::default(),
+        None if setup.isolated => {
+            LinkSockets::open_in(&with_user(world), LinkSockets::open_resolver).unwrap_or_default()
+        }
+        None => LinkSockets::default(),
     };
-    let spring = (!setup.exposed.is_empty()).then(|| Spring::start(&with_user(world))).transpose();
+    let spring = (!setup.exposed.is_empty()).then(|| NamespacedSocketFactory::start(&with_user(world))).transpose();
     Ok((sockets, spring.map_err(GateError::at("the gate cannot enter the network of its world"))?))
 }

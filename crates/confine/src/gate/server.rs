@@ -16,22 +16,22 @@ use nix::unistd::Pid;
 
 use sys::{Interest, Namespace, Poller, Transport};
 
-use super::connection::{Candidate, Connection, Need};
-use super::connections::{Connections, place_of};
-use super::control::{self, Answer, Journey, Request};
-use super::destination::{self, Destination, Refusal};
-use super::dns::{Pairs, Resolver};
+use super::connection::{ConnectionNeed, DialCandidate, GatedConnection};
+use super::connections::{ConnectionTable, place_of};
+use super::control::{self, GateAnswer, GateRequest, RequestedConnection};
+use super::destination::{self, ConnectionDecision, RefusedTarget};
+use super::dns::{UnpairedQueries, WorldResolver};
 use super::link::is_resolver;
-use super::loopback::Loopback;
-use super::names::Names;
+use super::loopback::WorldLoopback;
+use super::names::NameAddressTable;
 use super::openings;
-use super::recorder::{Attempted, Recorder};
+use super::recorder::{RefusalRecorder, RefusedAttempt};
 use super::refusals::plain;
-use super::resolve::Pool;
-use super::rules::Rules;
+use super::resolve::ResolverPool;
+use super::rules::AllowedHosts;
 use super::setup::{GateNetwork, GateSetup};
-use super::sockets::Sockets;
-use super::spring::Spring;
+use super::sockets::LinkSockets;
+use super::spring::NamespacedSocketFactory;
 
 /// Connections, queries or packets that are taken in a row, after which others get their turn.
 const TURNS: usize = 32;
@@ -57,7 +57,7 @@ fn token(kind: u64, index: usize) -> u64 {
 }
 
 /// The sockets on which connections and queries arrive.
-struct Entrances {
+struct GateListeners {
     /// Listeners at every address of the world's link.
     listeners: Vec<(u16, TcpListener)>,
     /// Listeners at the host's loopback.
@@ -69,56 +69,68 @@ struct Entrances {
 }
 
 /// The way into the world's own network.
-enum Inside {
+enum WorldNetworkRoute {
     /// There is none.
-    Nowhere,
+    NoNetwork,
     /// Into a namespace.
-    Apart(Spring),
+    Namespace(NamespacedSocketFactory),
     /// To an address of this machine.
-    Beside(Loopback),
+    HostLoopback(WorldLoopback),
 }
 
-impl Inside {
-    fn loopback(&mut self) -> Option<&mut Loopback> {
+impl WorldNetworkRoute {
+    fn loopback(&mut self) -> Option<&mut WorldLoopback> {
         match self {
-            Self::Beside(loopback) => Some(loopback),
-            Self::Nowhere | Self::Apart(_) => None,
+            Self::HostLoopback(loopback) => Some(loopback),
+            Self::NoNetwork | Self::Namespace(_) => None,
         }
     }
 }
 
 /// The state of a gate.
-pub(super) struct Gate {
+pub(super) struct GateServer {
     poller: Poller,
     lifeline: OwnedFd,
     control: OwnedFd,
-    entrances: Entrances,
-    inside: Inside,
-    rules: Arc<Rules>,
-    names: Names,
-    pairs: Pairs,
-    recorder: Recorder,
-    pool: Pool,
+    entrances: GateListeners,
+    inside: WorldNetworkRoute,
+    rules: Arc<AllowedHosts>,
+    names: NameAddressTable,
+    pairs: UnpairedQueries,
+    recorder: RefusalRecorder,
+    pool: ResolverPool,
     /// Connections that wait for the addresses of a name.
     waiting: HashMap<String, Vec<(usize, u64)>>,
-    connections: Connections,
+    connections: ConnectionTable,
 }
 
-impl Gate {
+impl GateServer {
     /// Registers all sockets on which a gate listens.
-    pub fn new(setup: GateSetup, sockets: Sockets, spring: Option<Spring>, pool: Pool) -> io::Result<Self> {
+    pub fn new(
+        setup: GateSetup,
+        sockets: LinkSockets,
+        spring: Option<NamespacedSocketFactory>,
+        pool: ResolverPool,
+    ) -> io::Result<Self> {
         let GateSetup { rules, exposed, network, lifeline, control, variable, board, .. } = setup;
         let mut listeners: Vec<_> =
             sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
         let (world, inside) = match network {
-            GateNetwork::Apart(namespaces) => (namespaces.world, spring.map_or(Inside::Nowhere, Inside::Apart)),
-            GateNetwork::Beside(loopback) => {
+            GateNetwork::Namespaces(namespaces) => {
+                (namespaces.world, spring.map_or(WorldNetworkRoute::NoNetwork, WorldNetworkRoute::Namespace))
+            }
+            GateNetwork::HostLoopback(loopback) => {
                 listeners.push((0, loopback.entry.try_clone()?));
-                (sys::own_namespace(Namespace::Network)?, Inside::Beside(loopback))
+                (sys::own_namespace(Namespace::Network)?, WorldNetworkRoute::HostLoopback(loopback))
             }
         };
-        let entrances =
-            Entrances { listeners, exposed, resolvers: sockets.resolvers, openings: sockets.openings, paused: false };
+        let entrances = GateListeners {
+            listeners,
+            exposed,
+            resolvers: sockets.resolvers,
+            openings: sockets.openings,
+            paused: false,
+        };
         let gate = Self {
             poller: Poller::new()?,
             lifeline,
@@ -126,12 +138,12 @@ impl Gate {
             entrances,
             inside,
             rules: Arc::new(rules),
-            names: Names::default(),
-            pairs: Pairs::default(),
-            recorder: Recorder::new(world, variable, board),
+            names: NameAddressTable::default(),
+            pairs: UnpairedQueries::default(),
+            recorder: RefusalRecorder::new(world, variable, board),
             pool,
             waiting: HashMap::new(),
-            connections: Connections::new(CONNECTION),
+            connections: ConnectionTable::new(CONNECTION),
         };
         let add = |fd: BorrowedFd<'_>, kind, index| gate.poller.add(fd, token(kind, index), Interest::READ);
         add(gate.lifeline.as_fd(), LIFELINE, 0)?;
@@ -193,41 +205,44 @@ impl Gate {
             return;
         };
         let answer = match request {
-            Request::Started => Answer::Started,
-            Request::Take(mark) => {
+            GateRequest::Started => GateAnswer::Started,
+            GateRequest::Take(mark) => {
                 self.catch_up();
-                Answer::Taken(self.recorder.take(mark.as_deref()))
+                GateAnswer::Taken(self.recorder.take(mark.as_deref()))
             }
-            Request::Listens(port) => Answer::Listens(self.listens(port)),
-            Request::Serve(asked, families) => {
+            GateRequest::Listens(port) => GateAnswer::Listens(self.listens(port)),
+            GateRequest::Serve(asked, families) => {
                 let port = self.inside.loopback().ok_or(Errno::EADDRNOTAVAIL);
-                Answer::Port(port.and_then(|loopback| loopback.serve(asked, families)).map_err(|errno| errno as i32))
+                GateAnswer::Port(
+                    port.and_then(|loopback| loopback.serve(asked, families)).map_err(|errno| errno as i32),
+                )
             }
-            Request::Reach(journey) => Answer::Address(self.reach(journey).map_err(|errno| errno as i32)),
-            Request::Name(port, peer) => Answer::Address(self.name(port, peer).ok_or(libc::ENOTCONN)),
+            GateRequest::Reach(journey) => GateAnswer::Address(self.reach(journey).map_err(|errno| errno as i32)),
+            GateRequest::Name(port, peer) => GateAnswer::Address(self.name(port, peer).ok_or(libc::ENOTCONN)),
         };
         control::answer(&asker, &answer);
     }
 
     fn listens(&self, port: u16) -> bool {
         match &self.inside {
-            Inside::Beside(loopback) => loopback.servers(port).any(sys::listens_at),
-            Inside::Nowhere | Inside::Apart(_) => self.recorder.listens(port),
+            WorldNetworkRoute::HostLoopback(loopback) => loopback.servers(port).any(sys::listens_at),
+            WorldNetworkRoute::NoNetwork | WorldNetworkRoute::Namespace(_) => self.recorder.listens(port),
         }
     }
 
     /// Returns the address to which a socket of a world without namespaces is connected. A connection that no entry of
     /// the policy allows is refused at once.
-    fn reach(&mut self, Journey { from, to, process }: Journey) -> Result<SocketAddr, Errno> {
+    fn reach(&mut self, RequestedConnection { from, to, process }: RequestedConnection) -> Result<SocketAddr, Errno> {
         let loopback = self.inside.loopback().ok_or(Errno::ENETUNREACH)?;
         if let Some(server) = loopback.server(to) {
             return server;
         }
         if !is_resolver(to)
-            && let Destination::Refuse(Refusal { target, grant }) = destination::decide(&self.rules, &self.names, to)
+            && let ConnectionDecision::Refuse(RefusedTarget { target, grant }) =
+                destination::decide(&self.rules, &self.names, to)
         {
             let (from, to) = ((loopback.address(), from).into(), Some(plain(to)));
-            let attempted = Attempted { target, grant, transport: Transport::Tcp, from, to };
+            let attempted = RefusedAttempt { target, grant, transport: Transport::Tcp, from, to };
             self.recorder.refuse_of(Pid::from_raw(process), attempted);
             return Err(Errno::ECONNREFUSED);
         }
@@ -266,8 +281,8 @@ impl Gate {
             };
             if !served {
                 let (transport, from) = (opening.transport, opening.from);
-                let Refusal { target, grant } = Refusal::by_kernel(&self.rules, &self.names, transport, to);
-                self.recorder.refuse(Attempted { target, grant, transport, from, to: Some(to) });
+                let RefusedTarget { target, grant } = RefusedTarget::by_kernel(&self.rules, &self.names, transport, to);
+                self.recorder.refuse(RefusedAttempt { target, grant, transport, from, to: Some(to) });
             }
         }
         true
@@ -286,9 +301,10 @@ impl Gate {
     /// Answers a query. A refused name is recorded before the program has its answer and goes on.
     fn answer(&mut self, query: &[u8], transport: Transport, from: SocketAddr) -> Option<Vec<u8>> {
         let v6 = self.entrances.resolvers.len() > 1;
-        let looked = Resolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }.look(query)?;
-        if let Some(Refusal { target, grant }) = looked.refused {
-            self.recorder.refuse(Attempted { target, grant, transport, from, to: None });
+        let looked =
+            WorldResolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }.look(query)?;
+        if let Some(RefusedTarget { target, grant }) = looked.refused {
+            self.recorder.refuse(RefusedAttempt { target, grant, transport, from, to: None });
         }
         Some(looked.answer)
     }
@@ -303,7 +319,7 @@ impl Gate {
                 continue;
             }
             match destination::decide(&self.rules, &self.names, to) {
-                Destination::Resolve(name) => self.resolve(slot, to.port(), name),
+                ConnectionDecision::Resolve(name) => self.resolve(slot, to.port(), name),
                 known => self.go_to(slot, known),
             }
         }
@@ -328,15 +344,17 @@ impl Gate {
         for _ in 0..TURNS {
             let Some((slot, to)) = self.accept(|entrances| &entrances.exposed[index]) else { return };
             let candidates = match &self.inside {
-                Inside::Beside(loopback) => loopback.servers(to.port()).map(Candidate::inside).collect(),
-                Inside::Nowhere | Inside::Apart(_) => Candidate::loopback(to.port()),
+                WorldNetworkRoute::HostLoopback(loopback) => {
+                    loopback.servers(to.port()).map(DialCandidate::inside).collect()
+                }
+                WorldNetworkRoute::NoNetwork | WorldNetworkRoute::Namespace(_) => DialCandidate::loopback(to.port()),
             };
             self.step(slot, |connection, _| connection.go_to(candidates, None));
         }
     }
 
     /// Accepts a connection, and gives it a place. Returns the address that it has dialled.
-    fn accept(&mut self, listener: impl Fn(&Entrances) -> &TcpListener) -> Option<(usize, SocketAddr)> {
+    fn accept(&mut self, listener: impl Fn(&GateListeners) -> &TcpListener) -> Option<(usize, SocketAddr)> {
         if self.connections.is_full() {
             self.pause(true);
             return None;
@@ -347,7 +365,7 @@ impl Gate {
         });
         match accepted {
             Ok((to, from, client)) => {
-                Some((self.connections.add(Connection::new(client, plain(from), plain(to))), plain(to)))
+                Some((self.connections.add(GatedConnection::new(client, plain(from), plain(to))), plain(to)))
             }
             Err(error) => {
                 // Without free descriptors the listener would be reported again at once.
@@ -385,7 +403,7 @@ impl Gate {
         } else {
             return self.step(slot, |connection, _| connection.on_late());
         }
-        self.step(slot, |_, _| Need::Event);
+        self.step(slot, |_, _| ConnectionNeed::Event);
     }
 
     fn on_resolved(&mut self) {
@@ -402,45 +420,45 @@ impl Gate {
     }
 
     /// Dials for a connection, or refuses it.
-    fn go_to(&mut self, slot: usize, destination: Destination) {
+    fn go_to(&mut self, slot: usize, destination: ConnectionDecision) {
         match destination {
-            Destination::Dial(addresses, dialled) => {
-                let candidates = addresses.into_iter().map(Candidate::outside).collect();
+            ConnectionDecision::Dial(addresses, dialled) => {
+                let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
                 self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));
             }
-            Destination::Refuse(refusal) => self.refuse(slot, refusal),
-            Destination::Resolve(_) => self.step(slot, |connection, _| connection.on_late()),
+            ConnectionDecision::Refuse(refusal) => self.refuse(slot, refusal),
+            ConnectionDecision::Resolve(_) => self.step(slot, |connection, _| connection.on_late()),
         }
     }
 
     /// Records the refusal and ends a connection. Its program still waits, so it can be found.
-    fn refuse(&mut self, slot: usize, Refusal { target, grant }: Refusal) {
+    fn refuse(&mut self, slot: usize, RefusedTarget { target, grant }: RefusedTarget) {
         let Some((connection, _)) = self.connections.at(slot) else { return };
         let (from, to) = (connection.from, Some(connection.to));
         connection.reset();
-        self.recorder.refuse(Attempted { target, grant, transport: Transport::Tcp, from, to });
+        self.recorder.refuse(RefusedAttempt { target, grant, transport: Transport::Tcp, from, to });
         self.connections.remove(slot);
     }
 
     /// Lets a connection take a step, and serves its next need.
-    fn step(&mut self, slot: usize, step: impl FnOnce(&mut Connection, &mut [u8]) -> Need) {
+    fn step(&mut self, slot: usize, step: impl FnOnce(&mut GatedConnection, &mut [u8]) -> ConnectionNeed) {
         let Some((connection, buffer)) = self.connections.at(slot) else { return };
         let before = connection.kept();
         let need = step(connection, buffer);
         let after = connection.kept();
         match need {
             _ if !self.connections.recount(before, after) => self.give_up(slot),
-            Need::Event => {
+            ConnectionNeed::Event => {
                 if !self.connections.watch(&self.poller, slot) {
                     self.connections.remove(slot);
                 }
             }
-            Need::Dial => self.dial(slot),
-            Need::Answers => self.answer_queries(slot),
-            Need::End => self.connections.remove(slot),
-            Need::Refuse(mismatch) => {
+            ConnectionNeed::Dial => self.dial(slot),
+            ConnectionNeed::Answers => self.answer_queries(slot),
+            ConnectionNeed::End => self.connections.remove(slot),
+            ConnectionNeed::Refuse(mismatch) => {
                 let Some((connection, _)) = self.connections.at(slot) else { return };
-                let refusal = Refusal::of_handshake(connection.dialled.as_ref(), connection.to, mismatch);
+                let refusal = RefusedTarget::of_handshake(connection.dialled.as_ref(), connection.to, mismatch);
                 self.refuse(slot, refusal);
             }
         }
@@ -461,8 +479,8 @@ impl Gate {
             let Some(candidate) = connection.next_candidate() else { return self.give_up(slot) };
             let v6 = candidate.address.is_ipv6();
             let socket = match &self.inside {
-                Inside::Apart(spring) if candidate.inside => spring.socket(v6),
-                Inside::Beside(loopback) if candidate.inside => loopback.socket(),
+                WorldNetworkRoute::Namespace(spring) if candidate.inside => spring.socket(v6),
+                WorldNetworkRoute::HostLoopback(loopback) if candidate.inside => loopback.socket(),
                 _ => sys::stream_socket(v6),
             };
             if let Ok(server) = socket.and_then(|socket| candidate.dial(socket)) {

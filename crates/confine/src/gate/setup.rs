@@ -4,11 +4,11 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
-use crate::{Board, Network};
+use crate::{NetworkScope, WorldStatusBoard};
 
 use super::control::GateControl;
-use super::loopback::Loopback;
-use super::rules::Rules;
+use super::loopback::WorldLoopback;
+use super::rules::AllowedHosts;
 
 /// Why a gate could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -56,15 +56,15 @@ pub struct GateNamespaces {
 #[derive(Debug)]
 pub enum GateNetwork {
     /// Namespaces of its own.
-    Apart(GateNamespaces),
+    Namespaces(GateNamespaces),
     /// An address of this machine's loopback.
-    Beside(Loopback),
+    HostLoopback(WorldLoopback),
 }
 
 /// The parts that a gate needs. The supervisor makes them, forks the process of the gate and calls
 /// [`serve`](super::serve) there.
 pub struct GateSetup {
-    pub(super) rules: Rules,
+    pub(super) rules: AllowedHosts,
     pub(super) exposed: Vec<TcpListener>,
     pub(super) network: GateNetwork,
     pub(super) lifeline: OwnedFd,
@@ -73,7 +73,7 @@ pub struct GateSetup {
     /// Whether no host is allowed at all.
     pub(super) isolated: bool,
     /// The board for the number of refusals.
-    pub(super) board: Option<Board>,
+    pub(super) board: Option<WorldStatusBoard>,
 }
 
 impl GateSetup {
@@ -81,7 +81,7 @@ impl GateSetup {
     /// gate ends when no process holds a write end. `variable` is the name of the environment variable whose value
     /// tells to which command a process belongs.
     pub fn new(
-        network: &Network,
+        network: &NetworkScope,
         expose: &[u16],
         place: GateNetwork,
         lifeline: OwnedFd,
@@ -92,9 +92,9 @@ impl GateSetup {
             exposed.extend(bind(*port).map_err(|source| GateError::Expose { port: *port, source })?);
         }
         let (ours, theirs) = sys::packet_pair().map_err(GateError::at("a socket pair could not be made"))?;
-        let rules = Rules::new(network);
+        let rules = AllowedHosts::new(network);
         let variable = variable.to_owned();
-        let isolated = *network == Network::None;
+        let isolated = *network == NetworkScope::None;
         Ok((
             Self { rules, exposed, network: place, lifeline, control: theirs, variable, isolated, board: None },
             GateControl::new(ours),
@@ -104,8 +104,8 @@ impl GateSetup {
     /// Returns the address of a world without namespaces.
     pub fn loopback(&self) -> Option<Ipv4Addr> {
         match &self.network {
-            GateNetwork::Beside(loopback) => Some(loopback.address()),
-            GateNetwork::Apart(_) => None,
+            GateNetwork::HostLoopback(loopback) => Some(loopback.address()),
+            GateNetwork::Namespaces(_) => None,
         }
     }
 
@@ -113,14 +113,14 @@ impl GateSetup {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         match &self.network {
-            GateNetwork::Beside(loopback) => loopback.note(),
-            GateNetwork::Apart(_) => None,
+            GateNetwork::HostLoopback(loopback) => loopback.note(),
+            GateNetwork::Namespaces(_) => None,
         }
     }
 
     /// Lets the gate post the number of refusals that it has recorded.
     #[must_use]
-    pub fn posting_on(self, board: Board) -> Self {
+    pub fn posting_on(self, board: WorldStatusBoard) -> Self {
         Self { board: Some(board), ..self }
     }
 }
@@ -130,10 +130,10 @@ impl GateSetup {
     pub(super) fn descriptors(&self) -> Vec<RawFd> {
         let Self { exposed, network, lifeline, control, board, .. } = self;
         let network: Vec<_> = match network {
-            GateNetwork::Apart(GateNamespaces { user, gate, world }) => {
+            GateNetwork::Namespaces(GateNamespaces { user, gate, world }) => {
                 [user, gate].into_iter().flatten().chain([world]).map(AsFd::as_fd).collect()
             }
-            GateNetwork::Beside(loopback) => vec![loopback.descriptor()],
+            GateNetwork::HostLoopback(loopback) => vec![loopback.descriptor()],
         };
         let some = network.into_iter().chain([lifeline, control].map(AsFd::as_fd)).chain(board.iter().map(AsFd::as_fd));
         some.chain(exposed.iter().map(AsFd::as_fd)).map(|fd| fd.as_raw_fd()).collect()
@@ -159,8 +159,8 @@ mod tests {
         let taken = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let port = taken.local_addr().expect("an address").port();
         let null = || OwnedFd::from(std::fs::File::open("/dev/null").expect("null"));
-        let place = GateNetwork::Apart(GateNamespaces { user: None, gate: None, world: null() });
-        let error = GateSetup::new(&Network::None, &[port], place, null(), "MARK").err().expect("an error");
+        let place = GateNetwork::Namespaces(GateNamespaces { user: None, gate: None, world: null() });
+        let error = GateSetup::new(&NetworkScope::None, &[port], place, null(), "MARK").err().expect("an error");
         assert!(matches!(error, GateError::Expose { port: found, .. } if found == port), "{error}");
     }
 }

@@ -16,7 +16,7 @@ use super::link::{DNS_PORT, GATE_V4, GATE_V6};
 
 /// The sockets of the gate at its end of the link.
 #[derive(Debug, Default)]
-pub(super) struct Sockets {
+pub(super) struct LinkSockets {
     /// Listeners at every address, with their ports. They accept connections to any address.
     pub listeners: Vec<(u16, OwnedFd)>,
     /// The resolver.
@@ -26,7 +26,7 @@ pub(super) struct Sockets {
     pub openings: Option<OwnedFd>,
 }
 
-impl Sockets {
+impl LinkSockets {
     /// Opens the sockets in the network namespace of this thread.
     pub fn open(ports: &BTreeSet<u16>) -> io::Result<Self> {
         let with_dns: BTreeSet<u16> = ports.iter().copied().chain([DNS_PORT]).collect();
@@ -65,10 +65,10 @@ impl Sockets {
     }
 
     fn send(&self, to: BorrowedFd<'_>) -> io::Result<()> {
-        let listeners = self.listeners.iter().map(|(port, fd)| (Kind::Listener(*port), fd.as_raw_fd()));
-        let resolvers = self.resolvers.iter().map(|socket| (Kind::Resolver, socket.as_raw_fd()));
-        let openings = self.openings.iter().map(|fd| (Kind::Openings, fd.as_raw_fd()));
-        let all: Vec<(Kind, RawFd)> = listeners.chain(resolvers).chain(openings).collect();
+        let listeners = self.listeners.iter().map(|(port, fd)| (LinkSocketKind::Listener(*port), fd.as_raw_fd()));
+        let resolvers = self.resolvers.iter().map(|socket| (LinkSocketKind::Resolver, socket.as_raw_fd()));
+        let openings = self.openings.iter().map(|fd| (LinkSocketKind::Openings, fd.as_raw_fd()));
+        let all: Vec<(LinkSocketKind, RawFd)> = listeners.chain(resolvers).chain(openings).collect();
         for some in all.chunks(MAX_FDS) {
             let kinds: Vec<u8> = some.iter().flat_map(|(kind, _)| kind.encode()).collect();
             let fds: Vec<RawFd> = some.iter().map(|(_, fd)| *fd).collect();
@@ -93,10 +93,10 @@ impl Sockets {
                 };
             }
             for (kind, fd) in buffer[..length].chunks_exact(3).zip(fds) {
-                match Kind::decode(kind) {
-                    Kind::Listener(port) => sockets.listeners.push((port, fd)),
-                    Kind::Resolver => sockets.resolvers.push(fd.into()),
-                    Kind::Openings => sockets.openings = Some(fd),
+                match LinkSocketKind::decode(kind) {
+                    LinkSocketKind::Listener(port) => sockets.listeners.push((port, fd)),
+                    LinkSocketKind::Resolver => sockets.resolvers.push(fd.into()),
+                    LinkSocketKind::Openings => sockets.openings = Some(fd),
                 }
             }
         }
@@ -105,13 +105,13 @@ impl Sockets {
 
 /// The kind of a descriptor in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LinkSocketKind {
     Listener(u16),
     Resolver,
     Openings,
 }
 
-impl Kind {
+impl LinkSocketKind {
     fn encode(self) -> [u8; 3] {
         let (kind, [high, low]) = match self {
             Self::Listener(port) => (0, port.to_be_bytes()),

@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The gate's end.
 #[derive(Debug)]
-pub(super) struct Spring(OwnedFd);
+pub(super) struct NamespacedSocketFactory(OwnedFd);
 
-impl Spring {
+impl NamespacedSocketFactory {
     /// Starts the process. This process has one thread.
     pub fn start(namespaces: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;

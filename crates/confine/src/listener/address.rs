@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use nix::errno::Errno;
 
-use super::asked::Asked;
+use super::asked::PendingSyscall;
 
 /// The longest address that the kernel takes.
 const LONGEST: usize = 128;
@@ -15,11 +15,11 @@ const INET: u16 = libc::AF_INET as u16;
 const INET6: u16 = libc::AF_INET6 as u16;
 
 /// An address, copied once.
-pub(super) struct Address(Vec<u8>);
+pub(super) struct CopiedSocketAddress(Vec<u8>);
 
-impl Address {
+impl CopiedSocketAddress {
     /// Copies the address and the length of these arguments.
-    pub fn read(asked: &mut Asked<'_>, at: usize, length: usize) -> Result<Self, Errno> {
+    pub fn read(asked: &mut PendingSyscall<'_>, at: usize, length: usize) -> Result<Self, Errno> {
         let length = asked.unsigned(length) as usize;
         if length > LONGEST {
             return Err(Errno::EINVAL);

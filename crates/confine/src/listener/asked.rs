@@ -8,46 +8,46 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use super::beside::Beside;
-use super::caller::{Caller, Callers};
+use super::beside::HostNetworkFallback;
+use super::caller::{CallerTable, CallerThread};
 use super::elsewhere::LinkedDirectories;
-use super::guards::Names;
+use super::guards::GuardedNames;
 use super::left::RepositoriesLeft;
 use super::links::{link_of, path_of, shown};
-use super::perform::{self, Bounds};
-use super::place::{Base, Place, last, parent};
-use super::record::{Paths, Record};
-use super::settings::Settings;
-use super::threads::Threads;
+use super::perform::{self, WorldBounds};
+use super::place::{CallerPath, PathStart, last, parent};
+use super::record::{DenialLog, PolicyPaths};
+use super::settings::ListenerSettings;
+use super::threads::AnswerThreads;
 use sys::{Call, Follow};
 
 /// The state that all answers share.
-pub(super) struct Shared {
-    pub settings: Settings,
-    pub paths: Paths,
+pub(super) struct ListenerState {
+    pub settings: ListenerSettings,
+    pub paths: PolicyPaths,
     /// The bounds of a world without mounts whose listener performs what opens, changes or names a file.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<WorldBounds>,
     /// The network of a world without namespaces, unless it is that of this machine.
-    pub beside: Option<Beside>,
-    pub callers: Callers,
-    pub threads: Threads,
+    pub beside: Option<HostNetworkFallback>,
+    pub callers: CallerTable,
+    pub threads: AnswerThreads,
     pub elsewhere: LinkedDirectories,
     /// The umask that this process has now.
     pub umask: u32,
 }
 
 /// A call, with the state that its answer needs.
-pub(super) struct Asked<'a> {
+pub(super) struct PendingSyscall<'a> {
     pub call: Call,
     pub listener: &'a Arc<OwnedFd>,
-    pub names: &'a Names,
-    pub record: &'a mut Record,
+    pub names: &'a GuardedNames,
+    pub record: &'a mut DenialLog,
     pub left: &'a mut RepositoriesLeft,
-    pub shared: &'a mut Shared,
+    pub shared: &'a mut ListenerState,
 }
 
-impl Asked<'_> {
-    pub fn caller(&mut self) -> Result<&Caller, Errno> {
+impl PendingSyscall<'_> {
+    pub fn caller(&mut self) -> Result<&CallerThread, Errno> {
         self.shared.callers.get(self.call.thread)
     }
 
@@ -78,26 +78,26 @@ impl Asked<'_> {
     }
 
     /// Returns the place of a path in argument `at`, relative to a descriptor of the caller.
-    pub fn place(&mut self, descriptor: i32, at: usize) -> Result<Place, Errno> {
+    pub fn place(&mut self, descriptor: i32, at: usize) -> Result<CallerPath, Errno> {
         let path = self.text(at)?;
         self.place_of(descriptor, path)
     }
 
     /// Returns the place of a path that was copied.
-    pub fn place_of(&mut self, descriptor: i32, path: CString) -> Result<Place, Errno> {
-        let Shared { bounds, callers, .. } = &mut *self.shared;
+    pub fn place_of(&mut self, descriptor: i32, path: CString) -> Result<CallerPath, Errno> {
+        let ListenerState { bounds, callers, .. } = &mut *self.shared;
         let thread = self.call.thread;
         let is_relative = !matches!(path.to_bytes(), [] | [b'/', ..]);
         if is_relative && let Some(base) = callers.base(thread, descriptor) {
-            return Ok(Place::Path(Base::Directory(base), path));
+            return Ok(CallerPath::Path(PathStart::Directory(base), path));
         }
         match bounds {
             Some(bounds) => perform::place(callers, thread, (descriptor, path), bounds.held()),
             None if is_relative => {
                 let base = callers.get(thread)?.beginning(descriptor)?;
-                Ok(Place::Path(Base::Directory(callers.remember_base(base)), path))
+                Ok(CallerPath::Path(PathStart::Directory(callers.remember_base(base)), path))
             }
-            None => Place::of(callers.get(thread)?, descriptor, path),
+            None => CallerPath::of(callers.get(thread)?, descriptor, path),
         }
     }
 
@@ -119,7 +119,7 @@ impl Asked<'_> {
     }
 
     /// Returns the directory and the name of the file that a call creates. Fails if the name is guarded there.
-    pub fn creation(&mut self, base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
+    pub fn creation(&mut self, base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
         let (directory, name) = parent(base, path)?;
         if self.shared.bounds.is_some() {
             self.judge_new(&directory, &name)?;
@@ -154,7 +154,7 @@ impl Asked<'_> {
     }
 
     /// Fails if a name is guarded in a directory.
-    pub fn guard(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
+    pub fn guard(&mut self, directory: &PathStart, name: &CStr) -> Result<(), Errno> {
         let (_, bare) = last(name);
         if RepositoriesLeft::runs(bare) {
             let path = shown(directory.descriptor())?.join(OsStr::from_bytes(bare));
@@ -162,8 +162,8 @@ impl Asked<'_> {
         }
         let Some(guarded) = self.names.directories(bare) else { return Ok(()) };
         let id = match directory {
-            Base::Directory(directory) => sys::file_status(directory.as_fd())?.id,
-            Base::Root => {
+            PathStart::Directory(directory) => sys::file_status(directory.as_fd())?.id,
+            PathStart::Root => {
                 sys::file_status(sys::open_directory(directory.descriptor(), c"/", Follow::Texts)?.as_fd())?.id
             }
         };
@@ -177,7 +177,7 @@ impl Asked<'_> {
     }
 
     /// Records that a change failed with this error, if confinement is the reason, and returns the error.
-    pub fn refused(&mut self, base: &Base, path: &CStr, errno: Errno) -> Errno {
+    pub fn refused(&mut self, base: &PathStart, path: &CStr, errno: Errno) -> Errno {
         if matches!(errno, Errno::EROFS | Errno::EACCES | Errno::EPERM) {
             let path = self.absolute(base, path);
             if errno == Errno::EROFS || !self.shared.paths.may_change(&path) {
@@ -196,11 +196,11 @@ impl Asked<'_> {
 
     /// Returns the basename of the caller's executable.
     pub fn program(&mut self) -> String {
-        self.caller().map(Caller::program).unwrap_or_default()
+        self.caller().map(CallerThread::program).unwrap_or_default()
     }
 
     /// Returns the absolute path of a file, as far as its directories exist.
-    pub fn absolute(&self, base: &Base, path: &CStr) -> PathBuf {
+    pub fn absolute(&self, base: &PathStart, path: &CStr) -> PathBuf {
         let (begin, name) = last(path);
         let name = OsStr::from_bytes(name);
         let beginning = &path.to_bytes()[..begin];
@@ -211,8 +211,8 @@ impl Asked<'_> {
         match found {
             Ok(directory) => Path::new(OsStr::from_bytes(directory.to_bytes())).join(name),
             Err(_) => match base {
-                Base::Root => PathBuf::from(OsStr::from_bytes(path.to_bytes())),
-                Base::Directory(base) => {
+                PathStart::Root => PathBuf::from(OsStr::from_bytes(path.to_bytes())),
+                PathStart::Directory(base) => {
                     let base = path_of(base.as_fd()).unwrap_or_default();
                     Path::new(OsStr::from_bytes(base.to_bytes())).join(OsStr::from_bytes(path.to_bytes()))
                 }

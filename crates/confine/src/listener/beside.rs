@@ -10,7 +10,7 @@ use crate::gate::GateControl;
 const KEPT: usize = 256;
 
 /// The network of a world without namespaces, as a listener has it.
-pub(super) struct Beside {
+pub(super) struct HostNetworkFallback {
     pub gate: GateControl,
     pub own: Ipv4Addr,
     /// Whether sockets of callers can be duplicated. `None`: not tried yet.
@@ -19,7 +19,7 @@ pub(super) struct Beside {
     pub made: VecDeque<(u64, OwnedFd)>,
 }
 
-impl Beside {
+impl HostNetworkFallback {
     pub fn new(gate: GateControl, own: Ipv4Addr) -> Self {
         Self { gate, own, duplicates: None, made: VecDeque::new() }
     }

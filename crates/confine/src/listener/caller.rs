@@ -10,10 +10,10 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
-use super::directories::{Directories, Known};
+use super::directories::{RecentDirectories, RememberedDirectory};
 use super::links::text;
 use super::own::OwnMounts;
-use super::rights::Rights;
+use super::rights::ThreadRights;
 use sys::{Being, Follow, PlaceId, Process};
 
 /// The most threads that are remembered. Beyond that, all are forgotten.
@@ -27,7 +27,7 @@ const FIRST: usize = 256;
 const PAGE: u64 = 4096;
 
 /// A thread that made a call.
-pub(super) struct Caller {
+pub(super) struct CallerThread {
     /// The thread's directory in `/proc`. It keeps referring to this thread even if the pid is reused.
     pub directory: OwnedFd,
     /// The process of the thread.
@@ -52,7 +52,7 @@ pub(super) struct Caller {
     is_equal: Option<bool>,
 }
 
-impl Caller {
+impl CallerThread {
     fn find(thread: i32, own: Option<Rc<OwnMounts>>, call: u64) -> Result<Self, Errno> {
         if thread <= 0 {
             return Err(Errno::ESRCH);
@@ -146,14 +146,14 @@ impl Caller {
 }
 
 /// The threads that have asked.
-pub(super) struct Callers {
+pub(super) struct CallerTable {
     /// By the number of the thread. Most commands have few.
-    known: BTreeMap<i32, Caller>,
+    known: BTreeMap<i32, CallerThread>,
     /// The number of the current call.
     call: u64,
     own: Option<Rc<OwnMounts>>,
     /// The directories of callers' changes that a journal in this process records.
-    pub directories: Directories,
+    pub directories: RecentDirectories,
     /// The directories at which paths of callers in a world begin. They are checked, and stay open, so that no other
     /// directory gets their numbers.
     bases: BTreeMap<PlaceId, Arc<OwnedFd>>,
@@ -166,7 +166,7 @@ pub(super) struct Callers {
     waits_killable: bool,
 }
 
-impl Callers {
+impl CallerTable {
     /// Returns the callers in one world.
     pub fn of_world() -> Self {
         Self { own: Some(Rc::default()), waits_killable: sys::waits_killable(), ..Self::of_host() }
@@ -178,7 +178,7 @@ impl Callers {
             known: BTreeMap::new(),
             call: 0,
             own: None,
-            directories: Directories::default(),
+            directories: RecentDirectories::default(),
             bases: BTreeMap::new(),
             texts: Vec::new(),
             is_proven: false,
@@ -250,10 +250,10 @@ impl Callers {
     }
 
     /// Returns a thread that waits for an answer. At the last call, another thread may have had its number.
-    pub fn get(&mut self, thread: i32) -> Result<&Caller, Errno> {
+    pub fn get(&mut self, thread: i32) -> Result<&CallerThread, Errno> {
         let call = self.call;
         let is_proven = &mut self.is_proven;
-        let exists = |known: &mut Caller| {
+        let exists = |known: &mut CallerThread| {
             if known.seen_at != call && sys::has_thread(known.directory.as_fd()) {
                 (known.seen_at, *is_proven) = (call, true);
             }
@@ -263,7 +263,7 @@ impl Callers {
             if self.known.len() >= REMEMBERED {
                 self.known.clear();
             }
-            self.known.insert(thread, Caller::find(thread, self.own.clone(), call)?);
+            self.known.insert(thread, CallerThread::find(thread, self.own.clone(), call)?);
         }
         self.known.get(&thread).ok_or(Errno::ESRCH)
     }
@@ -275,7 +275,7 @@ impl Callers {
 
     /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`. The
     /// path begins at the thread's directory in `/proc`, so an answer means that the thread exists.
-    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Known> {
+    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<RememberedDirectory> {
         if self.directories.is_empty() {
             return None;
         }
@@ -299,7 +299,7 @@ impl Callers {
     }
 
     /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
-    pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut Caller, Being)> {
+    pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut CallerThread, Being)> {
         let caller = self.known.get_mut(&thread)?;
         let open = sys::being(caller.directory.as_fd(), &text(format!("fd/{number}")).ok()?, true).ok()?;
         caller.seen_at = self.call;
@@ -351,10 +351,10 @@ impl Callers {
     }
 
     /// Returns whether a thread has these rights of this process.
-    pub fn is_equal(&mut self, thread: i32, rights: &Rights) -> bool {
+    pub fn is_equal(&mut self, thread: i32, rights: &ThreadRights) -> bool {
         let Some(caller) = self.known.get_mut(&thread) else { return false };
         let directory = caller.directory.as_fd();
-        let is_equal = || Rights::of(directory).is_ok_and(|theirs| theirs == *rights);
+        let is_equal = || ThreadRights::of(directory).is_ok_and(|theirs| theirs == *rights);
         *caller.is_equal.get_or_insert_with(is_equal) && rights.is_label_of(directory)
     }
 
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_remembered_beginning_of_a_path_proves_its_caller() {
-        let (thread, mut callers) = (nix::unistd::gettid().as_raw(), Callers::of_world());
+        let (thread, mut callers) = (nix::unistd::gettid().as_raw(), CallerTable::of_world());
         let (one, other) = (tempfile::tempdir().expect("made"), tempfile::tempdir().expect("made"));
         let [mut one, other] = [&one, &other].map(|place| OwnedFd::from(std::fs::File::open(place).expect("opened")));
         let [first, second] = [&one, &other].map(AsRawFd::as_raw_fd);

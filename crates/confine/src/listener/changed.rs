@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use nix::fcntl::AtFlags;
 use nix::sys::stat::fstatat;
 
-use super::journal::{Act, Change, Spot};
+use super::journal::{DirectoryEntryLocation, PendingChangeKind, PendingFileChange};
 use super::links::text;
 use super::place::last;
-use super::skip::{Skip, to_path};
-use super::spots::{Reading, of_file, unreadable};
-use crate::filter::{Entry, Question};
+use super::skip::{UnrecordedSyscall, to_path};
+use super::spots::{SyscallReader, of_file, unreadable};
+use crate::filter::{SyscallEntry, SyscallHandling};
 
 /// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
 const NAMELESS: i32 = 0o20_000_000;
@@ -28,153 +28,176 @@ const EXCHANGE: u32 = 2;
 /// `RENAME_WHITEOUT`
 const WHITEOUT: u32 = 4;
 
-impl Reading<'_> {
+impl SyscallReader<'_> {
     /// Returns the change that a call may make.
-    pub fn change(&mut self, entry: &Entry) -> Result<Change, Skip> {
+    pub fn change(&mut self, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
         let call = self.call;
         let base = |at: usize| if at == 0 { libc::AT_FDCWD } else { call.int(0) };
         match entry.question {
-            Question::Open => self.opened(libc::AT_FDCWD, 0, call.int(1)),
-            Question::OpenAt => self.opened(call.int(0), 1, call.int(2)),
-            Question::Creat => self.opened(libc::AT_FDCWD, 0, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC),
-            Question::OpenAt2 => self.opened_as(call.args[2], call.args[3]),
-            Question::Mkdir => self.named(libc::AT_FDCWD, 0, Act::MakeDirectory),
-            Question::MkdirAt => self.named(call.int(0), 1, Act::MakeDirectory),
-            Question::Mknod => self.named(libc::AT_FDCWD, 0, Act::Create),
-            Question::MknodAt => self.named(call.int(0), 1, Act::Create),
-            Question::Symlink => self.symlinked(libc::AT_FDCWD, 1),
-            Question::SymlinkAt => self.symlinked(call.int(1), 2),
-            Question::Link => self.linked((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
-            Question::LinkAt => self.linked((call.int(0), 1), (call.int(2), 3), call.int(4)),
-            Question::Rename => self.renamed((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
-            Question::RenameAt => self.renamed((call.int(0), 1), (call.int(2), 3), entry.rename_flags(&call)),
-            Question::Bind => self.bound(),
-            Question::Truncate => self.of_path(libc::AT_FDCWD, 0, 0, Act::Rewrite),
-            Question::Chmod => self.of_path(libc::AT_FDCWD, 0, 0, Act::Meta),
-            Question::ChmodAt => {
+            SyscallHandling::Open => self.opened(libc::AT_FDCWD, 0, call.int(1)),
+            SyscallHandling::OpenAt => self.opened(call.int(0), 1, call.int(2)),
+            SyscallHandling::Creat => self.opened(libc::AT_FDCWD, 0, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC),
+            SyscallHandling::OpenAt2 => self.opened_as(call.args[2], call.args[3]),
+            SyscallHandling::Mkdir => self.named(libc::AT_FDCWD, 0, PendingChangeKind::MakeDirectory),
+            SyscallHandling::MkdirAt => self.named(call.int(0), 1, PendingChangeKind::MakeDirectory),
+            SyscallHandling::Mknod => self.named(libc::AT_FDCWD, 0, PendingChangeKind::Create),
+            SyscallHandling::MknodAt => self.named(call.int(0), 1, PendingChangeKind::Create),
+            SyscallHandling::Symlink => self.symlinked(libc::AT_FDCWD, 1),
+            SyscallHandling::SymlinkAt => self.symlinked(call.int(1), 2),
+            SyscallHandling::Link => self.linked((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            SyscallHandling::LinkAt => self.linked((call.int(0), 1), (call.int(2), 3), call.int(4)),
+            SyscallHandling::Rename => self.renamed((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            SyscallHandling::RenameAt => self.renamed((call.int(0), 1), (call.int(2), 3), entry.rename_flags(&call)),
+            SyscallHandling::Bind => self.bound(),
+            SyscallHandling::Truncate => self.of_path(libc::AT_FDCWD, 0, 0, PendingChangeKind::Rewrite),
+            SyscallHandling::Chmod => self.of_path(libc::AT_FDCWD, 0, 0, PendingChangeKind::Meta),
+            SyscallHandling::ChmodAt => {
                 let flags = if entry.name == "fchmodat2" { call.int(3) } else { 0 };
-                self.of_path(call.int(0), 1, flags, Act::Meta)
+                self.of_path(call.int(0), 1, flags, PendingChangeKind::Meta)
             }
-            Question::Fchmod | Question::Descriptor => self.of_descriptor(call.int(0), Act::Meta),
-            Question::File(at) => self.of_path(base(at), at, 0, Act::Meta),
-            Question::Itself(at) => self.of_path(base(at), at, NO_FOLLOW, Act::Meta),
-            Question::FileAt(at, flags) => self.of_path(base(at), at, call.int(flags), Act::Meta),
+            SyscallHandling::Fchmod | SyscallHandling::Descriptor => {
+                self.of_descriptor(call.int(0), PendingChangeKind::Meta)
+            }
+            SyscallHandling::File(at) => self.of_path(base(at), at, 0, PendingChangeKind::Meta),
+            SyscallHandling::Itself(at) => self.of_path(base(at), at, NO_FOLLOW, PendingChangeKind::Meta),
+            SyscallHandling::FileAt(at, flags) => self.of_path(base(at), at, call.int(flags), PendingChangeKind::Meta),
             // Without a path, these calls change the file of the descriptor.
-            Question::Times(at) | Question::TimesAt(at, _) if at == 1 && call.args[at] == 0 => {
-                self.of_descriptor(call.int(0), Act::Times)
+            SyscallHandling::Times(at) | SyscallHandling::TimesAt(at, _) if at == 1 && call.args[at] == 0 => {
+                self.of_descriptor(call.int(0), PendingChangeKind::Times)
             }
-            Question::Times(at) => self.of_path(base(at), at, 0, Act::Times),
-            Question::TimesAt(at, flags) => self.of_path(base(at), at, call.int(flags), Act::Times),
-            Question::Entry(at) => {
+            SyscallHandling::Times(at) => self.of_path(base(at), at, 0, PendingChangeKind::Times),
+            SyscallHandling::TimesAt(at, flags) => {
+                self.of_path(base(at), at, call.int(flags), PendingChangeKind::Times)
+            }
+            SyscallHandling::Entry(at) => {
                 let is_plain = entry.name == "unlink" || entry.name == "unlinkat" && call.args[2] == 0;
                 self.removed(base(at), at, is_plain)
             }
-            Question::Denied
-            | Question::Connect
-            | Question::SendTo
-            | Question::Umask
-            | Question::Watch
-            | Question::Process
-            | Question::Socket
-            | Question::Listen
-            | Question::Name => Err(Skip::Nothing),
+            SyscallHandling::Denied
+            | SyscallHandling::Connect
+            | SyscallHandling::SendTo
+            | SyscallHandling::Umask
+            | SyscallHandling::Watch
+            | SyscallHandling::Process
+            | SyscallHandling::Socket
+            | SyscallHandling::Listen
+            | SyscallHandling::Name => Err(UnrecordedSyscall::Nothing),
         }
     }
 
-    fn opened(&mut self, descriptor: i32, at: usize, flags: i32) -> Result<Change, Skip> {
+    fn opened(&mut self, descriptor: i32, at: usize, flags: i32) -> Result<PendingFileChange, UnrecordedSyscall> {
         let text = self.text(at)?;
         self.opened_text(descriptor, text, flags)
     }
 
     /// `openat2`
-    fn opened_as(&mut self, how: u64, size: u64) -> Result<Change, Skip> {
+    fn opened_as(&mut self, how: u64, size: u64) -> Result<PendingFileChange, UnrecordedSyscall> {
         let thread = self.call.thread;
         // Flags, mode, and how the path is resolved.
         let bytes = self.callers.bytes(thread, how, 24).map_err(|errno| unreadable(thread, errno))?;
         let word = |at: usize| bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
         if size < 24 {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         let text = self.text(1)?;
         let flags = word(0) as i32;
         if word(16) & IN_ROOT != 0 && may_change(flags) {
-            return Err(Skip::Missed(to_path(text.to_bytes()), "its path begins at another root"));
+            return Err(UnrecordedSyscall::Missed(to_path(text.to_bytes()), "its path begins at another root"));
         }
         self.opened_text(self.call.int(0), text, flags)
     }
 
-    fn opened_text(&mut self, descriptor: i32, text: CString, flags: i32) -> Result<Change, Skip> {
+    fn opened_text(
+        &mut self,
+        descriptor: i32,
+        text: CString,
+        flags: i32,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         if !may_change(flags) {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         let has = |flag: i32| flags & flag != 0;
         let writes = has(libc::O_ACCMODE | libc::O_TRUNC);
         let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
         // Devices that nearly every command opens.
         if matches!(text.to_bytes(), b"/dev/null" | b"/dev/tty") {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         let spot = self.spot(descriptor, text, !has(libc::O_NOFOLLOW) && !exclusive)?;
         if spot.is_vacant {
             self.callers.creates(self.call.thread, &spot.directory, &spot.name);
         }
         let act = match (has(libc::O_CREAT), writes && !exclusive) {
-            (true, true) => Act::Write,
-            (true, false) => Act::Create,
-            (false, _) => Act::Rewrite,
+            (true, true) => PendingChangeKind::Write,
+            (true, false) => PendingChangeKind::Create,
+            (false, _) => PendingChangeKind::Rewrite,
         };
-        Ok(Change { spot, act })
+        Ok(PendingFileChange { spot, act })
     }
 
     /// Returns a change of a name, which is not followed.
-    fn named(&mut self, descriptor: i32, at: usize, act: Act) -> Result<Change, Skip> {
+    fn named(
+        &mut self,
+        descriptor: i32,
+        at: usize,
+        act: PendingChangeKind,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         let text = self.text(at)?;
-        Ok(Change { spot: self.spot(descriptor, text, false)?, act })
+        Ok(PendingFileChange { spot: self.spot(descriptor, text, false)?, act })
     }
 
     /// Returns the creation of a symbolic link.
-    fn symlinked(&mut self, descriptor: i32, at: usize) -> Result<Change, Skip> {
+    fn symlinked(&mut self, descriptor: i32, at: usize) -> Result<PendingFileChange, UnrecordedSyscall> {
         let text = self.text(at)?;
         let entry = self.remembered(descriptor, &text);
         if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
             self.callers.directories.link(known.id);
             self.callers.directories.make(known.id, name);
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         let spot = self.spot_at(descriptor, text, false, entry)?;
         if let Ok(id) = sys::place_id(spot.directory.as_fd(), c"") {
             self.callers.directories.link(id);
         }
-        Ok(Change { spot, act: Act::Create })
+        Ok(PendingFileChange { spot, act: PendingChangeKind::Create })
     }
 
     /// Returns the removal of a name. With `plain`, the name cannot be a directory's.
-    fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<Change, Skip> {
+    fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<PendingFileChange, UnrecordedSyscall> {
         let text = self.text(at)?;
         let is_plain = plain && !text.to_bytes().ends_with(b"/");
         let spot = self.spot(descriptor, text, false)?;
-        Ok(Change { spot, act: if is_plain { Act::Unlink } else { Act::Remove } })
+        Ok(PendingFileChange {
+            spot,
+            act: if is_plain { PendingChangeKind::Unlink } else { PendingChangeKind::Remove },
+        })
     }
 
     /// Returns a change of the file that a path leads to.
-    fn of_path(&mut self, descriptor: i32, at: usize, flags: i32, act: Act) -> Result<Change, Skip> {
+    fn of_path(
+        &mut self,
+        descriptor: i32,
+        at: usize,
+        flags: i32,
+        act: PendingChangeKind,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         let text = self.text(at)?;
         if text.is_empty() && flags & EMPTY_PATH != 0 && descriptor != libc::AT_FDCWD {
             return self.of_descriptor(descriptor, act);
         }
-        Ok(Change { spot: self.spot(descriptor, text, flags & NO_FOLLOW == 0)?, act })
+        Ok(PendingFileChange { spot: self.spot(descriptor, text, flags & NO_FOLLOW == 0)?, act })
     }
 
-    fn of_descriptor(&mut self, number: i32, act: Act) -> Result<Change, Skip> {
+    fn of_descriptor(&mut self, number: i32, act: PendingChangeKind) -> Result<PendingFileChange, UnrecordedSyscall> {
         if self.is_new(number) {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         if let Some(spot) = self.named_by(number) {
-            return Ok(Change { spot: spot?, act });
+            return Ok(PendingFileChange { spot: spot?, act });
         }
         let thread = self.call.thread;
         let file = self.caller()?.place_of_descriptor(number).map_err(|errno| unreadable(thread, errno))?;
-        Ok(Change { spot: of_file(file)?, act })
+        Ok(PendingFileChange { spot: of_file(file)?, act })
     }
 
     /// Returns whether an open file of the caller is the file that it created last. The creation is recorded already,
@@ -193,7 +216,7 @@ impl Reading<'_> {
 
     /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of
     /// the run's own.
-    fn named_by(&mut self, number: i32) -> Option<Result<Spot, Skip>> {
+    fn named_by(&mut self, number: i32) -> Option<Result<DirectoryEntryLocation, UnrecordedSyscall>> {
         let link = text(format!("fd/{number}")).ok()?;
         let caller = self.caller().ok()?.directory.as_fd();
         let path = sys::link_text(caller, &link).ok()?;
@@ -203,52 +226,62 @@ impl Reading<'_> {
         let known = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
         let found = fstatat(&*known.directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
         match (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino) {
-            true if known.is_own => Some(Err(Skip::Nothing)),
-            true => Spot::new(known.directory, name).ok().map(Ok),
+            true if known.is_own => Some(Err(UnrecordedSyscall::Nothing)),
+            true => DirectoryEntryLocation::new(known.directory, name).ok().map(Ok),
             false => None,
         }
     }
 
-    fn linked(&mut self, from: (i32, usize), to: (i32, usize), flags: i32) -> Result<Change, Skip> {
+    fn linked(
+        &mut self,
+        from: (i32, usize),
+        to: (i32, usize),
+        flags: i32,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         let old = self.text(from.1)?;
         let file = if old.is_empty() && flags & EMPTY_PATH != 0 && from.0 != libc::AT_FDCWD {
-            self.of_descriptor(from.0, Act::Meta).map(|change| change.spot)
+            self.of_descriptor(from.0, PendingChangeKind::Meta).map(|change| change.spot)
         } else {
             self.any_spot(from.0, old, flags & SYMLINK_FOLLOW != 0)
         };
         let new = self.text(to.1)?;
         let new = self.any_spot(to.0, new, false)?;
         match file {
-            Ok(spot) => Ok(Change { spot, act: Act::Link(new) }),
+            Ok(spot) => Ok(PendingFileChange { spot, act: PendingChangeKind::Link(new) }),
             // A file without a name gets a name.
-            Err(Skip::Nothing) => Ok(Change { spot: new, act: Act::Create }),
+            Err(UnrecordedSyscall::Nothing) => Ok(PendingFileChange { spot: new, act: PendingChangeKind::Create }),
             Err(missed) => Err(missed),
         }
     }
 
-    fn renamed(&mut self, from: (i32, usize), to: (i32, usize), flags: u32) -> Result<Change, Skip> {
+    fn renamed(
+        &mut self,
+        from: (i32, usize),
+        to: (i32, usize),
+        flags: u32,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         let (old, new) = (self.text(from.1)?, self.text(to.1)?);
         if flags & WHITEOUT != 0 {
-            return Err(Skip::Missed(to_path(old.to_bytes()), "a whiteout took its name"));
+            return Err(UnrecordedSyscall::Missed(to_path(old.to_bytes()), "a whiteout took its name"));
         }
         let (old, new) = (self.any_spot(from.0, old, false)?, self.any_spot(to.0, new, false)?);
-        let act = if flags & EXCHANGE == 0 { Act::Rename(new) } else { Act::Swap(new) };
-        Ok(Change { spot: old, act })
+        let act = if flags & EXCHANGE == 0 { PendingChangeKind::Rename(new) } else { PendingChangeKind::Swap(new) };
+        Ok(PendingFileChange { spot: old, act })
     }
 
     /// `bind`: a socket with a path is a file.
-    fn bound(&mut self) -> Result<Change, Skip> {
+    fn bound(&mut self) -> Result<PendingFileChange, UnrecordedSyscall> {
         let thread = self.call.thread;
         let length = usize::try_from(self.call.unsigned(2)).unwrap_or(0).min(size_of::<libc::sockaddr_un>());
         let address =
             self.callers.bytes(thread, self.call.args[1], length).map_err(|errno| unreadable(thread, errno))?;
-        let Some((family, path)) = address.split_first_chunk::<2>() else { return Err(Skip::Nothing) };
+        let Some((family, path)) = address.split_first_chunk::<2>() else { return Err(UnrecordedSyscall::Nothing) };
         let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
         if i32::from(u16::from_ne_bytes(*family)) != libc::AF_UNIX || path.is_empty() {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
-        let path = CString::new(path).map_err(|_| Skip::Nothing)?;
-        Ok(Change { spot: self.spot(libc::AT_FDCWD, path, false)?, act: Act::Create })
+        let path = CString::new(path).map_err(|_| UnrecordedSyscall::Nothing)?;
+        Ok(PendingFileChange { spot: self.spot(libc::AT_FDCWD, path, false)?, act: PendingChangeKind::Create })
     }
 }
 

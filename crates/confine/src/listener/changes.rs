@@ -12,15 +12,15 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
-use super::asked::Asked;
+use super::asked::PendingSyscall;
 use super::links::path_of;
-use super::place::{Base, Place, parent};
-use super::reply::Reply;
+use super::place::{CallerPath, PathStart, parent};
+use super::reply::SyscallReply;
 use sys::Follow;
 
 /// The object that a call changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum ChangedObject {
     /// The contents of a file. A device on a read-only mount can be written.
     Contents,
     /// The directory that contains the file.
@@ -31,32 +31,37 @@ pub(super) enum Change {
     Replacement,
 }
 
-impl Change {
+impl ChangedObject {
     fn is_of_directory(self) -> bool {
         matches!(self, Self::Entry | Self::Creation | Self::Replacement)
     }
 }
 
 /// Records a change that is about to fail.
-pub(super) fn record(asked: &mut Asked<'_>, descriptor: i32, at: usize, change: Change) -> Result<Reply, Errno> {
+pub(super) fn record(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    change: ChangedObject,
+) -> Result<SyscallReply, Errno> {
     // The kernel reports an error here itself.
-    let Ok(path) = asked.text(at) else { return Ok(Reply::CONTINUE) };
+    let Ok(path) = asked.text(at) else { return Ok(SyscallReply::CONTINUE) };
     // Write roots contain mount points that cannot be removed.
     if !change.is_of_directory() && is_plainly_allowed(asked, path.to_bytes()) {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
-    let place = asked.caller().and_then(|caller| Place::of(caller, descriptor, path));
-    if let Ok(Place::Path(base, path)) = place
+    let place = asked.caller().and_then(|caller| CallerPath::of(caller, descriptor, path));
+    if let Ok(CallerPath::Path(base, path)) = place
         && asked.check().is_ok()
         && let Some(refused) = refused(asked, base, path, change)
     {
         asked.refuse(&refused);
     }
-    Ok(Reply::CONTINUE)
+    Ok(SyscallReply::CONTINUE)
 }
 
 /// Returns whether a path, by its text, may be changed. Links that lead elsewhere are not noticed.
-fn is_plainly_allowed(asked: &Asked<'_>, path: &[u8]) -> bool {
+fn is_plainly_allowed(asked: &PendingSyscall<'_>, path: &[u8]) -> bool {
     let path = Path::new(OsStr::from_bytes(path));
     let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     plain && path.is_absolute() && asked.shared.paths.may_change(path)
@@ -80,7 +85,7 @@ fn holds_more(base: BorrowedFd<'_>, name: &CStr, nested: u32) -> bool {
 }
 
 /// Returns the path of a file or directory that the kernel will refuse to change.
-fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Option<PathBuf> {
+fn refused(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: ChangedObject) -> Option<PathBuf> {
     let (base, path) = if change.is_of_directory() { parent(base, &path).ok()? } else { (base, path) };
     let place = if change.is_of_directory() {
         sys::open_place(base.descriptor(), c".", true, Follow::Texts)
@@ -97,7 +102,7 @@ fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Opti
         Err(_) => return None,
     };
     let status = sys::file_status(place.as_fd()).ok()?;
-    if change == Change::Contents && !(status.is(sys::REGULAR) || status.is(sys::DIRECTORY)) {
+    if change == ChangedObject::Contents && !(status.is(sys::REGULAR) || status.is(sys::DIRECTORY)) {
         return None;
     }
     let found = path_of(place.as_fd()).ok()?;
@@ -105,7 +110,7 @@ fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Opti
     if asked.shared.settings.mounts {
         let is_pinned = || {
             let is_mount = sys::is_mount_point(base.descriptor(), &path) == Ok(true);
-            change == Change::Entry && is_mount && !holds_more(base.descriptor(), &path, NESTED)
+            change == ChangedObject::Entry && is_mount && !holds_more(base.descriptor(), &path, NESTED)
         };
         if !sys::is_read_only(place.as_fd()).ok()? && !is_pinned() {
             return None;
@@ -118,6 +123,6 @@ fn refused(asked: &Asked<'_>, base: Base, path: CString, change: Change) -> Opti
     }
     let exists = sys::open_place(base.descriptor(), &path, false, Follow::Texts).is_ok();
     // These calls fail for another reason.
-    let fails_anyway = (change == Change::Entry && !exists) || (change == Change::Creation && exists);
+    let fails_anyway = (change == ChangedObject::Entry && !exists) || (change == ChangedObject::Creation && exists);
     (!fails_anyway).then(|| asked.absolute(&base, &path))
 }

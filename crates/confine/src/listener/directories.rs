@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use super::journal::{Act, Change, name_key};
+use super::journal::{PendingChangeKind, PendingFileChange, name_key};
 use sys::{Follow, PlaceId};
 
 /// The most directories that are remembered. Beyond that, all are forgotten.
@@ -14,8 +14,8 @@ const REMEMBERED: usize = 64;
 
 /// Directories that stay open, so that no other directory gets their numbers.
 #[derive(Default)]
-pub(super) struct Directories {
-    known: BTreeMap<PlaceId, Known>,
+pub(super) struct RecentDirectories {
+    known: BTreeMap<PlaceId, RememberedDirectory>,
     /// The directories of this run that contain things of before it, by moves and links. An entry may outlive its
     /// directory, and then counts for another one, which is only slower.
     mixed: HashSet<PlaceId>,
@@ -30,7 +30,7 @@ pub(super) struct Directories {
 
 /// A remembered directory.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct RememberedDirectory {
     pub directory: Arc<OwnedFd>,
     /// The identity of the directory.
     pub id: PlaceId,
@@ -39,9 +39,9 @@ pub(super) struct Known {
     pub is_own: bool,
 }
 
-impl Directories {
+impl RecentDirectories {
     /// Returns the remembered directory that a path leads to. `None`: the path leads elsewhere, or nowhere.
-    pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<Known> {
+    pub fn find(&self, base: BorrowedFd<'_>, path: &[u8]) -> Option<RememberedDirectory> {
         self.get(sys::place_id(base, &CString::new(path).ok()?).ok()?)
     }
 
@@ -51,12 +51,12 @@ impl Directories {
     }
 
     /// Returns the remembered directory with this identity.
-    pub fn get(&self, id: PlaceId) -> Option<Known> {
+    pub fn get(&self, id: PlaceId) -> Option<RememberedDirectory> {
         self.known.get(&id).cloned()
     }
 
     /// Remembers the directory that a path leads to, if it lies in a directory of the run's own: then it is one, too.
-    pub fn below_own(&mut self, base: BorrowedFd<'_>, path: &CStr) -> Option<Known> {
+    pub fn below_own(&mut self, base: BorrowedFd<'_>, path: &CStr) -> Option<RememberedDirectory> {
         let above = CString::new([path.to_bytes(), b"/.."].concat()).ok()?;
         let parent = self.find(base, above.to_bytes()).filter(|parent| parent.is_own)?;
         // The link in `/proc` that the path begins with is followed.
@@ -78,7 +78,7 @@ impl Directories {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        let known = || Known { directory, id, is_own: false };
+        let known = || RememberedDirectory { directory, id, is_own: false };
         Arc::clone(&self.known.entry(id).or_insert_with(known).directory)
     }
 
@@ -134,16 +134,17 @@ impl Directories {
 
     /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
     /// which something of before may come is no longer marked.
-    pub fn mark(&mut self, change: &Change, own: [bool; 2]) {
+    pub fn mark(&mut self, change: &PendingFileChange, own: [bool; 2]) {
         let from = &change.spot.directory;
         let one = own[0] && self.is_pure(from);
-        let (Act::Link(to) | Act::Rename(to) | Act::Swap(to)) = &change.act else {
+        let (PendingChangeKind::Link(to) | PendingChangeKind::Rename(to) | PendingChangeKind::Swap(to)) = &change.act
+        else {
             if one {
                 self.own(from);
             }
             return;
         };
-        let (to, is_swap) = (&to.directory, matches!(change.act, Act::Swap(_)));
+        let (to, is_swap) = (&to.directory, matches!(change.act, PendingChangeKind::Swap(_)));
         let other = own[1] && self.is_pure(to);
         if !one {
             self.mix(to);

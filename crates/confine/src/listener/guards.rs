@@ -4,20 +4,20 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::world::Guards;
+use crate::world::NameGuards;
 
 /// The device and the inode of a directory.
-pub(super) type Id = (u64, u64);
+pub(super) type GuardedDirectoryId = (u64, u64);
 
 /// Guarded names with their directories. The name is looked up first: most creations need no look at their directory.
 ///
 /// Names are compared without regard to the case of ASCII letters, because a file system may ignore case, too.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashMap<Vec<u8>, Vec<Id>>);
+pub(super) struct GuardedNames(HashMap<Vec<u8>, Vec<GuardedDirectoryId>>);
 
-impl Names {
+impl GuardedNames {
     /// Adds guards.
-    pub fn add(&mut self, guards: &Guards) {
+    pub fn add(&mut self, guards: &NameGuards) {
         for guarded in &guards.directories {
             for name in &guarded.names {
                 self.0.entry(key(name)).or_default().push(guarded.directory);
@@ -26,7 +26,7 @@ impl Names {
     }
 
     /// Returns the directories in which a name must not be created. `None`: no directory.
-    pub fn directories(&self, name: &[u8]) -> Option<&[Id]> {
+    pub fn directories(&self, name: &[u8]) -> Option<&[GuardedDirectoryId]> {
         // Most names are short, and no guarded name is longer than this.
         let mut lower = [0_u8; 255];
         let lower = lower.get_mut(..name.len())?;

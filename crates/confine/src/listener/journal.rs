@@ -13,20 +13,20 @@ use nix::errno::Errno;
 use super::links::path_of;
 
 /// A consumer of the changes of a command.
-pub trait Journal {
+pub trait FileChangeJournal {
     /// Records a change that is about to be made, and that may fail. The command's call fails with the returned error
     /// instead of making the change.
     ///
     /// # Errors
     /// If the change must not be made.
-    fn before(&self, change: &Change) -> Result<Noted, Errno>;
+    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno>;
 
     /// Records an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the change
     /// itself.
     ///
     /// # Errors
     /// As [`Journal::before`].
-    fn make(&self, change: &Change) -> Result<Noted, Errno> {
+    fn make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         self.before(change)
     }
 
@@ -58,7 +58,7 @@ pub fn name_key(directory: u64, name: &[u8]) -> u64 {
 
 /// A change that a journal has recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Noted {
+pub struct JournaledChange {
     /// Whether the journal has made the change.
     pub made: bool,
     /// Whether the command made the directories of the file and of its new place, whatever it has moved there since.
@@ -67,16 +67,16 @@ pub struct Noted {
 
 /// A change that a call is about to make.
 #[derive(Debug)]
-pub struct Change {
+pub struct PendingFileChange {
     /// The file that changes.
-    pub spot: Spot,
+    pub spot: DirectoryEntryLocation,
     /// The kind of change.
-    pub act: Act,
+    pub act: PendingChangeKind,
 }
 
 /// A kind of change.
 #[derive(Debug)]
-pub enum Act {
+pub enum PendingChangeKind {
     /// The contents of an existing file change.
     Rewrite,
     /// The contents of an existing file change, or a file appears.
@@ -94,16 +94,16 @@ pub enum Act {
     /// Times change.
     Times,
     /// The file gets another name.
-    Link(Spot),
+    Link(DirectoryEntryLocation),
     /// The file is renamed.
-    Rename(Spot),
+    Rename(DirectoryEntryLocation),
     /// Two files change their places.
-    Swap(Spot),
+    Swap(DirectoryEntryLocation),
 }
 
 /// A name in a directory.
 #[derive(Debug)]
-pub struct Spot {
+pub struct DirectoryEntryLocation {
     /// The directory. It stays the same directory, whatever happens to its path.
     pub directory: Arc<OwnedFd>,
     /// The path of the directory, without links.
@@ -114,7 +114,7 @@ pub struct Spot {
     pub is_vacant: bool,
 }
 
-impl Spot {
+impl DirectoryEntryLocation {
     /// Returns a spot for a name in an open directory.
     ///
     /// # Errors
@@ -174,7 +174,8 @@ mod tests {
         for (parent, name, path) in [("/", c"a", "/a"), ("/d/e", c"f", "/d/e/f"), ("/", c".", "/"), ("/d", c".", "/d")]
         {
             let directory = Arc::new(std::fs::File::open("/").expect("opened").into());
-            let spot = Spot { directory, parent: parent.into(), name: name.to_owned(), is_vacant: false };
+            let spot =
+                DirectoryEntryLocation { directory, parent: parent.into(), name: name.to_owned(), is_vacant: false };
             assert_eq!(spot.path(), Path::new(path));
         }
     }

@@ -6,27 +6,27 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::links::LINKS;
-use super::place::Base;
-use super::skip::{Skip, to_path};
+use super::place::PathStart;
+use super::skip::{UnrecordedSyscall, to_path};
 use sys::Follow;
 
 const WHY: &str = "its path leads through another process";
 
 /// Skips a path in `/proc`, which is missed if a link there leads on to other files. `end` is its part behind the
 /// directory of a process, or the whole path.
-pub(super) fn in_proc(path: &[u8], end: &[u8]) -> Skip {
+pub(super) fn in_proc(path: &[u8], end: &[u8]) -> UnrecordedSyscall {
     let mut parts = end.split(|byte| *byte == b'/');
     let leads_on = parts.any(|part| matches!(part, b"fd" | b"cwd" | b"root" | b"map_files"));
-    if leads_on { missed(path) } else { Skip::Nothing }
+    if leads_on { missed(path) } else { UnrecordedSyscall::Nothing }
 }
 
 /// Skips a path to a directory that this process does not find. The caller does not find it either, unless the path
 /// leads through `/proc`.
-pub(super) fn not_found(shown: &[u8], base: Base, path: &[u8]) -> Skip {
+pub(super) fn not_found(shown: &[u8], base: PathStart, path: &[u8]) -> UnrecordedSyscall {
     if shown.starts_with(b"/proc/") {
         return in_proc(shown, shown);
     }
-    if enters_proc(base, path) { missed(shown) } else { Skip::Nothing }
+    if enters_proc(base, path) { missed(shown) } else { UnrecordedSyscall::Nothing }
 }
 
 /// Returns whether a directory is one of this process itself. A path that leads there would lead its caller to another.
@@ -34,16 +34,16 @@ pub(super) fn is_of_listener(directory: &Path) -> bool {
     directory.strip_prefix("/proc").is_ok_and(|rest| rest.starts_with(std::process::id().to_string()))
 }
 
-pub(super) fn missed(path: &[u8]) -> Skip {
-    Skip::Missed(to_path(path), WHY)
+pub(super) fn missed(path: &[u8]) -> UnrecordedSyscall {
+    UnrecordedSyscall::Missed(to_path(path), WHY)
 }
 
 /// Returns whether a path leads to `/proc`, step by step and link by link.
-fn enters_proc(base: Base, path: &[u8]) -> bool {
+fn enters_proc(base: PathStart, path: &[u8]) -> bool {
     let steps = |path: &[u8]| -> Vec<Vec<u8>> { path.rsplit(|byte| *byte == b'/').map(<[u8]>::to_vec).collect() };
-    let root = || sys::open_directory(Base::Root.descriptor(), c"/", Follow::Texts).ok().map(Arc::new);
+    let root = || sys::open_directory(PathStart::Root.descriptor(), c"/", Follow::Texts).ok().map(Arc::new);
     let start = |base, path: &[u8]| match base {
-        Base::Directory(directory) if path.first() != Some(&b'/') => Some(directory),
+        PathStart::Directory(directory) if path.first() != Some(&b'/') => Some(directory),
         _ => root(),
     };
     let Some(mut at) = start(base, path) else { return false };
@@ -61,7 +61,7 @@ fn enters_proc(base: Base, path: &[u8]) -> bool {
             Ok(link) if links < LINKS => {
                 links += 1;
                 rest.extend(steps(link.to_bytes()));
-                start(Base::Directory(at), link.to_bytes())
+                start(PathStart::Directory(at), link.to_bytes())
             }
             Ok(_) => None,
             Err(_) => sys::open_directory(at.as_fd(), &name, Follow::Nothing).ok().map(Arc::new),

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::AT_FDCWD;
 
-use super::journal::Journal;
+use super::journal::FileChangeJournal;
 use super::links::{shown, text};
-use super::perform::Bounds;
-use super::place::{Base, last};
+use super::perform::WorldBounds;
+use super::place::{PathStart, last};
 use super::settlement::{NAMES, RepositorySettlement, is_like_git};
-use crate::{Denials, Policy, WorldFacts};
+use crate::{CommandDenials, ConfinementPolicy, WorldFacts};
 use sys::Follow;
 
 /// The most directories that are remembered for one command.
@@ -38,11 +38,11 @@ pub(super) struct RepositoriesLeft {
     /// There were too many to remember them all.
     is_full: bool,
     /// Directories that the command has made: by device and inode, the time of their birth.
-    made: HashMap<Id, Option<(i64, u32)>>,
+    made: HashMap<MadeDirectoryId, Option<(i64, u32)>>,
 }
 
 /// The device and the inode of a directory.
-type Id = ((u32, u32), u64);
+type MadeDirectoryId = ((u32, u32), u64);
 
 /// Files in the `hooks` of a repository that git runs.
 const HOOKS: [&[u8]; 28] = [
@@ -96,7 +96,7 @@ impl RepositoriesLeft {
     }
 
     /// Remembers a directory that the command has made.
-    pub fn makes(&mut self, directory: &Base, name: &CStr) {
+    pub fn makes(&mut self, directory: &PathStart, name: &CStr) {
         if let Ok(made) = sys::being(directory.descriptor(), name, false)
             && self.made.len() < MADE
         {
@@ -121,7 +121,7 @@ impl RepositoriesLeft {
     }
 
     /// Remembers a directory in which a name appears, if the name counts.
-    pub fn appears(&mut self, directory: &Base, name: &CStr) {
+    pub fn appears(&mut self, directory: &PathStart, name: &CStr) {
         if Self::counts(last(name).1)
             && let Ok(path) = shown(directory.descriptor())
         {
@@ -130,7 +130,7 @@ impl RepositoriesLeft {
     }
 
     /// Remembers a name to which something was moved, if that is a directory.
-    pub fn moves(&mut self, directory: &Base, name: &CStr) {
+    pub fn moves(&mut self, directory: &PathStart, name: &CStr) {
         self.appears(directory, name);
         let is_directory = sys::open_directory(directory.descriptor(), name, Follow::Nothing).is_ok();
         if is_directory && let Ok(path) = shown(directory.descriptor()) {
@@ -145,13 +145,13 @@ impl RepositoriesLeft {
     /// Puts out of force what git would run. `is_left`: the command has left processes, which may have files open.
     pub fn settle(
         &mut self,
-        policy: &Policy,
-        bounds: Option<&Bounds>,
-        journal: Option<&dyn Journal>,
+        policy: &ConfinementPolicy,
+        bounds: Option<&WorldBounds>,
+        journal: Option<&dyn FileChangeJournal>,
         is_left: bool,
-    ) -> Denials {
+    ) -> CommandDenials {
         if self.is_empty() {
-            return Denials::default();
+            return CommandDenials::default();
         }
         let (named, mut moved) = (std::mem::take(&mut self.named), std::mem::take(&mut self.moved));
         if std::mem::take(&mut self.is_full) {

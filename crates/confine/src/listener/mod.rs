@@ -66,10 +66,12 @@ mod world_tests;
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
-pub use journal::{Act, Change, Journal, Noted, Spot, name_key};
-pub use protocol::{Ends, Link, Report};
-pub use settings::Settings;
-pub use watcher::{Watcher, spot_of};
+pub use journal::{
+    DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange, name_key,
+};
+pub use protocol::{ListenerEndpoint, ListenerLink, ListenerReport};
+pub use settings::ListenerSettings;
+pub use watcher::{UnconfinedListener, spot_of};
 
 /// Answers the calls of the commands of one shim, until the shim closes its end. The process has one thread, and closes
 /// all other descriptors. `shim`: the shim, if it is a child of this process, which then ends after it.
@@ -80,14 +82,14 @@ pub use watcher::{Watcher, spot_of};
 ///
 /// A listener that is killed takes its shim along as soon as the shim has no command. Until then, the calls that it
 /// would have answered fail. The supervisor continues a listener that a command stops, like a shim.
-pub fn serve(ends: Ends, settings: Settings, shim: Option<Pid>) -> ! {
+pub fn serve(ends: ListenerEndpoint, settings: ListenerSettings, shim: Option<Pid>) -> ! {
     sys::close_all_but(&ends.descriptors());
     // The handlers of the supervisor are not for the end of this process's child.
     let _ = sys::reset_signals();
     sys::let_threads_wake();
     let prepared = sys::name_process(c"agent-bash-listener").and_then(|()| Ok(nix::unistd::chdir("/")?));
     let prepared = prepared.and_then(|()| sys::become_listener());
-    let served = prepared.and_then(|()| service::Service::new(ends, settings).run());
+    let served = prepared.and_then(|()| service::ListenerService::new(ends, settings).run());
     let _ = shim.map(|shim| waitpid(shim, None));
     sys::exit_now(i32::from(served.is_err()))
 }

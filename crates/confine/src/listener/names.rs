@@ -6,14 +6,19 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::asked::Asked;
+use super::asked::PendingSyscall;
 use super::links::link_of;
-use super::place::{Base, Place};
-use super::reply::Reply;
+use super::place::{CallerPath, PathStart};
+use super::reply::SyscallReply;
 use sys::Follow;
 
 /// `mkdir`
-pub(super) fn directory(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode: u32) -> Result<Reply, Errno> {
+pub(super) fn directory(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    mode: u32,
+) -> Result<SyscallReply, Errno> {
     let (base, path) = asked.place(descriptor, at)?.path()?;
     asked.take_umask()?;
     asked.check()?;
@@ -26,7 +31,12 @@ pub(super) fn directory(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode:
 }
 
 /// `mknod`
-pub(super) fn node(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode: u32) -> Result<Reply, Errno> {
+pub(super) fn node(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    mode: u32,
+) -> Result<SyscallReply, Errno> {
     let device = asked.call.args[at + 2];
     let (base, path) = asked.place(descriptor, at)?.path()?;
     asked.take_umask()?;
@@ -36,7 +46,12 @@ pub(super) fn node(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode: u32)
 }
 
 /// `symlink`
-pub(super) fn symlink(asked: &mut Asked<'_>, text: usize, descriptor: i32, at: usize) -> Result<Reply, Errno> {
+pub(super) fn symlink(
+    asked: &mut PendingSyscall<'_>,
+    text: usize,
+    descriptor: i32,
+    at: usize,
+) -> Result<SyscallReply, Errno> {
     let text = asked.text(text)?;
     let (base, path) = asked.place(descriptor, at)?.path()?;
     asked.check()?;
@@ -45,7 +60,7 @@ pub(super) fn symlink(asked: &mut Asked<'_>, text: usize, descriptor: i32, at: u
 }
 
 /// The two paths of a call, each as the descriptor that it starts at and the index of an argument.
-pub(super) struct Two {
+pub(super) struct SyscallPathPair {
     pub from: (i32, usize),
     pub to: (i32, usize),
 }
@@ -56,13 +71,13 @@ const EMPTY_PATH: i32 = 0x1000;
 const SYMLINK_FOLLOW: i32 = 0x400;
 
 /// `link`
-pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply, Errno> {
+pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: i32) -> Result<SyscallReply, Errno> {
     let old = asked.text(two.from.1)?;
     let open = flags & EMPTY_PATH != 0 && old.is_empty() && two.from.0 != libc::AT_FDCWD;
     let from = if open {
-        Place::Open(asked.caller()?.process.descriptor(two.from.0)?)
+        CallerPath::Open(asked.caller()?.process.descriptor(two.from.0)?)
     } else {
-        Place::of(asked.caller()?, two.from.0, old)?
+        CallerPath::of(asked.caller()?, two.from.0, old)?
     };
     let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
     asked.check()?;
@@ -70,12 +85,12 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     let to = (base.descriptor(), name.as_c_str());
     let made = match &from {
         // This is how a file without a name gets a name.
-        Place::Open(file) if flags & SYMLINK_FOLLOW != 0 => {
+        CallerPath::Open(file) if flags & SYMLINK_FOLLOW != 0 => {
             sys::make_link((AT_FDCWD, &link_of(file.as_fd())?), to, SYMLINK_FOLLOW)
         }
-        Place::Open(file) if open => sys::make_link((file.as_fd(), c""), to, EMPTY_PATH),
-        Place::Open(_) | Place::OwnProc(..) => Err(Errno::EXDEV),
-        Place::Path(from, path) => {
+        CallerPath::Open(file) if open => sys::make_link((file.as_fd(), c""), to, EMPTY_PATH),
+        CallerPath::Open(_) | CallerPath::OwnProc(..) => Err(Errno::EXDEV),
+        CallerPath::Path(from, path) => {
             // The kernel would follow a link of `/proc` to files that only the listener may reach.
             let from = sys::open_place(from.descriptor(), path, flags & SYMLINK_FOLLOW != 0, Follow::Texts)?;
             asked.remember_names(from.as_fd(), &base);
@@ -86,9 +101,14 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
 }
 
 /// Returns the answer to a call that creates a name.
-pub(super) fn done(asked: &mut Asked<'_>, base: &Base, name: &CStr, made: nix::Result<()>) -> Result<Reply, Errno> {
+pub(super) fn done(
+    asked: &mut PendingSyscall<'_>,
+    base: &PathStart,
+    name: &CStr,
+    made: nix::Result<()>,
+) -> Result<SyscallReply, Errno> {
     match made {
-        Ok(()) => Ok(Reply::DONE),
+        Ok(()) => Ok(SyscallReply::DONE),
         Err(errno) => Err(asked.refused(base, name, errno)),
     }
 }

@@ -12,30 +12,30 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use super::asked::Asked;
+use super::asked::PendingSyscall;
 use super::left::RepositoriesLeft;
 use super::links::{LINKS, path_of};
-use super::place::{Base, Place, last, parent};
-use super::reply::Reply;
+use super::place::{CallerPath, PathStart, last, parent};
+use super::reply::SyscallReply;
 use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
 
 /// The result of an attempt.
-pub(super) enum Step {
+pub(super) enum OpenStep {
     /// An answer.
-    Reply(Reply),
+    Reply(SyscallReply),
     /// The path leads elsewhere, or has changed meanwhile.
-    Again(Place),
+    Again(CallerPath),
 }
 
 /// The flags and the mode of the caller.
 #[derive(Clone, Copy)]
-pub(super) struct Wish {
+pub(super) struct OpenRequest {
     pub flags: OFlag,
     pub mode: u32,
 }
 
-impl Wish {
+impl OpenRequest {
     /// Returns a wish. The lower half of a mode may hold more bits than the kernel knows.
     pub fn new(flags: i32, mode: u32) -> Self {
         Self { flags: OFlag::from_bits_retain(flags), mode: mode & 0o7777 }
@@ -59,14 +59,20 @@ impl Wish {
         (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
     }
 
-    pub fn reply(self, file: OwnedFd) -> Step {
-        Step::Reply(Reply::File(file, self.has(OFlag::O_CLOEXEC)))
+    pub fn reply(self, file: OwnedFd) -> OpenStep {
+        OpenStep::Reply(SyscallReply::File(file, self.has(OFlag::O_CLOEXEC)))
     }
 }
 
 /// Opens a file that may have to be created, or may change.
-pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
-    let wish = Wish::new(flags, mode);
+pub(super) fn open(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    flags: i32,
+    mode: u32,
+) -> Result<SyscallReply, Errno> {
+    let wish = OpenRequest::new(flags, mode);
     if wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
@@ -75,26 +81,31 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
     asked.check()?;
     for _ in 0..LINKS {
         let step = match place {
-            Place::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
-            Place::Path(base, path) => existing(asked, wish, base, path)?,
-            Place::OwnProc(..) | Place::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
-            Place::OwnProc(directory, path) => {
+            CallerPath::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
+            CallerPath::Path(base, path) => existing(asked, wish, base, path)?,
+            CallerPath::OwnProc(..) | CallerPath::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
+            CallerPath::OwnProc(directory, path) => {
                 let flags = wish.existing() | OFlag::O_NOFOLLOW;
                 let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, Follow::Texts)?;
-                Step::Reply(finish(asked, wish, file)?)
+                OpenStep::Reply(finish(asked, wish, file)?)
             }
-            Place::Open(file) => Step::Reply(again(asked, wish, file)?),
+            CallerPath::Open(file) => OpenStep::Reply(again(asked, wish, file)?),
         };
         match step {
-            Step::Reply(reply) => return Ok(reply),
-            Step::Again(next) => place = next,
+            OpenStep::Reply(reply) => return Ok(reply),
+            OpenStep::Again(next) => place = next,
         }
     }
     Err(Errno::ELOOP)
 }
 
 /// Creates a file, or opens the existing file.
-fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+fn create(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: PathStart,
+    path: CString,
+) -> Result<OpenStep, Errno> {
     let (_, bare) = last(&path);
     let matters =
         RepositoriesLeft::counts(bare) || RepositoriesLeft::runs(bare) || asked.names.directories(bare).is_some();
@@ -109,12 +120,17 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
 
 /// Opens an existing file. One that may change is opened as a place first, because the other end of a FIFO would notice
 /// the opening, and other names of a file the change.
-fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+fn existing(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: PathStart,
+    path: CString,
+) -> Result<OpenStep, Errno> {
     let opened = sys::open_place(base.descriptor(), &path, false, Follow::Texts);
     let place = match opened {
         Ok(place) => place,
         // The file is gone again.
-        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => return Ok(Step::Again(Place::Path(base, path))),
+        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => return Ok(OpenStep::Again(CallerPath::Path(base, path))),
         Err(errno) => return Err(asked.refused(&base, &path, errno)),
     };
     if sys::file_status(place.as_fd())?.is(LINK) {
@@ -125,29 +141,31 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
     }
     match again(asked, wish, place) {
         Err(errno) => Err(asked.refused(&base, &path, errno)),
-        reply => reply.map(Step::Reply),
+        reply => reply.map(OpenStep::Reply),
     }
 }
 
 /// Follows a symbolic link at the end of a path.
-pub(super) fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errno> {
+pub(super) fn follow(asked: &mut PendingSyscall<'_>, base: PathStart, path: CString) -> Result<OpenStep, Errno> {
     let (directory, name) = parent(base, &path)?;
-    let Base::Directory(directory) = directory else { return Err(Errno::ELOOP) };
+    let PathStart::Directory(directory) = directory else { return Err(Errno::ELOOP) };
     // Links of a procfs have no text, or their text names files of the listener.
     if sys::is_of_proc(directory.as_fd())? {
         return Err(Errno::EACCES);
     }
     match sys::link_text(directory.as_fd(), &name) {
-        Ok(link) => Ok(Step::Again(Place::of_link(asked.caller()?, directory, link)?)),
+        Ok(link) => Ok(OpenStep::Again(CallerPath::of_link(asked.caller()?, directory, link)?)),
         // Another file has taken the place of the link.
-        Err(Errno::EINVAL | Errno::ENOENT) => Ok(Step::Again(Place::Path(Base::Directory(directory), name))),
+        Err(Errno::EINVAL | Errno::ENOENT) => {
+            Ok(OpenStep::Again(CallerPath::Path(PathStart::Directory(directory), name)))
+        }
         Err(errno) => Err(errno),
     }
 }
 
 /// Refuses to write to a FIFO that may not be changed. The kernel writes to a FIFO even where the mount is read-only,
 /// and the listener has no Landlock.
-fn stay_inside(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<(), Errno> {
+fn stay_inside(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: &OwnedFd) -> Result<(), Errno> {
     if !wish.writes() || !sys::file_status(file.as_fd())?.is(FIFO) || !sys::is_read_only(file.as_fd())? {
         return Ok(());
     }
@@ -164,7 +182,7 @@ fn is_of_process(file: &OwnedFd) -> bool {
 }
 
 /// Opens a file again that the caller or the listener has open, or has as a place.
-fn again(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
+fn again(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
         return Err(Errno::EISDIR);
@@ -182,7 +200,7 @@ fn again(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errn
         return Err(Errno::EACCES);
     }
     let file = if wish.changes() { asked.may_be_written(file)? } else { file };
-    match Asked::reopen(file.as_fd(), flags.bits()) {
+    match PendingSyscall::reopen(file.as_fd(), flags.bits()) {
         Ok(opened) => finish(asked, wish, opened),
         Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &file),
         Err(errno) => Err(errno),
@@ -198,7 +216,7 @@ fn place_flag() -> OFlag {
 const TERMINAL: u64 = 5 << 8;
 
 /// Opens the controlling terminal of the caller. The listener has none.
-pub(super) fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
+pub(super) fn terminal(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
     let (major, minor) = parts(own_terminal(asked)?.unwrap_or_default());
     if !(136..=143).contains(&major) {
         return Err(Errno::ENXIO);
@@ -210,7 +228,7 @@ pub(super) fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno
 }
 
 /// Returns the number of the caller's controlling terminal.
-pub(super) fn own_terminal(asked: &mut Asked<'_>) -> Result<Option<u64>, Errno> {
+pub(super) fn own_terminal(asked: &mut PendingSyscall<'_>) -> Result<Option<u64>, Errno> {
     let caller = asked.caller()?;
     let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
     let mut stat = [0_u8; 1024];
@@ -227,27 +245,28 @@ fn parts(number: u64) -> (u64, u64) {
 }
 
 /// Returns a file that was opened without blocking, as if it had been opened with the caller's flags.
-pub(super) fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
+pub(super) fn finish(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
     stay_inside(asked, wish, &file)?;
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
         return Err(Errno::EISDIR);
     }
     if wish.has(OFlag::O_NONBLOCK) {
-        return Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)));
+        return Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)));
     }
     if status.is(FIFO) && wish.flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
         return wait(asked, wish, &file);
     }
     let flags = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
     fcntl(file.as_fd(), FcntlArg::F_SETFL(flags - OFlag::O_NONBLOCK))?;
-    Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)))
+    Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)))
 }
 
 /// Opens a FIFO, and waits for its other end.
-pub(super) fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
+pub(super) fn wait(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: &OwnedFd) -> Result<SyscallReply, Errno> {
     let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::links::link_of(file.as_fd())?, true, Follow::Everything)?;
     let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
-    let work = move || Ok(Reply::File(Asked::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
+    let work =
+        move || Ok(SyscallReply::File(PendingSyscall::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
     asked.shared.threads.answer(asked.listener, asked.call, work)
 }

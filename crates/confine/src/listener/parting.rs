@@ -20,10 +20,10 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, unlinkat};
 
-use super::asked::Asked;
+use super::asked::PendingSyscall;
 use super::elsewhere::PLAIN;
 use super::links::{shown, text};
-use super::place::Base;
+use super::place::PathStart;
 use sys::{DIRECTORY, FileStatus, Follow, REGULAR};
 
 /// The largest file that is copied, bytes.
@@ -34,9 +34,9 @@ const TICK: i64 = 12;
 /// `RENAME_EXCHANGE`
 const EXCHANGE: u32 = 2;
 
-impl Asked<'_> {
+impl PendingSyscall<'_> {
     /// Remembers where the names of an open file are that is about to get another name in a directory.
-    pub fn remember_names(&mut self, thing: BorrowedFd<'_>, directory: &Base) {
+    pub fn remember_names(&mut self, thing: BorrowedFd<'_>, directory: &PathStart) {
         if let (Ok(status), Ok(path), Ok(other)) =
             (sys::file_status(thing), shown(thing), shown(directory.descriptor()))
         {
@@ -209,7 +209,7 @@ fn copy(thing: &OwnedFd, (directory, name): (&OwnedFd, &CString), new: &CString)
     let at = |name: &CString| sys::path_in(directory, OsStr::from_bytes(name.to_bytes()));
     let flags = OFlag::O_WRONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let mut to = File::from(openat(directory, new.as_c_str(), flags, Mode::empty())?);
-    let mut from = File::from(Asked::reopen(thing.as_fd(), OFlag::O_RDONLY.bits())?);
+    let mut from = File::from(PendingSyscall::reopen(thing.as_fd(), OFlag::O_RDONLY.bits())?);
     std::io::copy(&mut from, &mut to).map_err(errno)?;
     let attributes = sys::attributes(&at(name)).map_err(errno)?;
     for (attribute, value) in attributes.iter().filter(|(name, _)| !name.as_bytes().starts_with(b"security.")) {

@@ -11,20 +11,20 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::caller::Caller;
+use super::caller::CallerThread;
 use super::links::text;
 use sys::Follow;
 
 /// The start of a path.
 #[derive(Debug, Clone)]
-pub(super) enum Base {
+pub(super) enum PathStart {
     /// At the root. The path is absolute.
     Root,
     /// At a directory.
     Directory(Arc<OwnedFd>),
 }
 
-impl Base {
+impl PathStart {
     /// Returns the descriptor for calls.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
@@ -36,36 +36,36 @@ impl Base {
 
 /// The place that a path names.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum CallerPath {
     /// A path.
-    Path(Base, CString),
+    Path(PathStart, CString),
     /// A file of the caller's own directory in `/proc`.
     OwnProc(OwnedFd, CString),
     /// A file that the caller has open: `/dev/stdout`, `/proc/self/fd/1`.
     Open(OwnedFd),
 }
 
-impl Place {
+impl CallerPath {
     /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`.
-    pub fn of(caller: &Caller, descriptor: i32, path: CString) -> Result<Self, Errno> {
+    pub fn of(caller: &CallerThread, descriptor: i32, path: CString) -> Result<Self, Errno> {
         match path.to_bytes() {
             [] => Err(Errno::ENOENT),
-            [b'/', ..] => Ok(special(caller, path.to_bytes())?.unwrap_or(Self::Path(Base::Root, path))),
-            _ => Ok(Self::Path(Base::Directory(caller.beginning(descriptor)?.into()), path)),
+            [b'/', ..] => Ok(special(caller, path.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, path))),
+            _ => Ok(Self::Path(PathStart::Directory(caller.beginning(descriptor)?.into()), path)),
         }
     }
 
     /// Returns the place that the text of a symbolic link in `parent` names.
-    pub fn of_link(caller: &Caller, parent: Arc<OwnedFd>, link: CString) -> Result<Self, Errno> {
+    pub fn of_link(caller: &CallerThread, parent: Arc<OwnedFd>, link: CString) -> Result<Self, Errno> {
         match link.to_bytes() {
             [] => Err(Errno::ENOENT),
-            [b'/', ..] => Ok(special(caller, link.to_bytes())?.unwrap_or(Self::Path(Base::Root, link))),
-            _ => Ok(Self::Path(Base::Directory(parent), link)),
+            [b'/', ..] => Ok(special(caller, link.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, link))),
+            _ => Ok(Self::Path(PathStart::Directory(parent), link)),
         }
     }
 
     /// Returns the path of a place in which a file can be created.
-    pub fn path(self) -> Result<(Base, CString), Errno> {
+    pub fn path(self) -> Result<(PathStart, CString), Errno> {
         match self {
             Self::Path(base, path) => Ok((base, path)),
             Self::OwnProc(..) => Err(Errno::EPERM),
@@ -75,7 +75,7 @@ impl Place {
 }
 
 /// Replaces the beginning of an absolute path that means the caller itself.
-fn special(caller: &Caller, path: &[u8]) -> Result<Option<Place>, Errno> {
+fn special(caller: &CallerThread, path: &[u8]) -> Result<Option<CallerPath>, Errno> {
     let mut words = path.split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b"."));
     match words.next() {
         Some(b"dev") => match words.next() {
@@ -99,17 +99,17 @@ fn special(caller: &Caller, path: &[u8]) -> Result<Option<Place>, Errno> {
 }
 
 /// Returns a path below the caller's own directory in `/proc`.
-fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
+fn own<'a>(caller: &CallerThread, mut words: impl Iterator<Item = &'a [u8]>) -> Result<Option<CallerPath>, Errno> {
     match words.next() {
         None => Ok(None),
         Some(b"fd") => match words.next() {
             Some(number) => open_file(caller, number, words),
             None => Err(Errno::EISDIR),
         },
-        Some(b"cwd") => rest(Base::Directory(caller.current()?.into()), words),
+        Some(b"cwd") => rest(PathStart::Directory(caller.current()?.into()), words),
         Some(b"root") => {
             let path = [b"/", join(words).as_slice()].concat();
-            Ok(Some(Place::Path(Base::Root, text(path)?)))
+            Ok(Some(CallerPath::Path(PathStart::Root, text(path)?)))
         }
         Some(first) => {
             let path = join(std::iter::once(first).chain(words));
@@ -117,29 +117,29 @@ fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result
             if path.split(|byte| *byte == b'/').any(|word| word == b"..") {
                 return Err(Errno::EACCES);
             }
-            Ok(Some(Place::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?)))
+            Ok(Some(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?)))
         }
     }
 }
 
 fn open_file<'a>(
-    caller: &Caller,
+    caller: &CallerThread,
     number: &[u8],
     words: impl Iterator<Item = &'a [u8]>,
-) -> Result<Option<Place>, Errno> {
+) -> Result<Option<CallerPath>, Errno> {
     let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or(Errno::ENOENT)?;
     let known = |errno| if errno == Errno::EBADF { Errno::ENOENT } else { errno };
     let mut words = words.peekable();
     if words.peek().is_none() {
-        return Ok(Some(Place::Open(caller.process.descriptor(number).map_err(known)?)));
+        return Ok(Some(CallerPath::Open(caller.process.descriptor(number).map_err(known)?)));
     }
     // The directory may belong to another world, like a directory that a call names directly.
-    rest(Base::Directory(caller.open_descriptor(number).map_err(known)?.into()), words)
+    rest(PathStart::Directory(caller.open_descriptor(number).map_err(known)?.into()), words)
 }
 
-fn rest<'a>(base: Base, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
+fn rest<'a>(base: PathStart, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<CallerPath>, Errno> {
     let path = join(words);
-    Ok(Some(Place::Path(base, text(if path.is_empty() { b".".to_vec() } else { path })?)))
+    Ok(Some(CallerPath::Path(base, text(if path.is_empty() { b".".to_vec() } else { path })?)))
 }
 
 fn join<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
@@ -156,7 +156,7 @@ pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
 
 /// Returns the directory of the last component of a path, and that component with the slashes after it. The directory
 /// stays the same directory, whatever happens to the path.
-pub(super) fn parent(base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
+pub(super) fn parent(base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
     let (begin, _) = last(path);
     let bytes = path.to_bytes();
     let name = if begin == bytes.len() || bytes[begin..].iter().all(|byte| *byte == b'/') {
@@ -164,10 +164,10 @@ pub(super) fn parent(base: Base, path: &CStr) -> Result<(Base, CString), Errno> 
     } else {
         text(&bytes[begin..])?
     };
-    if begin == 0 && matches!(base, Base::Directory(_)) && bytes.first() != Some(&b'/') {
+    if begin == 0 && matches!(base, PathStart::Directory(_)) && bytes.first() != Some(&b'/') {
         return Ok((base, name));
     }
     let directory = if begin == 0 { c"/".to_owned() } else { text(&bytes[..begin])? };
     let directory = sys::open_directory(base.descriptor(), &directory, Follow::Texts)?;
-    Ok((Base::Directory(directory.into()), name))
+    Ok((PathStart::Directory(directory.into()), name))
 }

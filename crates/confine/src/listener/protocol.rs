@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Attempt, GateControl};
-use crate::world::Guards;
-use crate::{Board, Denials, Post};
+use crate::gate::{ConnectionAttempt, GateControl};
+use crate::world::NameGuards;
+use crate::{CommandDenials, WorldStatusBoard, WorldStatusSlot};
 
 /// The most directories with guarded names in one message.
 const GUARDS: usize = 256;
@@ -40,7 +40,7 @@ pub(super) enum ToListener {
         /// Whether this is the first part.
         first: bool,
         /// The names.
-        guards: Guards,
+        guards: NameGuards,
     },
     /// The journal of a command comes with this message, before the command begins.
     Journal {
@@ -63,31 +63,31 @@ pub(super) enum ToListener {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum FromListener {
     /// The record of a command since the last report.
-    Report(u64, Report),
+    Report(u64, ListenerReport),
     /// The record of a command has an entry again.
     News,
 }
 
 /// The listener's record of one command.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ListenerReport {
     /// The denied operations.
-    pub denials: Denials,
+    pub denials: CommandDenials,
     /// Connections that were tried, for the gate to name the program.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<ConnectionAttempt>,
 }
 
 /// Facts that a listener has in common with its shim.
-pub struct Ends {
+pub struct ListenerEndpoint {
     /// The listener's end of the socket.
     pub(super) socket: OwnedFd,
     /// The board for the listener's posts.
-    pub(super) board: Board,
+    pub(super) board: WorldStatusBoard,
     /// The gate of a world without namespaces.
     pub(super) gate: Option<GateControl>,
 }
 
-impl Ends {
+impl ListenerEndpoint {
     /// Gives the listener a way to the gate of its world.
     #[must_use]
     pub fn with_gate(self, gate: Option<GateControl>) -> Self {
@@ -102,19 +102,19 @@ impl Ends {
 }
 
 /// The shim's end of the socket to its listener.
-pub struct Link {
+pub struct ListenerLink {
     socket: OwnedFd,
-    board: Board,
+    board: WorldStatusBoard,
     /// The post of the listener when its record was last taken.
     taken: Cell<u64>,
 }
 
-impl Link {
+impl ListenerLink {
     /// Makes both ends. The shim's descriptor is above the descriptors that commands inherit.
-    pub fn pair() -> io::Result<(Self, Ends)> {
+    pub fn pair() -> io::Result<(Self, ListenerEndpoint)> {
         let (ours, theirs) = sys::message_pair()?;
-        let board = Board::new()?;
-        let ends = Ends { socket: theirs, board: board.another()?, gate: None };
+        let board = WorldStatusBoard::new()?;
+        let ends = ListenerEndpoint { socket: theirs, board: board.another()?, gate: None };
         Ok((Self { socket: sys::above_inherited(&ours)?, board, taken: Cell::new(0) }, ends))
     }
 
@@ -125,7 +125,7 @@ impl Link {
 
     /// Prepares the beginning of a command, before its child is made. Returns the message that the child sends with the
     /// descriptor of its filter.
-    pub fn begin(&self, command: u64, guards: &Guards) -> io::Result<Vec<u8>> {
+    pub fn begin(&self, command: u64, guards: &NameGuards) -> io::Result<Vec<u8>> {
         let mut parts = parts(command, guards);
         let last = parts.pop().ok_or(io::ErrorKind::InvalidData)?;
         parts.iter().try_for_each(|part| self.send(part))?;
@@ -140,7 +140,7 @@ impl Link {
 
     /// Replaces the names that a command must not create, and discards earlier denials. The change applies to every
     /// call that is made later.
-    pub fn guard(&self, command: u64, guards: &Guards) -> io::Result<()> {
+    pub fn guard(&self, command: u64, guards: &NameGuards) -> io::Result<()> {
         parts(command, guards).iter().try_for_each(|part| self.send(part))
     }
 
@@ -150,8 +150,8 @@ impl Link {
     /// The shim collects the denials of its listener and of the gate, and sends them before `Ended`. For a task it adds
     /// them to the state file, soon after its listener has announced a denial (`DenialNews`). The command of a session
     /// ends before its shell does, so the addon asks for the denials then (`ToShim::Denials`).
-    pub fn end(&self, command: u64) -> io::Result<Option<Report>> {
-        let posted = self.board.read(Post::Records)?;
+    pub fn end(&self, command: u64) -> io::Result<Option<ListenerReport>> {
+        let posted = self.board.read(WorldStatusSlot::Records)?;
         if self.taken.replace(posted) == posted {
             return Ok(None);
         }
@@ -159,14 +159,14 @@ impl Link {
     }
 
     /// Like [`Link::end`], but always asks.
-    pub(super) fn ask(&self, command: u64) -> io::Result<Report> {
+    pub(super) fn ask(&self, command: u64) -> io::Result<ListenerReport> {
         self.send(&ToListener::End { command })?;
         self.report(command)
     }
 
     /// Returns the listener's record of a command that goes on, and lets the listener announce its next entry.
-    pub fn take(&self, command: u64) -> io::Result<Report> {
-        self.taken.set(self.board.read(Post::Records)?);
+    pub fn take(&self, command: u64) -> io::Result<ListenerReport> {
+        self.taken.set(self.board.read(WorldStatusSlot::Records)?);
         self.send(&ToListener::Take { command })?;
         self.report(command)
     }
@@ -182,7 +182,7 @@ impl Link {
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready == 0)
     }
 
-    fn report(&self, command: u64) -> io::Result<Report> {
+    fn report(&self, command: u64) -> io::Result<ListenerReport> {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -201,19 +201,19 @@ impl Link {
     }
 }
 
-impl AsFd for Link {
+impl AsFd for ListenerLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
 /// Splits the names that a command must not create into messages that are not too large. Returns at least one message.
-fn parts(command: u64, guards: &Guards) -> Vec<ToListener> {
+fn parts(command: u64, guards: &NameGuards) -> Vec<ToListener> {
     let mut parts: Vec<_> = guards.directories.chunks(GUARDS).map(<[_]>::to_vec).collect();
     if parts.is_empty() {
         parts.push(Vec::new());
     }
-    let part = |(at, directories)| ToListener::Guards { command, first: at == 0, guards: Guards { directories } };
+    let part = |(at, directories)| ToListener::Guards { command, first: at == 0, guards: NameGuards { directories } };
     parts.into_iter().enumerate().map(part).collect()
 }
 
@@ -241,7 +241,7 @@ fn wait(socket: BorrowedFd<'_>, events: PollFlags, patience: Duration) -> io::Re
 
 /// The result of one receive operation.
 #[derive(Debug)]
-pub(super) enum Received<T> {
+pub(super) enum LinkReceiveOutcome<T> {
     /// A message, with the descriptor of a filter if it came from a child.
     Message(T, Option<OwnedFd>),
     /// No message yet.
@@ -250,7 +250,7 @@ pub(super) enum Received<T> {
     Closed,
 }
 
-impl<T> Received<T> {
+impl<T> LinkReceiveOutcome<T> {
     fn message(self) -> io::Result<Option<T>> {
         match self {
             Self::Message(message, _) => Ok(Some(message)),
@@ -264,15 +264,15 @@ impl<T> Received<T> {
 pub(super) fn receive<T: for<'a> Deserialize<'a>>(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
-) -> io::Result<Received<T>> {
+) -> io::Result<LinkReceiveOutcome<T>> {
     let mut descriptors = Vec::new();
     let length = match sys::receive(socket, buffer, &mut descriptors) {
-        Ok(0) => return Ok(Received::Closed),
+        Ok(0) => return Ok(LinkReceiveOutcome::Closed),
         Ok(length) => length,
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Received::Nothing),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(Received::Closed),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(LinkReceiveOutcome::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(LinkReceiveOutcome::Closed),
         Err(error) => return Err(error),
     };
     let message = postcard::from_bytes(&buffer[..length]).map_err(|_| io::ErrorKind::InvalidData)?;
-    Ok(Received::Message(message, descriptors.pop()))
+    Ok(LinkReceiveOutcome::Message(message, descriptors.pop()))
 }

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::gate::{Attempt, is_resolver};
-use crate::{Caches, DenialKind, Denials, Grant, Network, Policy, Tmp};
+use crate::gate::{ConnectionAttempt, is_resolver};
+use crate::{CacheAccess, CommandDenials, ConfinementPolicy, DenialKind, NetworkScope, SuggestedGrant, TmpPlacement};
 
 /// The most connections that are kept for the gate.
 const ATTEMPTS: usize = 64;
@@ -12,7 +12,7 @@ const ATTEMPTS: usize = 64;
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// The paths of a policy.
-pub(super) struct Paths {
+pub(super) struct PolicyPaths {
     /// Paths below which files may be changed.
     writable: Vec<PathBuf>,
     /// Paths below which sockets may be reached.
@@ -24,15 +24,15 @@ pub(super) struct Paths {
     own: Vec<PathBuf>,
 }
 
-impl Paths {
+impl PolicyPaths {
     /// Returns the paths of a policy. `mounts`: whether the world has its own mounts. Otherwise nothing is private.
-    pub fn of(policy: &Policy, mounts: bool) -> Self {
-        let private = if mounts && policy.tmp == Tmp::Private { &PRIVATE[..] } else { &[] };
+    pub fn of(policy: &ConfinementPolicy, mounts: bool) -> Self {
+        let private = if mounts && policy.tmp == TmpPlacement::Private { &PRIVATE[..] } else { &[] };
         let sockets: Vec<PathBuf> = policy.write.iter().cloned().chain(private.iter().map(PathBuf::from)).collect();
-        let has_caches = policy.caches.0 == Caches::Shared || (mounts && policy.caches.0 == Caches::Overlay);
+        let has_caches = policy.caches.0 == CacheAccess::Shared || (mounts && policy.caches.0 == CacheAccess::Overlay);
         let caches = if has_caches { &policy.caches.1 } else { &[][..] };
         let others = ["/dev", "/proc"].into_iter().chain(PRIVATE).map(PathBuf::from);
-        let shared = policy.caches.0 == Caches::Shared;
+        let shared = policy.caches.0 == CacheAccess::Shared;
         let shared_caches = if shared { &policy.caches.1 } else { &[][..] };
         let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
         let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
@@ -69,12 +69,12 @@ impl Paths {
     }
 
     /// Returns the smallest grant that allows a change.
-    pub fn grant(&self, path: &Path, exists: bool) -> Option<Grant> {
+    pub fn grant(&self, path: &Path, exists: bool) -> Option<SuggestedGrant> {
         if below(&self.hidden, path) || self.may_change(path) {
             return None;
         }
         let granted = if exists { path } else { path.parent().unwrap_or(path) };
-        Some(Grant::Write(granted.to_string_lossy().into_owned()))
+        Some(SuggestedGrant::Write(granted.to_string_lossy().into_owned()))
     }
 }
 
@@ -84,34 +84,34 @@ fn below(roots: &[PathBuf], path: &Path) -> bool {
 
 /// The refused calls and the connection attempts of one command.
 #[derive(Default)]
-pub(super) struct Record {
-    pub denials: Denials,
-    pub attempts: Vec<Attempt>,
+pub(super) struct DenialLog {
+    pub denials: CommandDenials,
+    pub attempts: Vec<ConnectionAttempt>,
 }
 
-impl Record {
+impl DenialLog {
     /// Returns a number that grows with each entry.
     pub fn size(&self) -> u64 {
         self.denials.total + self.attempts.len() as u64
     }
 
     /// Counts a refused change.
-    pub fn write(&mut self, path: &Path, program: &str, grant: Option<Grant>) {
+    pub fn write(&mut self, path: &Path, program: &str, grant: Option<SuggestedGrant>) {
         self.denials.add(DenialKind::Write, &path.to_string_lossy(), program, grant);
     }
 
     /// Records a connection that leads out of the world. If a gate decides, the gate counts refused connections.
-    pub fn connection(&mut self, network: &Network, gate: bool, address: SocketAddr, program: &str) {
+    pub fn connection(&mut self, network: &NetworkScope, gate: bool, address: SocketAddr, program: &str) {
         if gate && is_resolver(address) {
             return;
         }
-        if gate && *network != Network::None {
-            let attempt = Attempt { address, program: program.to_owned() };
+        if gate && *network != NetworkScope::None {
+            let attempt = ConnectionAttempt { address, program: program.to_owned() };
             if self.attempts.len() < ATTEMPTS && !self.attempts.contains(&attempt) {
                 self.attempts.push(attempt);
             }
-        } else if *network == Network::None {
-            let grant = Grant::Host(address.to_string());
+        } else if *network == NetworkScope::None {
+            let grant = SuggestedGrant::Host(address.to_string());
             self.denials.add(DenialKind::Network, &address.to_string(), program, Some(grant));
         }
     }

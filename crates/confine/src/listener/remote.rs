@@ -18,8 +18,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::fstatat;
 use serde::{Deserialize, Serialize};
 
-use super::directories::Directories;
-use super::journal::{Act, Change, Journal, Noted, Spot};
+use super::directories::RecentDirectories;
+use super::journal::{
+    DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange,
+};
 use super::links::text;
 use sys::Follow;
 
@@ -28,13 +30,13 @@ const MESSAGE: usize = 20 * 1024;
 /// The most names that are told later, at ten bytes each.
 const NAMES: usize = 1024;
 /// The device and the inode of a file.
-type Id = (u64, u64);
+type JournalFileId = (u64, u64);
 
 /// A message to a journal.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-enum Message {
+enum JournalMessage {
     /// A change is about to be made.
-    Change(Named, Happening),
+    Change(RemoteEntryLocation, RemoteChangeKind),
     /// See [`Journal::make_names`].
     Names(Vec<u64>),
     /// See [`Journal::rest`].
@@ -49,7 +51,7 @@ enum Message {
 
 /// The answer of a journal.
 #[derive(Debug, Serialize, Deserialize)]
-struct Answer {
+struct JournalAnswer {
     /// An error number, or 0.
     errno: i32,
     /// See [`Noted::own`].
@@ -61,7 +63,7 @@ const ANSWER: usize = 16;
 
 /// See [`Act`].
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-enum Happening {
+enum RemoteChangeKind {
     Rewrite,
     Write,
     Create,
@@ -69,20 +71,20 @@ enum Happening {
     Remove,
     Meta,
     Times,
-    Link(Named),
-    Rename(Named),
-    Swap(Named),
+    Link(RemoteEntryLocation),
+    Rename(RemoteEntryLocation),
+    Swap(RemoteEntryLocation),
 }
 
 /// See [`Spot`].
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Named {
+struct RemoteEntryLocation {
     #[serde(with = "as_bytes")]
     parent: PathBuf,
-    directory: Id,
+    directory: JournalFileId,
     name: CString,
     /// Id of the file or directory with this name, if one exists.
-    thing: Option<Id>,
+    thing: Option<JournalFileId>,
 }
 
 /// Paths as bytes.
@@ -102,20 +104,20 @@ mod as_bytes {
     }
 }
 
-fn id_of(directory: BorrowedFd<'_>, name: &CString) -> Option<Id> {
+fn id_of(directory: BorrowedFd<'_>, name: &CString) -> Option<JournalFileId> {
     let status = fstatat(directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
     Some((status.st_dev as u64, status.st_ino))
 }
 
-impl Named {
-    fn of(spot: &Spot) -> Result<Self, Errno> {
+impl RemoteEntryLocation {
+    fn of(spot: &DirectoryEntryLocation) -> Result<Self, Errno> {
         let directory = sys::file_status(spot.directory.as_fd())?.id;
         let thing = id_of(spot.directory.as_fd(), &spot.name);
         Ok(Self { parent: spot.parent.clone(), directory, name: spot.name.clone(), thing })
     }
 
     /// Opens the directory, to which no link may lead.
-    fn open(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
+    fn open(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
         let path = self.parent.as_os_str().as_bytes();
         let known = directories.find(AT_FDCWD, path).map(|known| known.directory).filter(sys::stand_in);
         if let Some(directory) = known
@@ -129,17 +131,19 @@ impl Named {
     }
 
     /// Returns the same name for this process.
-    fn here(self, directories: &mut Directories) -> Result<Spot, Elsewhere> {
+    fn here(self, directories: &mut RecentDirectories) -> Result<DirectoryEntryLocation, UntranslatableName> {
         let is_vacant = self.thing.is_none();
         match self.directory_here(directories) {
-            Some(directory) => Ok(Spot { directory, parent: self.parent, name: self.name, is_vacant }),
-            None if self.is_of_host() => Err(Elsewhere::Changed(self.parent.join(to_path(&self.name)))),
-            None => Err(Elsewhere::Private),
+            Some(directory) => {
+                Ok(DirectoryEntryLocation { directory, parent: self.parent, name: self.name, is_vacant })
+            }
+            None if self.is_of_host() => Err(UntranslatableName::Changed(self.parent.join(to_path(&self.name)))),
+            None => Err(UntranslatableName::Private),
         }
     }
 
     /// Returns the directory, if it is the same directory here, or the same file has the name in it.
-    fn directory_here(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
+    fn directory_here(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
         let directory = self.open(directories)?;
         // The directory above a mount point of a world may be another directory there.
         let is_same = self.thing.is_some() || sys::file_status(directory.as_fd()).ok()?.id == self.directory;
@@ -156,7 +160,7 @@ impl Named {
 
 /// Why a listener's name means nothing to this process.
 #[derive(Debug, PartialEq, Eq)]
-enum Elsewhere {
+enum UntranslatableName {
     /// The file is in a place that only its world has.
     Private,
     /// Another process has changed the entry at this path, so the target of the call is unknown.
@@ -167,34 +171,34 @@ fn to_path(name: &CString) -> &Path {
     Path::new(OsStr::from_bytes(name.to_bytes()))
 }
 
-impl Happening {
-    fn of(act: &Act) -> Result<Self, Errno> {
+impl RemoteChangeKind {
+    fn of(act: &PendingChangeKind) -> Result<Self, Errno> {
         Ok(match act {
-            Act::Rewrite => Self::Rewrite,
-            Act::Write => Self::Write,
-            Act::Create => Self::Create,
-            Act::MakeDirectory => Self::MakeDirectory,
-            Act::Remove | Act::Unlink => Self::Remove,
-            Act::Meta => Self::Meta,
-            Act::Times => Self::Times,
-            Act::Link(to) => Self::Link(Named::of(to)?),
-            Act::Rename(to) => Self::Rename(Named::of(to)?),
-            Act::Swap(with) => Self::Swap(Named::of(with)?),
+            PendingChangeKind::Rewrite => Self::Rewrite,
+            PendingChangeKind::Write => Self::Write,
+            PendingChangeKind::Create => Self::Create,
+            PendingChangeKind::MakeDirectory => Self::MakeDirectory,
+            PendingChangeKind::Remove | PendingChangeKind::Unlink => Self::Remove,
+            PendingChangeKind::Meta => Self::Meta,
+            PendingChangeKind::Times => Self::Times,
+            PendingChangeKind::Link(to) => Self::Link(RemoteEntryLocation::of(to)?),
+            PendingChangeKind::Rename(to) => Self::Rename(RemoteEntryLocation::of(to)?),
+            PendingChangeKind::Swap(with) => Self::Swap(RemoteEntryLocation::of(with)?),
         })
     }
 
-    fn here(self, directories: &mut Directories) -> Result<Act, Elsewhere> {
+    fn here(self, directories: &mut RecentDirectories) -> Result<PendingChangeKind, UntranslatableName> {
         Ok(match self {
-            Self::Rewrite => Act::Rewrite,
-            Self::Write => Act::Write,
-            Self::Create => Act::Create,
-            Self::MakeDirectory => Act::MakeDirectory,
-            Self::Remove => Act::Remove,
-            Self::Meta => Act::Meta,
-            Self::Times => Act::Times,
-            Self::Link(to) => Act::Link(to.here(directories)?),
-            Self::Rename(to) => Act::Rename(to.here(directories)?),
-            Self::Swap(with) => Act::Swap(with.here(directories)?),
+            Self::Rewrite => PendingChangeKind::Rewrite,
+            Self::Write => PendingChangeKind::Write,
+            Self::Create => PendingChangeKind::Create,
+            Self::MakeDirectory => PendingChangeKind::MakeDirectory,
+            Self::Remove => PendingChangeKind::Remove,
+            Self::Meta => PendingChangeKind::Meta,
+            Self::Times => PendingChangeKind::Times,
+            Self::Link(to) => PendingChangeKind::Link(to.here(directories)?),
+            Self::Rename(to) => PendingChangeKind::Rename(to.here(directories)?),
+            Self::Swap(with) => PendingChangeKind::Swap(with.here(directories)?),
         })
     }
 }
@@ -203,13 +207,13 @@ impl Happening {
 /// journal takes to keep a file. Without the journal the record has no end, which its readers notice, and the command
 /// goes on.
 #[derive(Debug)]
-pub(super) struct Remote {
+pub(super) struct RemoteJournal {
     socket: OwnedFd,
     /// Names that are not told yet.
     names: RefCell<Vec<u64>>,
 }
 
-impl Remote {
+impl RemoteJournal {
     pub fn new(socket: OwnedFd) -> Self {
         Self { socket, names: RefCell::default() }
     }
@@ -223,23 +227,23 @@ impl Remote {
     pub fn tell_names(&self) {
         let names = self.names.take();
         if !names.is_empty() {
-            let _lost_with_the_journal = self.ask(&Message::Names(names));
+            let _lost_with_the_journal = self.ask(&JournalMessage::Names(names));
         }
     }
 
-    fn ask(&self, message: &Message) -> Result<Noted, Errno> {
+    fn ask(&self, message: &JournalMessage) -> Result<JournaledChange, Errno> {
         let asked = postcard::to_allocvec(message)
             .map_err(|_| io::ErrorKind::InvalidData.into())
             .and_then(|bytes| sys::send(self.socket.as_fd(), &bytes, &[]))
             .and_then(|_| self.answer());
         match asked {
-            Ok(Answer { errno: 0, own }) => Ok(Noted { made: false, own }),
-            Err(_) => Ok(Noted::default()),
-            Ok(Answer { errno, .. }) => Err(Errno::from_raw(errno)),
+            Ok(JournalAnswer { errno: 0, own }) => Ok(JournaledChange { made: false, own }),
+            Err(_) => Ok(JournaledChange::default()),
+            Ok(JournalAnswer { errno, .. }) => Err(Errno::from_raw(errno)),
         }
     }
 
-    fn answer(&self) -> io::Result<Answer> {
+    fn answer(&self) -> io::Result<JournalAnswer> {
         loop {
             match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
                 Ok(_) => break,
@@ -253,12 +257,12 @@ impl Remote {
     }
 }
 
-impl Journal for Remote {
-    fn before(&self, change: &Change) -> Result<Noted, Errno> {
+impl FileChangeJournal for RemoteJournal {
+    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         // A file that cannot be described is gone.
-        let Ok(spot) = Named::of(&change.spot) else { return Ok(Noted::default()) };
-        let Ok(act) = Happening::of(&change.act) else { return Ok(Noted::default()) };
-        self.ask(&Message::Change(spot, act))
+        let Ok(spot) = RemoteEntryLocation::of(&change.spot) else { return Ok(JournaledChange::default()) };
+        let Ok(act) = RemoteChangeKind::of(&change.act) else { return Ok(JournaledChange::default()) };
+        self.ask(&JournalMessage::Change(spot, act))
     }
 
     fn make_names(&self, keys: Vec<u64>) {
@@ -269,49 +273,54 @@ impl Journal for Remote {
     }
 
     fn rest(&self, rests: bool) {
-        let _lost_with_the_journal = self.ask(&Message::Rest(rests));
+        let _lost_with_the_journal = self.ask(&JournalMessage::Rest(rests));
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
-        self.ask(&Message::Miss { path: path.to_owned(), why: why.to_owned() }).map(drop)
+        self.ask(&JournalMessage::Miss { path: path.to_owned(), why: why.to_owned() }).map(drop)
     }
 }
 
 /// Answers the next message of a listener with a journal of this process. Returns `false` once the listener is gone, or
 /// sends no valid message.
-pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, directories: &mut Directories) -> bool {
+pub(super) fn answer(
+    socket: BorrowedFd<'_>,
+    journal: Option<&dyn FileChangeJournal>,
+    directories: &mut RecentDirectories,
+) -> bool {
     let mut buffer = [0; MESSAGE];
     let message = match sys::receive(socket, &mut buffer, &mut Vec::new()) {
         Ok(0) => return false,
-        Ok(length) => postcard::from_bytes::<Message>(&buffer[..length]),
+        Ok(length) => postcard::from_bytes::<JournalMessage>(&buffer[..length]),
         Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
     };
     let Ok(message) = message else { return false };
-    let none = Noted::default();
+    let none = JournaledChange::default();
     let result = journal.map_or(Ok(none), |journal| match message {
-        Message::Change(spot, act) => {
-            let change = spot.here(directories).and_then(|spot| Ok(Change { spot, act: act.here(directories)? }));
+        JournalMessage::Change(spot, act) => {
+            let change =
+                spot.here(directories).and_then(|spot| Ok(PendingFileChange { spot, act: act.here(directories)? }));
             match change {
                 Ok(change) => journal.before(&change),
-                Err(Elsewhere::Private) => Ok(none),
-                Err(Elsewhere::Changed(path)) => {
+                Err(UntranslatableName::Private) => Ok(none),
+                Err(UntranslatableName::Changed(path)) => {
                     journal.miss(&path, "another process changed it at the same time").map(|()| none)
                 }
             }
         }
-        Message::Names(names) => {
+        JournalMessage::Names(names) => {
             journal.make_names(names);
             Ok(none)
         }
-        Message::Rest(rests) => {
+        JournalMessage::Rest(rests) => {
             journal.rest(rests);
             Ok(none)
         }
-        Message::Miss { path, why } => journal.miss(&path, &why).map(|()| none),
+        JournalMessage::Miss { path, why } => journal.miss(&path, &why).map(|()| none),
     });
     let answer = match result {
-        Ok(noted) => Answer { errno: 0, own: noted.own },
-        Err(errno) => Answer { errno: errno as i32, own: none.own },
+        Ok(noted) => JournalAnswer { errno: 0, own: noted.own },
+        Err(errno) => JournalAnswer { errno: errno as i32, own: none.own },
     };
     postcard::to_allocvec(&answer).is_ok_and(|bytes| sys::send(socket, &bytes, &[]).is_ok())
 }
@@ -321,12 +330,12 @@ mod tests {
     use super::*;
 
     /// Returns a name as the listener of a world without private places would send it.
-    fn named(path: &Path) -> Named {
+    fn named(path: &Path) -> RemoteEntryLocation {
         let parent = path.parent().expect("above").to_owned();
         let directory = fs::metadata(&parent).expect("there");
         let name = CString::new(path.file_name().expect("a name").as_bytes()).expect("no NUL");
         let thing = fs::symlink_metadata(path).ok().map(|data| (data.dev(), data.ino()));
-        Named { parent, directory: (directory.dev(), directory.ino()), name, thing }
+        RemoteEntryLocation { parent, directory: (directory.dev(), directory.ino()), name, thing }
     }
 
     #[test]
@@ -337,25 +346,25 @@ mod tests {
         fs::create_dir(root.join("d")).expect("made");
         fs::write(&path, "one").expect("written");
         fs::write(&other, "two").expect("written");
-        let changed = || Elsewhere::Changed(path.clone());
-        assert!(named(&path).here(&mut Directories::default()).is_ok());
+        let changed = || UntranslatableName::Changed(path.clone());
+        assert!(named(&path).here(&mut RecentDirectories::default()).is_ok());
         let before = named(&path);
         fs::rename(&other, &path).expect("renamed");
-        assert_eq!(before.here(&mut Directories::default()).expect_err("another file"), changed());
+        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("another file"), changed());
         let before = named(&path);
         fs::remove_file(&path).expect("removed");
-        assert_eq!(before.here(&mut Directories::default()).expect_err("no file"), changed());
+        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("no file"), changed());
         let before = named(&path);
         fs::write(&path, "three").expect("written");
-        assert_eq!(before.here(&mut Directories::default()).expect_err("a new file"), changed());
+        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("a new file"), changed());
         fs::remove_file(&path).expect("removed");
         let before = named(&path);
         fs::rename(root.join("d"), root.join("e")).expect("renamed");
         fs::create_dir(root.join("d")).expect("made");
-        assert_eq!(before.here(&mut Directories::default()).expect_err("another directory"), changed());
+        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("another directory"), changed());
         fs::remove_dir(root.join("d")).expect("removed");
         std::os::unix::fs::symlink("e", root.join("d")).expect("linked");
-        assert!(named(&root.join("e/f")).here(&mut Directories::default()).is_ok());
+        assert!(named(&root.join("e/f")).here(&mut RecentDirectories::default()).is_ok());
     }
 
     #[test]
@@ -367,9 +376,9 @@ mod tests {
         // No file system has it.
         private.directory.0 = u64::MAX;
         private.thing = Some((u64::MAX, 1));
-        assert_eq!(private.here(&mut Directories::default()).expect_err("private"), Elsewhere::Private);
+        assert_eq!(private.here(&mut RecentDirectories::default()).expect_err("private"), UntranslatableName::Private);
         let mut covered = named(&root.join("f"));
         covered.thing = Some((u64::MAX, 1));
-        assert_eq!(covered.here(&mut Directories::default()).expect_err("private"), Elsewhere::Private);
+        assert_eq!(covered.here(&mut RecentDirectories::default()).expect_err("private"), UntranslatableName::Private);
     }
 }

@@ -9,20 +9,20 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::asked::Asked;
-use super::names::{Two, done};
-use super::place::{Base, parent};
-use super::reply::Reply;
+use super::asked::PendingSyscall;
+use super::names::{SyscallPathPair, done};
+use super::place::{PathStart, parent};
+use super::reply::SyscallReply;
 use sys::{Follow, REGULAR};
 
 /// The largest file that is compared, bytes.
 const COMPARED: u64 = 1 << 20;
 
 /// A name below a directory.
-pub(super) type At<'a> = (BorrowedFd<'a>, &'a CStr);
+pub(super) type RenamePath<'a> = (BorrowedFd<'a>, &'a CStr);
 
 /// `rename`. With `RENAME_EXCHANGE` both names are new, so both are checked.
-pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
+pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: u32) -> Result<SyscallReply, Errno> {
     let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
     let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
     asked.check()?;
@@ -35,7 +35,7 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
     match sys::rename_file(source, target, flags) {
         Err(Errno::EBUSY) if flags == 0 && changes_nothing(source, target) => {
             unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
-            Ok(Reply::DONE)
+            Ok(SyscallReply::DONE)
         }
         Err(Errno::EBUSY) => Err(busy(asked, &[(&base, &name), (&from, &old)])),
         // The reason may be on either side.
@@ -53,13 +53,13 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
     }
 }
 
-fn is_read_only(base: &Base) -> bool {
+fn is_read_only(base: &PathStart) -> bool {
     sys::is_read_only(base.descriptor()).unwrap_or(false)
 }
 
 /// Records the name that is a mount point, because it or a path below it is protected. Returns the error that programs
 /// expect for a mount point.
-fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
+fn busy(asked: &mut PendingSyscall<'_>, sides: &[(&PathStart, &CString)]) -> Errno {
     for (base, name) in sides {
         if sys::is_mount_point(base.descriptor(), name).unwrap_or(false) {
             let path = asked.absolute(base, name);
@@ -74,23 +74,23 @@ fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
 
 /// Returns whether a file would replace a protected file with equal content. Git rewrites its configuration to rename
 /// and remove branches, even if no branch is in it.
-fn changes_nothing(source: At<'_>, target: At<'_>) -> bool {
+fn changes_nothing(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
     sys::is_mount_point(target.0, target.1) == Ok(true) && is_alike(source, target)
 }
 
 /// Returns whether two small files have equal content.
-pub(super) fn is_alike(source: At<'_>, target: At<'_>) -> bool {
+pub(super) fn is_alike(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
     content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
 }
 
 /// Returns the content of a small regular file.
-fn content((base, name): At<'_>) -> Option<Vec<u8>> {
+fn content((base, name): RenamePath<'_>) -> Option<Vec<u8>> {
     let place = sys::open_place(base, name, false, Follow::Texts).ok()?;
     if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {
         return None;
     }
     let mut bytes = Vec::new();
-    let file = File::from(Asked::reopen(place.as_fd(), OFlag::O_RDONLY.bits()).ok()?);
+    let file = File::from(PendingSyscall::reopen(place.as_fd(), OFlag::O_RDONLY.bits()).ok()?);
     file.take(COMPARED + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 <= COMPARED).then_some(bytes)
 }

@@ -8,7 +8,7 @@ use sys::{Answer, Call};
 
 /// The answer to a call.
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) enum SyscallReply {
     /// A value, an error, or leave to the kernel to perform the call.
     Answer(Answer),
     /// A new descriptor for a file, and whether it is closed on exec.
@@ -17,7 +17,7 @@ pub(super) enum Reply {
     Later,
 }
 
-impl Reply {
+impl SyscallReply {
     pub const DONE: Self = Self::Answer(Answer::Value(0));
     pub const CONTINUE: Self = Self::Answer(Answer::Continue);
 

@@ -19,7 +19,7 @@ pub(super) const OWN_RULES: &str = "landlock_restrict_self";
 
 /// The rights of a thread.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Rights {
+pub(super) struct ThreadRights {
     lines: Vec<String>,
     /// The name of the user namespace.
     users: CString,
@@ -27,7 +27,7 @@ pub(super) struct Rights {
     label: Vec<u8>,
 }
 
-impl Rights {
+impl ThreadRights {
     /// Reads the rights of a thread from its directory in `/proc`.
     pub fn of(thread: BorrowedFd<'_>) -> Result<Self, Errno> {
         let status = read(thread, c"status")?;

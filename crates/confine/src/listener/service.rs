@@ -7,27 +7,27 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::asked::{Asked, Shared};
-use super::beside::Beside;
-use super::caller::Callers;
-use super::changes::{self, Change};
+use super::asked::{ListenerState, PendingSyscall};
+use super::beside::HostNetworkFallback;
+use super::caller::CallerTable;
+use super::changes::{self, ChangedObject};
 use super::elsewhere::LinkedDirectories;
-use super::guards::Names;
-use super::journal::Journal;
+use super::guards::GuardedNames;
+use super::journal::FileChangeJournal;
 use super::left::RepositoriesLeft;
-use super::names::{self, Two};
-use super::perform::{self, Bounds};
-use super::protocol::{self, Ends, FromListener, MESSAGE, Received, Report, ToListener};
-use super::record::{Paths, Record};
-use super::remote::Remote;
-use super::reply::Reply;
-use super::settings::Settings;
-use super::skip::Skip;
-use super::spots::Reading;
-use super::threads::Threads;
+use super::names::{self, SyscallPathPair};
+use super::perform::{self, WorldBounds};
+use super::protocol::{self, FromListener, LinkReceiveOutcome, ListenerEndpoint, ListenerReport, MESSAGE, ToListener};
+use super::record::{DenialLog, PolicyPaths};
+use super::remote::RemoteJournal;
+use super::reply::SyscallReply;
+use super::settings::ListenerSettings;
+use super::skip::UnrecordedSyscall;
+use super::spots::SyscallReader;
+use super::threads::AnswerThreads;
 use super::{attributes, open, renames, sockets};
-use crate::filter::{self, CREATES, Entry, Question};
-use crate::{DenialKind, Denials, Post};
+use crate::filter::{self, CREATES, SyscallEntry, SyscallHandling};
+use crate::{CommandDenials, DenialKind, WorldStatusSlot};
 use sys::Machine;
 
 /// Time between two looks at threads whose caller may be gone, ms.
@@ -39,16 +39,16 @@ const REPORT: usize = 48 * 1024;
 const AT_FDCWD: i32 = libc::AT_FDCWD;
 
 /// A command.
-struct Command {
+struct ListenedCommand {
     id: u64,
     /// The descriptor of the command's filter, as long as a process has that filter.
     listener: Option<Arc<OwnedFd>>,
-    names: Names,
-    record: Record,
+    names: GuardedNames,
+    record: DenialLog,
     /// The directories that it may have made repositories.
     left: RepositoriesLeft,
     /// The journal of the command's changes, if it has one.
-    journal: Option<Remote>,
+    journal: Option<RemoteJournal>,
     ended: bool,
     /// Whether the command has made no call for a while, or none so far.
     rests: bool,
@@ -56,7 +56,7 @@ struct Command {
     news: bool,
 }
 
-impl Command {
+impl ListenedCommand {
     /// Tells the journal of the command that it makes no calls.
     fn rest(&mut self) {
         if let Some(journal) = self.journal.as_ref().filter(|_| !self.rests && !self.ended) {
@@ -75,28 +75,28 @@ impl Command {
 }
 
 /// A listener.
-pub(super) struct Service {
-    ends: Ends,
+pub(super) struct ListenerService {
+    ends: ListenerEndpoint,
     /// Room for a message of the shim.
     buffer: Vec<u8>,
     /// The number that was posted last.
     posted: u64,
-    table: Vec<Option<&'static Entry>>,
-    commands: Vec<Command>,
-    shared: Shared,
+    table: Vec<Option<&'static SyscallEntry>>,
+    commands: Vec<ListenedCommand>,
+    shared: ListenerState,
 }
 
-impl Service {
-    pub fn new(mut ends: Ends, settings: Settings) -> Self {
-        let mut paths = Paths::of(&settings.policy, settings.mounts);
+impl ListenerService {
+    pub fn new(mut ends: ListenerEndpoint, settings: ListenerSettings) -> Self {
+        let mut paths = PolicyPaths::of(&settings.policy, settings.mounts);
         settings.held.iter().for_each(|held| paths.add(held.directories()));
         let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
-        let bounds = settings.held.clone().map(|held| Bounds::new(&settings.policy, held));
-        let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| Beside::new(gate, own));
-        let (callers, threads) = (Callers::of_world(), Threads::default());
+        let bounds = settings.held.clone().map(|held| WorldBounds::new(&settings.policy, held));
+        let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| HostNetworkFallback::new(gate, own));
+        let (callers, threads) = (CallerTable::of_world(), AnswerThreads::default());
         let elsewhere = LinkedDirectories::default();
-        let shared = Shared { settings, paths, bounds, beside, callers, threads, elsewhere, umask: 0 };
+        let shared = ListenerState { settings, paths, bounds, beside, callers, threads, elsewhere, umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
 
@@ -124,7 +124,7 @@ impl Service {
                 self.shared.callers.leave();
                 // A call that takes its time may still make its change.
                 if !self.shared.threads.are_running() {
-                    self.commands.iter_mut().for_each(Command::rest);
+                    self.commands.iter_mut().for_each(ListenedCommand::rest);
                 }
             }
         }
@@ -151,11 +151,11 @@ impl Service {
     fn hear(&mut self) -> io::Result<bool> {
         loop {
             match protocol::receive(self.ends.socket.as_fd(), &mut self.buffer)? {
-                Received::Message(message, listener) => {
+                LinkReceiveOutcome::Message(message, listener) => {
                     let is_journal = matches!(message, ToListener::Journal { .. });
                     self.obey(message)?;
                     match (listener, self.commands.last_mut()) {
-                        (Some(socket), Some(last)) if is_journal => last.journal = Some(Remote::new(socket)),
+                        (Some(socket), Some(last)) if is_journal => last.journal = Some(RemoteJournal::new(socket)),
                         (Some(listener), Some(last)) => {
                             sys::answer_at_once(listener.as_fd());
                             last.listener = Some(Arc::new(listener));
@@ -163,8 +163,8 @@ impl Service {
                         _ => {}
                     }
                 }
-                Received::Nothing => return Ok(true),
-                Received::Closed => return Ok(false),
+                LinkReceiveOutcome::Nothing => return Ok(true),
+                LinkReceiveOutcome::Closed => return Ok(false),
             }
         }
     }
@@ -175,8 +175,8 @@ impl Service {
                 self.begin_once(command);
                 if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
                     if first {
-                        self.shared.bounds.iter_mut().for_each(Bounds::protect);
-                        (known.names, known.record) = (Names::default(), Record::default());
+                        self.shared.bounds.iter_mut().for_each(WorldBounds::protect);
+                        (known.names, known.record) = (GuardedNames::default(), DenialLog::default());
                     }
                     known.names.add(&guards);
                 }
@@ -190,19 +190,19 @@ impl Service {
 
     /// Sends the record of a command, starts a new record, and ends the command with `last`.
     fn report(&mut self, command: u64, last: bool) -> io::Result<()> {
-        let mut report = Report::default();
+        let mut report = ListenerReport::default();
         if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
-            let Record { mut denials, attempts } = std::mem::take(&mut known.record);
+            let DenialLog { mut denials, attempts } = std::mem::take(&mut known.record);
             if last {
                 denials.merge(settle(known, &self.shared));
             }
-            known.journal.iter().for_each(Remote::tell_names);
-            report = Report { denials, attempts };
+            known.journal.iter().for_each(RemoteJournal::tell_names);
+            report = ListenerReport { denials, attempts };
             (known.ended, known.news) = (last, !last);
             if !last && !known.left.is_empty() {
                 // The end of the command is still to be asked for.
                 self.posted += 1;
-                self.ends.board.post(Post::Records, self.posted)?;
+                self.ends.board.post(WorldStatusSlot::Records, self.posted)?;
             }
         }
         self.commands.retain(|command| !command.ended || command.listener.is_some());
@@ -222,9 +222,10 @@ impl Service {
         self.shared.elsewhere.forget();
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
-        let (names, record) = (Names::default(), Record::default());
+        let (names, record) = (GuardedNames::default(), DenialLog::default());
         let (left, journal, listener) = (RepositoriesLeft::now(), None, None);
-        let command = Command { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
+        let command =
+            ListenedCommand { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
         self.commands.push(command);
     }
 
@@ -242,31 +243,33 @@ impl Service {
     fn answer(&mut self, listener: &Arc<OwnedFd>) {
         let Ok(Some(call)) = sys::next_call(listener.as_fd()) else { return };
         self.shared.callers.on_call();
-        let owner =
-            |command: &&mut Command| command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener));
+        let owner = |command: &&mut ListenedCommand| {
+            command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener))
+        };
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
         command.wake();
-        let Command { id, names, record, left, journal, ended, news, .. } = command;
+        let ListenedCommand { id, names, record, left, journal, ended, news, .. } = command;
         let journal = journal.as_ref().filter(|_| !*ended);
-        let is_untold = || journal.is_some_and(Remote::is_untold);
+        let is_untold = || journal.is_some_and(RemoteJournal::is_untold);
         let (before, was_untold) = ((record.size(), left.is_empty()), is_untold());
-        let mut asked = Asked { call, listener, names, record, left, shared: &mut self.shared };
+        let mut asked = PendingSyscall { call, listener, names, record, left, shared: &mut self.shared };
         let reply = match entry {
             Some(entry) => {
                 let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal, *id));
-                noted.and_then(|()| reply(&mut asked, entry)).unwrap_or_else(Reply::fail)
+                noted.and_then(|()| reply(&mut asked, entry)).unwrap_or_else(SyscallReply::fail)
             }
-            None => Reply::fail(Errno::ENOSYS),
+            None => SyscallReply::fail(Errno::ENOSYS),
         };
-        let touches_network = entry.is_some_and(|entry| matches!(entry.question, Question::Connect | Question::SendTo));
+        let touches_network =
+            entry.is_some_and(|entry| matches!(entry.question, SyscallHandling::Connect | SyscallHandling::SendTo));
         if touches_network || (record.size(), left.is_empty()) != before || is_untold() && !was_untold {
             self.posted += 1;
             // If this fails, the shim misses the record, and nothing else is lost.
-            let _ = self.ends.board.post(Post::Records, self.posted);
+            let _ = self.ends.board.post(WorldStatusSlot::Records, self.posted);
         }
         if *ended {
-            *record = Record::default();
+            *record = DenialLog::default();
             left.settle(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true);
         }
         if *news && (record.denials.total > 0 || !record.attempts.is_empty()) {
@@ -279,20 +282,25 @@ impl Service {
 }
 
 /// Puts out of force what a command that has ended leaves in repositories.
-fn settle(command: &mut Command, shared: &Shared) -> Denials {
+fn settle(command: &mut ListenedCommand, shared: &ListenerState) -> CommandDenials {
     let hung_up = |listener: &Arc<OwnedFd>| {
         let mut fds = [PollFd::new(listener.as_fd(), PollFlags::empty())];
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     };
     let is_left = command.listener.as_ref().is_some_and(|listener| !hung_up(listener));
-    let journal = command.journal.as_ref().map(|journal| journal as &dyn Journal);
+    let journal = command.journal.as_ref().map(|journal| journal as &dyn FileChangeJournal);
     command.left.settle(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left)
 }
 
 /// Reports the change that a call may make to the journal. Private directories have no journal.
-fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u64) -> Result<(), Errno> {
+fn note(
+    asked: &mut PendingSyscall<'_>,
+    entry: &SyscallEntry,
+    journal: &dyn FileChangeJournal,
+    command: u64,
+) -> Result<(), Errno> {
     asked.shared.callers.directories.begin(command);
-    let change = Reading { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
+    let change = SyscallReader { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
     let names = asked.shared.callers.directories.take_names();
     if !names.is_empty() {
         journal.make_names(names);
@@ -304,8 +312,8 @@ fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u6
             asked.shared.callers.directories.mark(&change, noted.own);
             Ok(())
         }
-        Ok(_) | Err(Skip::Nothing) => Ok(()),
-        Err(Skip::Missed(path, why)) => {
+        Ok(_) | Err(UnrecordedSyscall::Nothing) => Ok(()),
+        Err(UnrecordedSyscall::Missed(path, why)) => {
             asked.check()?;
             journal.miss(&path, why)
         }
@@ -313,7 +321,7 @@ fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal, command: u6
 }
 
 /// Finds the answer to a call.
-fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
+fn reply(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     if asked.shared.bounds.is_some() {
         return perform::reply(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
     }
@@ -327,54 +335,56 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
 }
 
 /// Returns whether Landlock alone bounds the files that a caller may change.
-fn is_left_to_landlock(asked: &Asked<'_>) -> bool {
+fn is_left_to_landlock(asked: &PendingSyscall<'_>) -> bool {
     !asked.shared.settings.mounts && asked.shared.bounds.is_none()
 }
 
 /// Finds the answer to a call that mounts, Landlock or the judgement of names bound.
-fn reply_as_with_mounts(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
-    let two = |from, to| Two { from, to };
+fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
+    let two = |from, to| SyscallPathPair { from, to };
     match entry.question {
-        Question::Denied | Question::Socket => Ok(denied(asked, entry.name)),
-        Question::OpenAt => opened(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
-        Question::Open => opened(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
-        Question::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
-        Question::Mkdir => names::directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
-        Question::MkdirAt => names::directory(asked, asked.int(0), 1, asked.unsigned(2)),
-        Question::Mknod => names::node(asked, AT_FDCWD, 0, asked.unsigned(1)),
-        Question::MknodAt => names::node(asked, asked.int(0), 1, asked.unsigned(2)),
-        Question::Symlink => names::symlink(asked, 0, AT_FDCWD, 1),
-        Question::SymlinkAt => names::symlink(asked, 0, asked.int(1), 2),
-        Question::Link => names::link(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
-        Question::LinkAt => names::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
-        Question::Rename => renames::rename(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
-        Question::RenameAt => {
+        SyscallHandling::Denied | SyscallHandling::Socket => Ok(denied(asked, entry.name)),
+        SyscallHandling::OpenAt => opened(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
+        SyscallHandling::Open => opened(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
+        SyscallHandling::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
+        SyscallHandling::Mkdir => names::directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
+        SyscallHandling::MkdirAt => names::directory(asked, asked.int(0), 1, asked.unsigned(2)),
+        SyscallHandling::Mknod => names::node(asked, AT_FDCWD, 0, asked.unsigned(1)),
+        SyscallHandling::MknodAt => names::node(asked, asked.int(0), 1, asked.unsigned(2)),
+        SyscallHandling::Symlink => names::symlink(asked, 0, AT_FDCWD, 1),
+        SyscallHandling::SymlinkAt => names::symlink(asked, 0, asked.int(1), 2),
+        SyscallHandling::Link => names::link(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
+        SyscallHandling::LinkAt => names::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
+        SyscallHandling::Rename => renames::rename(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
+        SyscallHandling::RenameAt => {
             let flags = entry.rename_flags(&asked.call);
             renames::rename(asked, &two((asked.int(0), 1), (asked.int(2), 3)), flags)
         }
-        Question::Connect => sockets::connect(asked),
-        Question::Bind => sockets::bind(asked),
-        Question::SendTo => sockets::send(asked),
-        Question::Umask => {
+        SyscallHandling::Connect => sockets::connect(asked),
+        SyscallHandling::Bind => sockets::bind(asked),
+        SyscallHandling::SendTo => sockets::send(asked),
+        SyscallHandling::Umask => {
             let umask = asked.unsigned(0) & 0o777;
             asked.shared.callers.set_umask(asked.call.thread, umask);
-            Ok(Reply::CONTINUE)
+            Ok(SyscallReply::CONTINUE)
         }
-        Question::Process | Question::Listen | Question::Name => Ok(Reply::CONTINUE),
-        Question::OpenAt2 | Question::Watch => Err(Errno::ENOSYS),
-        Question::Entry(1) if asked.int(0) != AT_FDCWD => Ok(Reply::CONTINUE),
-        Question::Entry(at) => changes::record(asked, AT_FDCWD, at, Change::Entry),
-        Question::Truncate if is_left_to_landlock(asked) => changes::record(asked, AT_FDCWD, 0, Change::Contents),
-        Question::Truncate
-        | Question::Chmod
-        | Question::ChmodAt
-        | Question::Fchmod
-        | Question::Descriptor
-        | Question::File(_)
-        | Question::Itself(_)
-        | Question::FileAt(..)
-        | Question::Times(_)
-        | Question::TimesAt(..) => attributes::change(asked, entry),
+        SyscallHandling::Process | SyscallHandling::Listen | SyscallHandling::Name => Ok(SyscallReply::CONTINUE),
+        SyscallHandling::OpenAt2 | SyscallHandling::Watch => Err(Errno::ENOSYS),
+        SyscallHandling::Entry(1) if asked.int(0) != AT_FDCWD => Ok(SyscallReply::CONTINUE),
+        SyscallHandling::Entry(at) => changes::record(asked, AT_FDCWD, at, ChangedObject::Entry),
+        SyscallHandling::Truncate if is_left_to_landlock(asked) => {
+            changes::record(asked, AT_FDCWD, 0, ChangedObject::Contents)
+        }
+        SyscallHandling::Truncate
+        | SyscallHandling::Chmod
+        | SyscallHandling::ChmodAt
+        | SyscallHandling::Fchmod
+        | SyscallHandling::Descriptor
+        | SyscallHandling::File(_)
+        | SyscallHandling::Itself(_)
+        | SyscallHandling::FileAt(..)
+        | SyscallHandling::Times(_)
+        | SyscallHandling::TimesAt(..) => attributes::change(asked, entry),
     }
 }
 
@@ -383,44 +393,56 @@ const NAMELESS: i32 = 0o20_000_000;
 /// The flags of `creat`.
 const CREAT: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
 
-fn opened(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
+fn opened(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    flags: i32,
+    mode: u32,
+) -> Result<SyscallReply, Errno> {
     // Landlock sets the bounds of existing files, or the kernel makes a new one.
     let is_existing = is_left_to_landlock(asked) && flags.cast_unsigned() & CREATES == 0;
     if is_existing || flags & NAMELESS != 0 {
-        return changes::record(asked, descriptor, at, Change::Contents);
+        return changes::record(asked, descriptor, at, ChangedObject::Contents);
     }
     open::open(asked, descriptor, at, flags, mode)
 }
 
 /// Returns the path that a call creates: a descriptor, an argument, and the change to record.
-fn path_of_creation(asked: &Asked<'_>, question: Question) -> Option<(i32, usize, Change)> {
+fn path_of_creation(asked: &PendingSyscall<'_>, question: SyscallHandling) -> Option<(i32, usize, ChangedObject)> {
     let (descriptor, at) = match question {
-        Question::OpenAt if asked.unsigned(2) & CREATES != 0 => (asked.int(0), 1),
-        Question::Open if asked.unsigned(1) & CREATES != 0 => (AT_FDCWD, 0),
-        Question::Creat | Question::Mkdir | Question::Mknod => (AT_FDCWD, 0),
-        Question::MkdirAt | Question::MknodAt => (asked.int(0), 1),
-        Question::Symlink | Question::Link | Question::Rename => (AT_FDCWD, 1),
-        Question::SymlinkAt => (asked.int(1), 2),
-        Question::LinkAt | Question::RenameAt => (asked.int(2), 3),
+        SyscallHandling::OpenAt if asked.unsigned(2) & CREATES != 0 => (asked.int(0), 1),
+        SyscallHandling::Open if asked.unsigned(1) & CREATES != 0 => (AT_FDCWD, 0),
+        SyscallHandling::Creat | SyscallHandling::Mkdir | SyscallHandling::Mknod => (AT_FDCWD, 0),
+        SyscallHandling::MkdirAt | SyscallHandling::MknodAt => (asked.int(0), 1),
+        SyscallHandling::Symlink | SyscallHandling::Link | SyscallHandling::Rename => (AT_FDCWD, 1),
+        SyscallHandling::SymlinkAt => (asked.int(1), 2),
+        SyscallHandling::LinkAt | SyscallHandling::RenameAt => (asked.int(2), 3),
         _ => return None,
     };
-    let replaces =
-        matches!(question, Question::OpenAt | Question::Open | Question::Creat | Question::Rename | Question::RenameAt);
-    Some((descriptor, at, if replaces { Change::Replacement } else { Change::Creation }))
+    let replaces = matches!(
+        question,
+        SyscallHandling::OpenAt
+            | SyscallHandling::Open
+            | SyscallHandling::Creat
+            | SyscallHandling::Rename
+            | SyscallHandling::RenameAt
+    );
+    Some((descriptor, at, if replaces { ChangedObject::Replacement } else { ChangedObject::Creation }))
 }
 
 /// Records a call that only attacks need.
-fn denied(asked: &mut Asked<'_>, name: &str) -> Reply {
+fn denied(asked: &mut PendingSyscall<'_>, name: &str) -> SyscallReply {
     let inspects = matches!(name, "ptrace" | "process_vm_readv" | "process_vm_writev" | "pidfd_getfd");
     let kind = if inspects { DenialKind::Process } else { DenialKind::Syscall };
     let program = asked.program();
     asked.record.denials.add(kind, name, &program, None);
     let family = name == "socket" && asked.int(0) != libc::AF_UNIX;
-    Reply::fail(if family { Errno::EAFNOSUPPORT } else { Errno::EPERM })
+    SyscallReply::fail(if family { Errno::EAFNOSUPPORT } else { Errno::EPERM })
 }
 
 /// Drops details until the report fits into a message. All attempts stay counted.
-fn shorten(report: &mut Report) {
+fn shorten(report: &mut ListenerReport) {
     let mut room = REPORT;
     report.denials.listed.retain(|denial| {
         let length = 2 * denial.target.len() + denial.program.len() + 64;

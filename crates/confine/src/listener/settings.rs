@@ -2,20 +2,20 @@
 
 use std::net::Ipv4Addr;
 
-use crate::Policy;
-use crate::world::Held;
+use crate::ConfinementPolicy;
+use crate::world::ListenerHeldWorld;
 
 /// The facts of a world that a listener needs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ListenerSettings {
     /// The policy.
-    pub policy: Policy,
+    pub policy: ConfinementPolicy,
     /// Whether mounts bound changes. Otherwise the listener does, or Landlock does, and creations are only recorded.
     pub mounts: bool,
     /// Whether the commands obey Landlock.
     pub landlock: bool,
     /// The files of a world without mounts whose listener performs what opens, changes or names a file.
-    pub held: Option<Held>,
+    pub held: Option<ListenerHeldWorld>,
     /// Whether the world has a network of its own, and with it abstract names.
     pub own_network: bool,
     /// The address of a world without namespaces that has no network of this machine.
@@ -27,9 +27,9 @@ pub struct Settings {
 }
 
 #[cfg(test)]
-impl Settings {
+impl ListenerSettings {
     /// Returns the facts of a world with namespaces.
-    pub fn sample(policy: Policy) -> Self {
+    pub fn sample(policy: ConfinementPolicy) -> Self {
         Self {
             policy,
             mounts: true,

@@ -16,11 +16,11 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::journal::{Act, Change, Journal, Spot};
+use super::journal::{DirectoryEntryLocation, FileChangeJournal, PendingChangeKind, PendingFileChange};
 use super::links::{shown, text};
-use super::perform::Bounds;
+use super::perform::WorldBounds;
 use crate::git_settings::{harmless, has_strategy_path};
-use crate::{DenialKind, Denials, Policy};
+use crate::{CommandDenials, ConfinementPolicy, DenialKind};
 use sys::{DIRECTORY, Follow, REGULAR};
 
 /// Names whose appearance may make their directory one in which git finds something to run.
@@ -47,10 +47,10 @@ const PLAIN: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NO
 
 /// The end of a command, as far as repositories are concerned.
 pub(super) struct RepositorySettlement<'a> {
-    denials: Denials,
-    policy: &'a Policy,
-    bounds: Option<&'a Bounds>,
-    journal: Option<&'a dyn Journal>,
+    denials: CommandDenials,
+    policy: &'a ConfinementPolicy,
+    bounds: Option<&'a WorldBounds>,
+    journal: Option<&'a dyn FileChangeJournal>,
     /// The command has left processes.
     is_left: bool,
     /// Directories that the user may look into for now, and their modes.
@@ -59,12 +59,12 @@ pub(super) struct RepositorySettlement<'a> {
 
 impl<'a> RepositorySettlement<'a> {
     pub fn new(
-        policy: &'a Policy,
-        bounds: Option<&'a Bounds>,
-        journal: Option<&'a dyn Journal>,
+        policy: &'a ConfinementPolicy,
+        bounds: Option<&'a WorldBounds>,
+        journal: Option<&'a dyn FileChangeJournal>,
         is_left: bool,
     ) -> Self {
-        Self { denials: Denials::default(), policy, bounds, journal, is_left, unlocked: Vec::new() }
+        Self { denials: CommandDenials::default(), policy, bounds, journal, is_left, unlocked: Vec::new() }
     }
 
     fn protects(&self, name: &str) -> bool {
@@ -72,7 +72,7 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Looks at directories in which names appeared, and below directories that were moved.
-    pub fn settle(mut self, named: &BTreeSet<PathBuf>, moved: BTreeSet<PathBuf>) -> Denials {
+    pub fn settle(mut self, named: &BTreeSet<PathBuf>, moved: BTreeSet<PathBuf>) -> CommandDenials {
         if self.protects(CONFIG) || self.protects(HOOKS) {
             let mut tops: Vec<_> = moved.into_iter().collect();
             tops.dedup_by(|path, top| path.starts_with(top));
@@ -281,15 +281,15 @@ impl<'a> RepositorySettlement<'a> {
         if !self.aside(directory, name) {
             return;
         }
-        self.tell(directory, name, Act::Write);
+        self.tell(directory, name, PendingChangeKind::Write);
         self.write(directory, name, content);
     }
 
     /// Moves an entry to a name that git does not know. Returns whether it has gone.
     fn aside(&mut self, directory: &Arc<OwnedFd>, name: &CStr) -> bool {
         let Ok(new) = CString::new([name.to_bytes(), ASIDE.as_bytes()].concat()) else { return false };
-        if let Ok(to) = Spot::new(Arc::clone(directory), new.clone()) {
-            self.tell(directory, name, Act::Rename(to));
+        if let Ok(to) = DirectoryEntryLocation::new(Arc::clone(directory), new.clone()) {
+            self.tell(directory, name, PendingChangeKind::Rename(to));
         }
         let here = directory.as_fd();
         let moved = sys::rename_file((here, name), (here, &new), 0)
@@ -304,12 +304,14 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Reports a change to the journal, which must not prevent it.
-    fn tell(&self, directory: &Arc<OwnedFd>, name: &CStr, act: Act) {
-        let (Some(journal), Ok(spot)) = (self.journal, Spot::new(Arc::clone(directory), name.to_owned())) else {
+    fn tell(&self, directory: &Arc<OwnedFd>, name: &CStr, act: PendingChangeKind) {
+        let (Some(journal), Ok(spot)) =
+            (self.journal, DirectoryEntryLocation::new(Arc::clone(directory), name.to_owned()))
+        else {
             return;
         };
         let path = spot.path();
-        if journal.before(&Change { spot, act }).is_err() {
+        if journal.before(&PendingFileChange { spot, act }).is_err() {
             let _ = journal.miss(&path, "it was put out of force when the command ended");
         }
     }

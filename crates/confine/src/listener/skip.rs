@@ -8,14 +8,14 @@ use nix::errno::Errno;
 
 /// Why a call has no change to report.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Skip {
+pub(super) enum UnrecordedSyscall {
     /// The call fails, or changes no file.
     Nothing,
     /// The call may make a change that cannot be followed.
     Missed(PathBuf, &'static str),
 }
 
-impl Skip {
+impl UnrecordedSyscall {
     /// Returns the reason for an error along a path: the call fails with the same error, unless the error is this
     /// process's own.
     pub fn on_path(path: &[u8], errno: Errno) -> Self {

@@ -12,25 +12,25 @@ use std::path::Path;
 
 use nix::errno::Errno;
 
-use super::address::Address;
-use super::asked::Asked;
+use super::address::CopiedSocketAddress;
+use super::asked::PendingSyscall;
 use super::links::{link_of, path_of, text};
 use super::perform::network;
-use super::place::Place;
-use super::reply::Reply;
-use super::settings::Settings;
-use crate::{DenialKind, Network};
+use super::place::CallerPath;
+use super::reply::SyscallReply;
+use super::settings::ListenerSettings;
+use crate::{DenialKind, NetworkScope};
 use sys::Follow;
 
 /// Returns whether the kernel decides about an address, as Landlock bounds it. This process has no Landlock.
-fn is_left_to_kernel(asked: &Asked<'_>, address: &Address) -> bool {
+fn is_left_to_kernel(asked: &PendingSyscall<'_>, address: &CopiedSocketAddress) -> bool {
     let performs = asked.shared.bounds.is_some() && address.path().is_some();
     !asked.shared.settings.mounts && !address.is_abstract() && !performs
 }
 
 /// `connect`
-pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
-    let address = Address::read(asked, 1, 2)?;
+pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
+    let address = CopiedSocketAddress::read(asked, 1, 2)?;
     if let Some(outside) = address.outside() {
         note(asked, outside);
     }
@@ -38,7 +38,7 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         return network::connect(asked, address);
     }
     if is_left_to_kernel(asked, &address) && address.path().is_none() {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
     let socket = asked.socket();
     let Some(path) = address.path() else {
@@ -48,7 +48,7 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         }
         return perform(asked, socket?, address, None);
     };
-    let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
+    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
     asked.check()?;
     let (base, path) = place.path().map_err(|_| Errno::ECONNREFUSED)?;
     let target = sys::open_place(base.descriptor(), &path, true, Follow::Texts)?;
@@ -59,17 +59,17 @@ pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         asked.record.denials.add(DenialKind::Network, &found.to_string_lossy(), &program, None);
         return Err(Errno::EACCES);
     }
-    let address = Address::of_path(link_of(target.as_fd())?.to_bytes())?;
+    let address = CopiedSocketAddress::of_path(link_of(target.as_fd())?.to_bytes())?;
     match socket {
         // Containers forbid a duplicate of the socket. Where no part is at stake, the kernel connects it.
-        Err(Errno::EPERM | Errno::ENOSYS) if !asked.shared.settings.mounts => Ok(Reply::CONTINUE),
+        Err(Errno::EPERM | Errno::ENOSYS) if !asked.shared.settings.mounts => Ok(SyscallReply::CONTINUE),
         socket => perform(asked, socket?, address, Some(target)),
     }
 }
 
 /// Returns whether the socket at a path may be reached: it lies where the command may change files, and is not older
 /// than the world. Others listen at older ones.
-fn may_reach(asked: &Asked<'_>, target: &OwnedFd, found: &Path) -> bool {
+fn may_reach(asked: &PendingSyscall<'_>, target: &OwnedFd, found: &Path) -> bool {
     let may_change = match &asked.shared.bounds {
         Some(bounds) => bounds.may_change(found),
         None => sys::is_read_only(target.as_fd()) == Ok(false),
@@ -88,25 +88,30 @@ fn is_older(file: &OwnedFd, begun: (i64, u32)) -> bool {
 }
 
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.
-fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Option<OwnedFd>) -> Result<Reply, Errno> {
+fn perform(
+    asked: &mut PendingSyscall<'_>,
+    socket: OwnedFd,
+    address: CopiedSocketAddress,
+    target: Option<OwnedFd>,
+) -> Result<SyscallReply, Errno> {
     if sys::is_nonblocking(socket.as_fd()) {
         sys::connect_to(socket.as_fd(), address.bytes())?;
-        return Ok(Reply::DONE);
+        return Ok(SyscallReply::DONE);
     }
     let internet = matches!(sys::family_of(socket.as_fd()), Ok(libc::AF_INET | libc::AF_INET6));
     if internet && asked.caller()?.is_alone() {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
     let work = move || {
         let _target = target;
-        sys::connect_to(socket.as_fd(), address.bytes()).map(|()| Reply::DONE)
+        sys::connect_to(socket.as_fd(), address.bytes()).map(|()| SyscallReply::DONE)
     };
     asked.shared.threads.answer(asked.listener, asked.call, work)
 }
 
 /// Refuses abstract names where the network is the host's, because a command could reach a server of the host there, or
 /// impersonate one. Elsewhere the names belong to the network of the world.
-fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
+fn stay_inside(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) -> Result<(), Errno> {
     if asked.shared.settings.own_network {
         return Ok(());
     }
@@ -117,13 +122,13 @@ fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
 }
 
 /// `bind`
-pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
-    let address = Address::read(asked, 1, 2)?;
+pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
+    let address = CopiedSocketAddress::read(asked, 1, 2)?;
     if asked.shared.beside.is_some() && !address.is_local() {
         return network::bind(asked, &address);
     }
     if is_left_to_kernel(asked, &address) {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
     let socket = asked.socket()?;
     let Some(path) = address.path() else {
@@ -132,21 +137,21 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
             stay_inside(asked, &address)?;
         }
         sys::bind_to(socket.as_fd(), address.bytes())?;
-        return Ok(Reply::DONE);
+        return Ok(SyscallReply::DONE);
     };
-    let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
+    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
     asked.take_umask()?;
     asked.check()?;
     let (base, path) = place.path().map_err(|_| Errno::EADDRINUSE)?;
     let (base, name) = asked.creation(base, &path)?;
-    let super::place::Base::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
+    let super::place::PathStart::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
     let (here, address) = match as_written(asked, directory.as_fd(), &name, &address)? {
         Some(here) => (here, address),
         // The address has no room for a long path to the directory.
         None => {
             let here = sys::open_path(directory.as_fd(), c".", 0o200_000, 0, Follow::Texts)
                 .or_else(|_| directory.try_clone().map_err(|_| Errno::EMFILE))?;
-            (here, Address::of_path(name.to_bytes())?)
+            (here, CopiedSocketAddress::of_path(name.to_bytes())?)
         }
     };
     // No other code here uses the current directory.
@@ -158,7 +163,7 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     sys::use_tracing(true)?;
     nix::unistd::chdir("/")?;
     match bound {
-        Ok(()) => Ok(Reply::DONE),
+        Ok(()) => Ok(SyscallReply::DONE),
         Err(errno) => Err(asked.refused(&base, &name, errno)),
     }
 }
@@ -167,10 +172,10 @@ pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
 /// later, and give it to others. `None`: the name is guarded in some directory, or the path leads through links, which
 /// may mean other places here. A name that is guarded nowhere may be created wherever the path then leads.
 fn as_written(
-    asked: &mut Asked<'_>,
+    asked: &mut PendingSyscall<'_>,
     directory: BorrowedFd<'_>,
     name: &CStr,
-    address: &Address,
+    address: &CopiedSocketAddress,
 ) -> Result<Option<OwnedFd>, Errno> {
     let Some(path) = address.path().filter(|_| asked.names.directories(name.to_bytes()).is_none()) else {
         return Ok(None);
@@ -182,20 +187,20 @@ fn as_written(
 }
 
 /// `sendto` with an address. No socket exists that could send to a path, so the call is only recorded.
-pub(super) fn send(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
-    if let Ok(address) = Address::read(asked, 4, 5)
+pub(super) fn send(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
+    if let Ok(address) = CopiedSocketAddress::read(asked, 4, 5)
         && let Some(outside) = address.outside()
         && asked.check().is_ok()
     {
         note(asked, outside);
     }
-    Ok(Reply::CONTINUE)
+    Ok(SyscallReply::CONTINUE)
 }
 
-fn note(asked: &mut Asked<'_>, outside: SocketAddr) {
-    let Settings { policy, own_network, .. } = &asked.shared.settings;
+fn note(asked: &mut PendingSyscall<'_>, outside: SocketAddr) {
+    let ListenerSettings { policy, own_network, .. } = &asked.shared.settings;
     let is_bounded = *own_network || asked.shared.beside.is_some() || sys::landlock_bounds_tcp();
-    if policy.network == Network::Full || !is_bounded {
+    if policy.network == NetworkScope::Full || !is_bounded {
         return;
     }
     let program = asked.program();

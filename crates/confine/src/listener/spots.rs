@@ -10,35 +10,35 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::sys::stat::{fstat, fstatat};
 
-use super::caller::{Caller, Callers};
-use super::directories::Known;
-use super::journal::Spot;
+use super::caller::{CallerTable, CallerThread};
+use super::directories::RememberedDirectory;
+use super::journal::DirectoryEntryLocation;
 use super::jumps::{in_proc, is_of_listener, missed, not_found};
 use super::links::{LINKS, path_of};
-use super::place::{Base, Place, last, parent};
-use super::skip::{Skip, to_path};
+use super::place::{CallerPath, PathStart, last, parent};
+use super::skip::{UnrecordedSyscall, to_path};
 use sys::{Call, Follow};
 
 /// A call, and the known callers.
-pub(super) struct Reading<'a> {
+pub(super) struct SyscallReader<'a> {
     pub call: Call,
-    pub callers: &'a mut Callers,
+    pub callers: &'a mut CallerTable,
 }
 
-impl Reading<'_> {
-    pub fn caller(&mut self) -> Result<&Caller, Skip> {
+impl SyscallReader<'_> {
+    pub fn caller(&mut self) -> Result<&CallerThread, UnrecordedSyscall> {
         let thread = self.call.thread;
         self.callers.get(thread).map_err(|errno| unreadable(thread, errno))
     }
 
     /// Reads a string of the caller.
-    pub fn text(&mut self, at: usize) -> Result<CString, Skip> {
+    pub fn text(&mut self, at: usize) -> Result<CString, UnrecordedSyscall> {
         let thread = self.call.thread;
         self.callers.text(thread, self.call.args[at]).map_err(|errno| unreadable(thread, errno))
     }
 
     /// Returns the directory and the name of a path, if the directory is remembered.
-    pub fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Known, CString)> {
+    pub fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(RememberedDirectory, CString)> {
         let (begin, name) = last(path);
         let (directory, ending) = path.to_bytes().split_at(begin);
         if matches!(name, b"" | b"." | b"..") || ending != name || may_jump(directory) {
@@ -49,7 +49,7 @@ impl Reading<'_> {
     }
 
     /// Skips a change in a directory of the run's own, unless a symbolic link leads it elsewhere.
-    fn in_own(&mut self, known: &Known, name: &CStr, follow: bool) -> Result<(), Skip> {
+    fn in_own(&mut self, known: &RememberedDirectory, name: &CStr, follow: bool) -> Result<(), UnrecordedSyscall> {
         let leads_on = || sys::link_text(known.directory.as_fd(), name).is_ok();
         if follow && self.callers.directories.has_links(known.id) && leads_on() {
             return Ok(());
@@ -57,12 +57,17 @@ impl Reading<'_> {
         self.callers.directories.make(known.id, name);
         // Nothing of before has the name.
         self.callers.creates(self.call.thread, &known.directory, name);
-        Err(Skip::Nothing)
+        Err(UnrecordedSyscall::Nothing)
     }
 
     /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a
     /// directory of the run's own.
-    pub fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+    pub fn spot(
+        &mut self,
+        descriptor: i32,
+        text: CString,
+        follow: bool,
+    ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
         let entry = self.remembered(descriptor, &text);
         if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
             self.in_own(known, name, follow)?;
@@ -71,7 +76,12 @@ impl Reading<'_> {
     }
 
     /// Returns the place that a path names, wherever it is.
-    pub fn any_spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+    pub fn any_spot(
+        &mut self,
+        descriptor: i32,
+        text: CString,
+        follow: bool,
+    ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
         let entry = self.remembered(descriptor, &text);
         self.spot_at(descriptor, text, follow, entry)
     }
@@ -82,47 +92,49 @@ impl Reading<'_> {
         descriptor: i32,
         text: CString,
         follow: bool,
-        mut entry: Option<(Known, CString)>,
-    ) -> Result<Spot, Skip> {
+        mut entry: Option<(RememberedDirectory, CString)>,
+    ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
         let shown = text.to_bytes();
         if shown.is_empty() {
-            return Err(Skip::Nothing);
+            return Err(UnrecordedSyscall::Nothing);
         }
         let thread = self.call.thread;
         let begins_badly = |errno| begins_badly(shown, thread, errno);
         let mut place = match &entry {
             Some(_) => None,
-            None => Some(Place::of(self.caller()?, descriptor, text.clone()).map_err(begins_badly)?),
+            None => Some(CallerPath::of(self.caller()?, descriptor, text.clone()).map_err(begins_badly)?),
         };
         for _ in 0..LINKS {
             let (directory, name) = match (entry.take(), place) {
                 (Some((known, name)), _) => (known.directory, name),
-                (None, Some(Place::Path(base, path))) => {
-                    let (directory, name) =
-                        entry_of(base.clone(), path.clone()).map_err(|errno| match Skip::on_path(shown, errno) {
-                            Skip::Nothing => not_found(shown, base, path.to_bytes()),
-                            missed @ Skip::Missed(..) => missed,
-                        })?;
+                (None, Some(CallerPath::Path(base, path))) => {
+                    let (directory, name) = entry_of(base.clone(), path.clone()).map_err(|errno| {
+                        match UnrecordedSyscall::on_path(shown, errno) {
+                            UnrecordedSyscall::Nothing => not_found(shown, base, path.to_bytes()),
+                            missed @ UnrecordedSyscall::Missed(..) => missed,
+                        }
+                    })?;
                     (self.callers.directories.remember(directory), name)
                 }
-                (None, Some(Place::Open(file))) => return of_file(file),
-                (None, Some(Place::OwnProc(_, path))) => return Err(in_proc(shown, path.to_bytes())),
-                (None, None) => return Err(Skip::Nothing),
+                (None, Some(CallerPath::Open(file))) => return of_file(file),
+                (None, Some(CallerPath::OwnProc(_, path))) => return Err(in_proc(shown, path.to_bytes())),
+                (None, None) => return Err(UnrecordedSyscall::Nothing),
             };
             if matches!(name.to_bytes(), b"." | b"..") {
                 let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
-                return of_file(directory.map_err(|errno| Skip::on_path(shown, errno))?);
+                return of_file(directory.map_err(|errno| UnrecordedSyscall::on_path(shown, errno))?);
             }
             let link = if follow { sys::link_text(directory.as_fd(), &name) } else { Err(Errno::EINVAL) };
-            let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(shown, errno))?;
+            let mut spot = DirectoryEntryLocation::new(directory, name)
+                .map_err(|errno| UnrecordedSyscall::on_path(shown, errno))?;
             spot.is_vacant = link == Err(Errno::ENOENT);
             if is_of_kernel(&spot.parent) {
                 return followed(shown, spot, link.is_ok());
             }
             let Ok(link) = link else { return settled(spot) };
-            place = Some(Place::of_link(self.caller()?, spot.directory, link).map_err(begins_badly)?);
+            place = Some(CallerPath::of_link(self.caller()?, spot.directory, link).map_err(begins_badly)?);
         }
-        Err(Skip::Nothing)
+        Err(UnrecordedSyscall::Nothing)
     }
 }
 
@@ -132,9 +144,9 @@ fn may_jump(path: &[u8]) -> bool {
 }
 
 /// Returns the directory of the last component of a path, and that component without slashes after it.
-fn entry_of(base: Base, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno> {
+fn entry_of(base: PathStart, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno> {
     let (base, name) = parent(base, &path)?;
-    let Base::Directory(directory) = base else { return Err(Errno::EINVAL) };
+    let PathStart::Directory(directory) = base else { return Err(Errno::EINVAL) };
     let bytes = name.to_bytes();
     let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
     let name = if end == bytes.len() { name } else { CString::new(&bytes[..end]).map_err(|_| Errno::EINVAL)? };
@@ -143,37 +155,41 @@ fn entry_of(base: Base, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno>
 
 /// Accepts or skips a file in `/proc`: a link there leads to a file of a process, and other files there are the
 /// kernel's.
-fn followed(shown: &[u8], spot: Spot, is_link: bool) -> Result<Spot, Skip> {
+fn followed(
+    shown: &[u8],
+    spot: DirectoryEntryLocation,
+    is_link: bool,
+) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
     if is_of_listener(&spot.parent) {
         return Err(missed(shown));
     }
     if !is_link {
-        return Err(Skip::Nothing);
+        return Err(UnrecordedSyscall::Nothing);
     }
     let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
     of_file(file.map_err(|_| missed(shown))?)
 }
 
 /// Skips a name in a removed directory, which has no entries left.
-fn settled(spot: Spot) -> Result<Spot, Skip> {
+fn settled(spot: DirectoryEntryLocation) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
     let is_gone = spot.parent.as_os_str().as_bytes().ends_with(b" (deleted)")
         && fstat(&spot.directory).is_ok_and(|status| status.st_nlink == 0);
-    if is_gone || !spot.parent.is_absolute() { Err(Skip::Nothing) } else { Ok(spot) }
+    if is_gone || !spot.parent.is_absolute() { Err(UnrecordedSyscall::Nothing) } else { Ok(spot) }
 }
 
 /// Returns the name of an open file, if it has one.
-pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
-    let path = path_of(file.as_fd()).map_err(|_| Skip::Nothing)?;
+pub(super) fn of_file(file: OwnedFd) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
+    let path = path_of(file.as_fd()).map_err(|_| UnrecordedSyscall::Nothing)?;
     let path = to_path(path.to_bytes());
-    let status = fstat(&file).map_err(|_| Skip::Nothing)?;
+    let status = fstat(&file).map_err(|_| UnrecordedSyscall::Nothing)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Spot::new(file, c".".to_owned()).map_err(|_| Skip::Nothing);
+        return DirectoryEntryLocation::new(file, c".".to_owned()).map_err(|_| UnrecordedSyscall::Nothing);
     };
     // The file is a pipe, a socket, or a file without a name.
     if !path.is_absolute() || status.st_nlink == 0 || is_of_kernel(&path) {
-        return Err(Skip::Nothing);
+        return Err(UnrecordedSyscall::Nothing);
     }
-    let lost = || Skip::Missed(path.clone(), "its name is not known");
+    let lost = || UnrecordedSyscall::Missed(path.clone(), "its name is not known");
     let name = CString::new(name.as_bytes()).map_err(|_| lost())?;
     let text = CString::new(parent.as_os_str().as_bytes()).map_err(|_| lost())?;
     let flags = OFlag::from_bits_retain(libc::O_PATH) | OFlag::O_DIRECTORY;
@@ -182,21 +198,21 @@ pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
     if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino) {
         return Err(lost());
     }
-    Spot::new(directory, name).map_err(|_| lost())
+    DirectoryEntryLocation::new(directory, name).map_err(|_| lost())
 }
 
 /// Handles a caller whose memory or descriptors cannot be read.
-pub(super) fn unreadable(thread: i32, errno: Errno) -> Skip {
+pub(super) fn unreadable(thread: i32, errno: Errno) -> UnrecordedSyscall {
     match errno {
         Errno::EPERM | Errno::EACCES | Errno::ESRCH | Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => {
-            Skip::Missed(format!("/proc/{thread}").into(), "a program that cannot be read")
+            UnrecordedSyscall::Missed(format!("/proc/{thread}").into(), "a program that cannot be read")
         }
-        _ => Skip::Nothing,
+        _ => UnrecordedSyscall::Nothing,
     }
 }
 
 /// Handles a path whose beginning cannot be found.
-fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
+fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> UnrecordedSyscall {
     if path.first() != Some(&b'/') {
         return unreadable(thread, errno);
     }

@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 
 use nix::errno::Errno;
 
-use super::reply::Reply;
+use super::reply::SyscallReply;
 use sys::Call;
 
 /// The most answers that may be under way at once.
 const MOST: usize = 64;
 
-struct Running {
+struct RunningAnswer {
     thread: JoinHandle<()>,
     listener: Arc<OwnedFd>,
     call: Call,
@@ -24,9 +24,9 @@ struct Running {
 
 /// The answers that are under way.
 #[derive(Default)]
-pub(super) struct Threads(Vec<Running>);
+pub(super) struct AnswerThreads(Vec<RunningAnswer>);
 
-impl Threads {
+impl AnswerThreads {
     /// Returns whether [`Threads::sweep`] has work to do.
     pub fn are_running(&self) -> bool {
         !self.0.is_empty()
@@ -37,8 +37,8 @@ impl Threads {
         &mut self,
         listener: &Arc<OwnedFd>,
         call: Call,
-        work: impl FnOnce() -> Result<Reply, Errno> + Send + 'static,
-    ) -> Result<Reply, Errno> {
+        work: impl FnOnce() -> Result<SyscallReply, Errno> + Send + 'static,
+    ) -> Result<SyscallReply, Errno> {
         if self.0.len() >= MOST {
             return Err(Errno::EAGAIN);
         }
@@ -46,13 +46,13 @@ impl Threads {
         let answers = Arc::new(AtomicBool::new(false));
         let mark = Arc::clone(&answers);
         let run = move || {
-            let reply = work().unwrap_or_else(Reply::fail);
+            let reply = work().unwrap_or_else(SyscallReply::fail);
             mark.store(true, Ordering::SeqCst);
             reply.send(shared.as_fd(), &call);
         };
         let thread = std::thread::Builder::new().stack_size(64 * 1024).spawn(run).map_err(|_| Errno::EAGAIN)?;
-        self.0.push(Running { thread, listener: Arc::clone(listener), call, answers });
-        Ok(Reply::Later)
+        self.0.push(RunningAnswer { thread, listener: Arc::clone(listener), call, answers });
+        Ok(SyscallReply::Later)
     }
 
     /// Forgets threads that have answered, and wakes threads whose caller is gone.
@@ -60,7 +60,7 @@ impl Threads {
         let (done, running): (Vec<_>, _) = self.0.drain(..).partition(|running| running.thread.is_finished());
         self.0 = running;
         done.into_iter().for_each(|running| drop(running.thread.join()));
-        for Running { thread, listener, call, answers } in &self.0 {
+        for RunningAnswer { thread, listener, call, answers } in &self.0 {
             // The order matters. A signal would interrupt an answer with a file, and its caller would get the
             // descriptor 0.
             if !sys::still_waits(listener.as_fd(), call.id) && !answers.load(Ordering::SeqCst) {

@@ -11,40 +11,40 @@ use std::path::PathBuf;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::caller::Callers;
-use super::journal::{Act, Change, Journal, Spot};
+use super::caller::CallerTable;
+use super::journal::{DirectoryEntryLocation, FileChangeJournal, PendingChangeKind, PendingFileChange};
 use super::links::link_of;
 use super::remote;
-use super::rights::{OWN_RULES, Rights};
-use super::skip::Skip;
-use super::spots::{Reading, of_file};
-use crate::filter::{self, Entry, Question};
+use super::rights::{OWN_RULES, ThreadRights};
+use super::skip::UnrecordedSyscall;
+use super::spots::{SyscallReader, of_file};
+use crate::filter::{self, SyscallEntry, SyscallHandling};
 use sys::{Answer, Call, Follow, Machine};
 
 /// The listener of commands that are not confined.
-pub struct Watcher {
-    table: Vec<Option<&'static Entry>>,
-    callers: Callers,
+pub struct UnconfinedListener {
+    table: Vec<Option<&'static SyscallEntry>>,
+    callers: CallerTable,
     /// Processes that may have another root, other mounts or other rights by now.
     movers: HashSet<i32>,
     /// The name of this process's mount namespace.
     mounts: CString,
     /// The rights of this process, with which it may act for callers. `None`: it does not act for them.
-    rights: OnceCell<Option<Rights>>,
+    rights: OnceCell<Option<ThreadRights>>,
 }
 
-impl Default for Watcher {
+impl Default for UnconfinedListener {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Watcher {
+impl UnconfinedListener {
     /// Returns a listener that has seen no call yet.
     pub fn new() -> Self {
         Self {
             table: Machine::HERE.map(filter::by_number).unwrap_or_default(),
-            callers: Callers::of_host(),
+            callers: CallerTable::of_host(),
             movers: HashSet::new(),
             mounts: sys::link_text(AT_FDCWD, c"/proc/self/ns/mnt").unwrap_or_default(),
             rights: OnceCell::new(),
@@ -52,7 +52,7 @@ impl Watcher {
     }
 
     /// Answers the next call of a filter. A command without a journal has ended, and its remaining processes go on.
-    pub fn answer(&mut self, listener: BorrowedFd<'_>, journal: Option<&dyn Journal>) {
+    pub fn answer(&mut self, listener: BorrowedFd<'_>, journal: Option<&dyn FileChangeJournal>) {
         let Ok(Some(call)) = sys::next_call(listener) else { return };
         self.callers.on_call();
         if let Some(journal) = journal {
@@ -68,7 +68,7 @@ impl Watcher {
     }
 
     /// Answers the next message of a world's listener. Returns `false` once the listener is gone, or sends no message.
-    pub fn answer_remote(&mut self, socket: BorrowedFd<'_>, journal: Option<&dyn Journal>) -> bool {
+    pub fn answer_remote(&mut self, socket: BorrowedFd<'_>, journal: Option<&dyn FileChangeJournal>) -> bool {
         remote::answer(socket, journal, &mut self.callers.directories)
     }
 
@@ -79,12 +79,12 @@ impl Watcher {
     }
 
     /// Handles a call, and returns whether its change is made.
-    fn note(&mut self, listener: BorrowedFd<'_>, call: Call, journal: &dyn Journal) -> Result<bool, Errno> {
+    fn note(&mut self, listener: BorrowedFd<'_>, call: Call, journal: &dyn FileChangeJournal) -> Result<bool, Errno> {
         if !Machine::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
             return journal.miss(&self.program(call), "a program for another kind of machine").map(|()| false);
         }
         let Some(entry) = self.table.get(call.number as usize).copied().flatten() else { return Ok(false) };
-        if entry.question == Question::Denied {
+        if entry.question == SyscallHandling::Denied {
             return self.on_rare(call, entry, journal).map(|()| false);
         }
         // Identifying a program that asks for the first time takes several calls.
@@ -114,30 +114,30 @@ impl Watcher {
                 self.callers.directories.mark(&change, noted.own);
                 Ok(noted.made)
             }
-            Err(Skip::Missed(path, why)) if sys::still_waits(listener, call.id) => {
+            Err(UnrecordedSyscall::Missed(path, why)) if sys::still_waits(listener, call.id) => {
                 journal.miss(&path, why).map(|()| false)
             }
             Ok(_) | Err(_) => Ok(false),
         }
     }
 
-    fn read(&mut self, call: Call, entry: &Entry) -> Result<Change, Skip> {
-        Reading { call, callers: &mut self.callers }.change(entry)
+    fn read(&mut self, call: Call, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
+        SyscallReader { call, callers: &mut self.callers }.change(entry)
     }
 
     /// Returns whether this process may make a change in the place of its caller.
-    fn may_make(&mut self, call: Call, change: &Change) -> bool {
-        if !matches!(change.act, Act::Unlink) {
+    fn may_make(&mut self, call: Call, change: &PendingFileChange) -> bool {
+        if !matches!(change.act, PendingChangeKind::Unlink) {
             return false;
         }
-        let own = || Rights::own().ok().filter(|_| sys::waits_killable());
+        let own = || ThreadRights::own().ok().filter(|_| sys::waits_killable());
         let rights = self.rights.get_or_init(own).as_ref();
         rights.is_some_and(|rights| self.callers.is_equal(call.thread, rights))
     }
 
     /// Handles a call that opens a file without a path, or after which its process has other rights, or paths have
     /// another meaning for the process.
-    fn on_rare(&mut self, call: Call, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
+    fn on_rare(&mut self, call: Call, entry: &SyscallEntry, journal: &dyn FileChangeJournal) -> Result<(), Errno> {
         if entry.name == "open_by_handle_at" {
             return journal.miss(&self.program(call), "a file was opened without a path");
         }
@@ -156,16 +156,16 @@ impl Watcher {
 
     /// Returns the program of a caller, as far as it is known.
     fn program(&mut self, call: Call) -> PathBuf {
-        let name = self.callers.get(call.thread).map(super::caller::Caller::program).unwrap_or_default();
+        let name = self.callers.get(call.thread).map(super::caller::CallerThread::program).unwrap_or_default();
         if name.is_empty() { format!("/proc/{}", call.thread).into() } else { name.into() }
     }
 }
 
 /// Returns whether a call opens a device that nearly every command opens, by its usual path.
-fn opens_device(call: Call, entry: &Entry) -> bool {
+fn opens_device(call: Call, entry: &SyscallEntry) -> bool {
     let path = match entry.question {
-        Question::Open => call.args[0],
-        Question::OpenAt => call.args[1],
+        SyscallHandling::Open => call.args[0],
+        SyscallHandling::OpenAt => call.args[1],
         _ => return false,
     };
     // The path need not be read in full.
@@ -175,7 +175,7 @@ fn opens_device(call: Call, entry: &Entry) -> bool {
 }
 
 /// Returns the name of a file that this process has open, if the file has a name.
-pub fn spot_of(file: BorrowedFd<'_>) -> Option<Spot> {
+pub fn spot_of(file: BorrowedFd<'_>) -> Option<DirectoryEntryLocation> {
     let place = sys::open_place(AT_FDCWD, &link_of(file).ok()?, true, Follow::Everything).ok()?;
     of_file(place).ok()
 }

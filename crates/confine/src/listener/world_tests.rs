@@ -9,16 +9,16 @@ use std::path::Path;
 
 use nix::sys::wait::{WaitStatus, waitpid};
 
-use super::{Link, Report, Settings, serve};
-use crate::world::World;
-use crate::world::testing::{Scene, end, isolated, users};
-use crate::{DenialKind, Grant, Policy, filter};
+use super::{ListenerLink, ListenerReport, ListenerSettings, serve};
+use crate::world::ConfinedWorld;
+use crate::world::testing::{WorldTestScene, end, isolated, users};
+use crate::{ConfinementPolicy, DenialKind, SuggestedGrant, filter};
 use sys::{Entrance, Fork, Machine};
 
 /// Starts the listener of a shim in a world.
-fn listen(world: &World, entrance: &Entrance, settings: Settings) -> (Link, nix::unistd::Pid) {
+fn listen(world: &ConfinedWorld, entrance: &Entrance, settings: ListenerSettings) -> (ListenerLink, nix::unistd::Pid) {
     let spaces = world.namespaces.as_ref().expect("namespaces");
-    let (link, ends) = Link::pair().expect("a pair");
+    let (link, ends) = ListenerLink::pair().expect("a pair");
     match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {
         Fork::Child => {
             drop(link);
@@ -30,15 +30,15 @@ fn listen(world: &World, entrance: &Entrance, settings: Settings) -> (Link, nix:
 }
 
 /// Runs a script in a world of its own, with the filter and a listener. Returns its output and its denials.
-fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
+fn run(scene: &WorldTestScene, policy: &ConfinementPolicy, script: &str) -> (String, ListenerReport) {
     isolated(scene.user, || {
         let world = scene.world(policy);
         world.refresh().expect("refreshed");
         let entrance = world.entrance().expect("an entrance");
-        let settings = Settings::sample(policy.clone());
+        let settings = ListenerSettings::sample(policy.clone());
         let (link, listener) = listen(&world, &entrance, settings);
         let message = link.begin(1, &world.guarded()).expect("begun");
-        let filter = filter::program(Machine::HERE.expect("a machine"), filter::Variant::Confined);
+        let filter = filter::program(Machine::HERE.expect("a machine"), filter::SyscallFilterMode::Confined);
         let spaces = world.namespaces.as_ref().expect("namespaces");
         let (read, write) = sys::pipe().expect("a pipe");
         match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {
@@ -71,7 +71,7 @@ fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
 }
 
 /// Asserts that each line of a script has the expected exit code. Returns the denials.
-fn check(scene: &Scene, policy: &Policy, lines: &[(&str, bool)]) -> Report {
+fn check(scene: &WorldTestScene, policy: &ConfinementPolicy, lines: &[(&str, bool)]) -> ListenerReport {
     let script: String = lines.iter().map(|(line, _)| format!("({line}) 2>&1; echo; echo \"=$?\"\n")).collect();
     let script = script.replace("; echo; echo \"=$?\"", "; c=$?; echo; echo \"=$c\"");
     let (output, report) = run(scene, policy, &script);
@@ -88,7 +88,7 @@ fn check(scene: &Scene, policy: &Policy, lines: &[(&str, bool)]) -> Report {
 #[test]
 fn ordinary_work_goes_on_and_guarded_names_stay_free() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let report = check(
             &scene,
             &scene.policy(),
@@ -116,7 +116,7 @@ fn ordinary_work_goes_on_and_guarded_names_stay_free() {
                 ),
             ],
         );
-        assert_eq!(report, Report::default(), "{user:?}");
+        assert_eq!(report, ListenerReport::default(), "{user:?}");
         let report = check(
             &scene,
             &scene.policy(),
@@ -138,7 +138,7 @@ fn ordinary_work_goes_on_and_guarded_names_stay_free() {
 #[test]
 fn refused_changes_outside_are_recorded_with_their_grant() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let outside = scene.outside.clone();
         fs::write(outside.join("file"), "x").expect("written");
         std::os::unix::fs::chown(outside.join("file"), user, user).expect("given away");
@@ -164,7 +164,7 @@ fn refused_changes_outside_are_recorded_with_their_grant() {
             assert_eq!(one.kind, DenialKind::Write, "{one:?}");
             let granted =
                 if Path::new(&one.target) == Path::new(&file) { file.clone() } else { outside.display().to_string() };
-            assert_eq!(one.grant, Some(Grant::Write(granted)), "{one:?}");
+            assert_eq!(one.grant, Some(SuggestedGrant::Write(granted)), "{one:?}");
         }
         let tee = denials.listed.iter().find(|one| one.program == "tee").expect("tee");
         assert_eq!(tee.target, file);
@@ -174,7 +174,7 @@ fn refused_changes_outside_are_recorded_with_their_grant() {
 #[test]
 fn sockets_of_the_host_and_other_addresses_are_out_of_reach() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let path = scene.outside.join("host");
         let host = UnixListener::bind(&path).expect("bound");
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open to all");

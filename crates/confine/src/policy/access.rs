@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{Fault, PolicyError};
+use super::error::{PolicyError, PolicyFault};
 use super::make::policy;
 use super::paths::{existing, expanded, settled, within};
 use super::raw::{RawConfine, RawNetwork};
-use super::surroundings::Surroundings;
-use super::types::{AllowEntry, Network, Policy};
+use super::surroundings::PolicyEnvironment;
+use super::types::{AllowEntry, ConfinementPolicy, NetworkScope};
 use super::{PROTECT, defaults};
 
 /// The access that a command asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Access {
+pub struct RequestedAccess {
     /// Files and directories to change. When checked: absolute and without links.
     #[serde(default)]
     pub write: Vec<String>,
@@ -34,20 +34,20 @@ pub fn missing_access(
     raw: &RawConfine,
     root: &Path,
     cwd: &Path,
-    asked: &Access,
-    host: &impl Surroundings,
-) -> Result<Access, PolicyError> {
+    asked: &RequestedAccess,
+    host: &impl PolicyEnvironment,
+) -> Result<RequestedAccess, PolicyError> {
     let held = policy(raw, root, host)?;
     let write = missing_paths(&held, cwd, &asked.write, host)?;
     let network = missing_hosts(&held.network, &asked.network)?;
-    let access = Access { write, network };
+    let access = RequestedAccess { write, network };
     // Together they have to be a valid policy as well.
     policy(&with_access(raw.clone(), &access), root, host)?;
     Ok(access)
 }
 
 /// Returns the options with more access.
-fn with_access(mut raw: RawConfine, access: &Access) -> RawConfine {
+fn with_access(mut raw: RawConfine, access: &RequestedAccess) -> RawConfine {
     raw.write.extend(access.write.iter().cloned());
     if access.network.is_empty() {
         return raw;
@@ -62,26 +62,26 @@ fn with_access(mut raw: RawConfine, access: &Access) -> RawConfine {
 }
 
 fn missing_paths(
-    held: &Policy,
+    held: &ConfinementPolicy,
     cwd: &Path,
     asked: &[String],
-    host: &impl Surroundings,
+    host: &impl PolicyEnvironment,
 ) -> Result<Vec<String>, PolicyError> {
     let homes = defaults::homes(host);
     let mut missing = Vec::new();
     for text in asked {
         let invalid = |fault| PolicyError::invalid("access.write", text, fault);
         let named = match expanded(text, &homes) {
-            Err(Fault::Relative) => vec![cwd.join(text)],
+            Err(PolicyFault::Relative) => vec![cwd.join(text)],
             named => named.map_err(invalid)?,
         };
         let settled: Vec<PathBuf> = named.iter().map(|path| settled(path, host)).collect();
         for path in &settled {
             if let Some(hidden) = held.hide.iter().find(|hidden| within(path, hidden)) {
-                return Err(invalid(Fault::Hidden(hidden.clone())));
+                return Err(invalid(PolicyFault::Hidden(hidden.clone())));
             }
             if let Some(name) = protecting(held, path) {
-                return Err(invalid(Fault::Protected(name)));
+                return Err(invalid(PolicyFault::Protected(name)));
             }
         }
         // A path below a write root need not exist.
@@ -90,7 +90,7 @@ fn missing_paths(
             continue;
         }
         let found = existing(&named, host).map_err(|(_, error)| match error.kind() {
-            io::ErrorKind::NotFound => invalid(Fault::NotThere),
+            io::ErrorKind::NotFound => invalid(PolicyFault::NotThere),
             _ => PolicyError::no_write_root(&named[0], &error),
         })?;
         for (_, path) in found.into_iter().filter(|(_, path)| !known(path)) {
@@ -105,7 +105,7 @@ fn missing_paths(
 
 /// Returns the protected name that a path has or lies in, wherever the path lies: a model must not ask for the hooks of
 /// another repository either.
-fn protecting(held: &Policy, path: &Path) -> Option<String> {
+fn protecting(held: &ConfinementPolicy, path: &Path) -> Option<String> {
     let names = held.protect.iter().cloned().chain(PROTECT.iter().map(PathBuf::from));
     let is_in = |name: &PathBuf| {
         let mut bases = path.ancestors().skip(1);
@@ -114,20 +114,20 @@ fn protecting(held: &Policy, path: &Path) -> Option<String> {
     names.into_iter().find(is_in).map(|name| name.to_string_lossy().into_owned())
 }
 
-fn missing_hosts(held: &Network, asked: &[String]) -> Result<Vec<String>, PolicyError> {
+fn missing_hosts(held: &NetworkScope, asked: &[String]) -> Result<Vec<String>, PolicyError> {
     let known: &[AllowEntry] = match held {
-        Network::Full => return Ok(Vec::new()),
-        Network::None => &[],
-        Network::Allow { entries, .. } => entries,
+        NetworkScope::Full => return Ok(Vec::new()),
+        NetworkScope::None => &[],
+        NetworkScope::Allow { entries, .. } => entries,
     };
     let mut missing: Vec<String> = Vec::new();
     for text in asked {
         let invalid = |fault| PolicyError::invalid("access.network", text, fault);
         // A model cannot use another network.
-        let every = |fault| if fault == Fault::Everything { Fault::NoHost } else { fault };
+        let every = |fault| if fault == PolicyFault::Everything { PolicyFault::NoHost } else { fault };
         let entry: AllowEntry = text.trim().parse().map_err(|fault| invalid(every(fault)))?;
         if entry.host.is_own_loopback() {
-            return Err(invalid(Fault::OwnLoopback));
+            return Err(invalid(PolicyFault::OwnLoopback));
         }
         let text = entry.to_string();
         if !known.contains(&entry) && !missing.contains(&text) {
@@ -140,14 +140,14 @@ fn missing_hosts(held: &Network, asked: &[String]) -> Result<Vec<String>, Policy
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Host;
+    use crate::policy::RealHost;
 
-    struct Place {
+    struct AccessFixture {
         _directory: tempfile::TempDir,
         base: PathBuf,
     }
 
-    impl Place {
+    impl AccessFixture {
         fn new() -> Self {
             let directory = tempfile::tempdir().expect("a directory");
             let base = directory.path().canonicalize().expect("it exists");
@@ -157,32 +157,36 @@ mod tests {
             Self { _directory: directory, base }
         }
 
-        fn ask(&self, options: &str, write: &[&str], network: &[&str]) -> Result<Access, String> {
+        fn ask(&self, options: &str, write: &[&str], network: &[&str]) -> Result<RequestedAccess, String> {
             let environment = format!("HOME={}\0", self.base.join("home").display());
             let raw = RawConfine::from_json(options).expect("valid");
             let text = |list: &[&str]| list.iter().map(ToString::to_string).collect();
-            let asked = Access { write: text(write), network: text(network) };
-            let (root, host) = (self.base.join("root"), Host { environment: &environment });
+            let asked = RequestedAccess { write: text(write), network: text(network) };
+            let (root, host) = (self.base.join("root"), RealHost { environment: &environment });
             missing_access(&raw, &root, &root.join("src"), &asked, &host).map_err(|error| error.to_string())
         }
     }
 
     #[test]
     fn what_is_missing_is_resolved_and_what_is_there_is_left_out() {
-        let place = Place::new();
+        let place = AccessFixture::new();
         let other = place.base.join("other").to_string_lossy().into_owned();
         let access = place.ask("{}", &["../../other", "../src", &other], &["Registry.Example.org:443"]).expect("valid");
-        assert_eq!(access, Access { write: vec![other], network: vec!["registry.example.org:443".into()] });
-        assert_eq!(place.ask("{}", &["not/there/yet"], &[]), Ok(Access::default()), "commands may create it already");
+        assert_eq!(access, RequestedAccess { write: vec![other], network: vec!["registry.example.org:443".into()] });
+        assert_eq!(
+            place.ask("{}", &["not/there/yet"], &[]),
+            Ok(RequestedAccess::default()),
+            "commands may create it already"
+        );
         let allowed = r#"{"network":{"allow":["a.example:443"]}}"#;
         let access = place.ask(allowed, &[], &["a.example:443", "b.example"]).expect("valid");
         assert_eq!(access.network, ["b.example"]);
-        assert_eq!(place.ask(r#"{"network":"full"}"#, &[], &["b.example"]), Ok(Access::default()));
+        assert_eq!(place.ask(r#"{"network":"full"}"#, &[], &["b.example"]), Ok(RequestedAccess::default()));
     }
 
     #[test]
     fn protected_hidden_and_missing_paths_cannot_be_asked_for() {
-        let place = Place::new();
+        let place = AccessFixture::new();
         for (path, why) in [
             ("../../other/.git/hooks", "is protected by the entry"),
             ("~/.ssh", "which is hidden"),

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::defaults::SYSTEM;
-use super::error::{Fault, PolicyError};
-use super::paths::{Entry, within, without_dots};
-use super::surroundings::Surroundings;
-use super::types::{Caches, Policy, Profile, Read, Tmp};
+use super::error::{PolicyError, PolicyFault};
+use super::paths::{ListedPath, within, without_dots};
+use super::surroundings::PolicyEnvironment;
+use super::types::{CacheAccess, ConfinementPolicy, PolicyProfile, ReadScope, TmpPlacement};
 
 /// Directories of the kernel. They contain no files of the user.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -15,7 +15,7 @@ const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// Directories of temporary files.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-impl Policy {
+impl ConfinementPolicy {
     /// Returns whether commands may change or create a file at this resolved path. Protected paths count, too, because
     /// they can be reached through the files beside them.
     pub fn reaches(&self, path: &Path) -> bool {
@@ -24,8 +24,8 @@ impl Policy {
 
     /// Returns the paths below which commands may change files.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
-        let caches = self.caches.1.iter().filter(|_| self.caches.0 == Caches::Shared);
-        let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == Tmp::Shared);
+        let caches = self.caches.1.iter().filter(|_| self.caches.0 == CacheAccess::Shared);
+        let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == TmpPlacement::Shared);
         self.write.iter().chain(caches).map(PathBuf::as_path).chain(shared)
     }
 
@@ -36,8 +36,8 @@ impl Policy {
             return false;
         }
         match &self.read {
-            Read::All => lies_in(&self.write) || within(path, &self.root) || !self.covers(path),
-            Read::Only(read) => {
+            ReadScope::All => lies_in(&self.write) || within(path, &self.root) || !self.covers(path),
+            ReadScope::Only(read) => {
                 let is_system = SYSTEM.iter().any(|place| within(path, Path::new(place)));
                 lies_in(&self.write) || lies_in(read) || is_system && !self.covers(path)
             }
@@ -46,24 +46,24 @@ impl Policy {
 
     /// Returns whether this path lies in a place that a private directory for temporary files covers.
     pub fn covers(&self, path: &Path) -> bool {
-        self.tmp == Tmp::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
+        self.tmp == TmpPlacement::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
     }
 }
 
 /// The directory of the owner.
-pub struct Root {
+pub struct OwnerDirectory {
     /// The resolved path.
     pub path: PathBuf,
     /// The path before links were resolved.
     pub named: PathBuf,
 }
 
-impl Root {
+impl OwnerDirectory {
     /// Resolves the directory of the owner.
     ///
     /// # Errors
     /// [`PolicyError::RootNotFound`], [`PolicyError::RootNotDirectory`]
-    pub fn of(named: &Path, host: &impl Surroundings) -> Result<Self, PolicyError> {
+    pub fn of(named: &Path, host: &impl PolicyEnvironment) -> Result<Self, PolicyError> {
         match host.resolve(named) {
             Ok(path) if host.is_directory(&path) => Ok(Self { path, named: without_dots(named) }),
             Ok(_) => Err(PolicyError::RootNotDirectory(named.to_owned())),
@@ -76,15 +76,15 @@ impl Root {
 }
 
 /// A path that commands may change, with the option that names it.
-struct Writable<'a> {
+struct WritablePath<'a> {
     option: &'static str,
     text: String,
     path: &'a Path,
     named: &'a Path,
 }
 
-impl Writable<'_> {
-    fn fault(&self, fault: Fault) -> PolicyError {
+impl WritablePath<'_> {
+    fn fault(&self, fault: PolicyFault) -> PolicyError {
         PolicyError::invalid(self.option, &self.text, fault)
     }
 }
@@ -95,42 +95,42 @@ impl Writable<'_> {
 /// # Errors
 /// The first contradiction.
 pub fn contradictions(
-    policy: &Policy,
-    root: &Root,
-    (write, hidden): (&[Entry], &[Entry]),
+    policy: &ConfinementPolicy,
+    root: &OwnerDirectory,
+    (write, hidden): (&[ListedPath], &[ListedPath]),
     others: &[PathBuf],
-    host: &impl Surroundings,
+    host: &impl PolicyEnvironment,
 ) -> Result<(), PolicyError> {
     root_is_visible(policy, root, hidden)?;
-    let mut writable: Vec<Writable<'_>> = write
+    let mut writable: Vec<WritablePath<'_>> = write
         .iter()
-        .map(|entry| Writable {
+        .map(|entry| WritablePath {
             option: "confine.write",
             text: entry.text.clone().unwrap_or_default(),
             path: &entry.path,
             named: &entry.named,
         })
         .collect();
-    if policy.profile == Profile::Workspace {
+    if policy.profile == PolicyProfile::Workspace {
         let text = root.named.to_string_lossy().into_owned();
-        writable.push(Writable { option: "cwd", text, path: &root.path, named: &root.named });
+        writable.push(WritablePath { option: "cwd", text, path: &root.path, named: &root.named });
     }
     for one in &writable {
         can_be_written(one)?;
         if let Some(hidden) = policy.hide.iter().find(|hidden| within(one.path, hidden)) {
-            return Err(one.fault(Fault::Hidden(hidden.clone())));
+            return Err(one.fault(PolicyFault::Hidden(hidden.clone())));
         }
         leads_not_out(one, &writable)?;
         leads_not_out_of(others, one, host)?;
         is_not_protected(one, policy, host)?;
     }
-    if let Read::Only(read) = &policy.read {
+    if let ReadScope::Only(read) = &policy.read {
         for path in read {
             if let Some(hidden) = policy.hide.iter().find(|hidden| within(path, hidden)) {
                 return Err(PolicyError::invalid(
                     "confine.read",
                     path.to_string_lossy(),
-                    Fault::Hidden(hidden.clone()),
+                    PolicyFault::Hidden(hidden.clone()),
                 ));
             }
         }
@@ -139,39 +139,43 @@ pub fn contradictions(
 }
 
 /// Fails unless commands can enter the directory in which they start.
-fn root_is_visible(policy: &Policy, root: &Root, hidden: &[Entry]) -> Result<(), PolicyError> {
+fn root_is_visible(
+    policy: &ConfinementPolicy,
+    root: &OwnerDirectory,
+    hidden: &[ListedPath],
+) -> Result<(), PolicyError> {
     if let Some(entry) = hidden.iter().find(|entry| within(&root.path, &entry.path)) {
         return Err(match &entry.text {
-            Some(text) => PolicyError::invalid("confine.hide", text, Fault::HidesRoot(root.path.clone())),
-            None => PolicyError::invalid("cwd", root.named.to_string_lossy(), Fault::Hidden(entry.path.clone())),
+            Some(text) => PolicyError::invalid("confine.hide", text, PolicyFault::HidesRoot(root.path.clone())),
+            None => PolicyError::invalid("cwd", root.named.to_string_lossy(), PolicyFault::Hidden(entry.path.clone())),
         });
     }
-    if let Read::Only(read) = &policy.read {
+    if let ReadScope::Only(read) = &policy.read {
         // The directories above a readable directory can be entered, too.
         let seen = |path: &Path| within(&root.path, path) || within(path, &root.path);
         let system = SYSTEM.iter().any(|path| seen(Path::new(path)));
         if !system && !read.iter().chain(&policy.write).any(|path| seen(path)) {
-            return Err(PolicyError::invalid("cwd", root.named.to_string_lossy(), Fault::RootUnread));
+            return Err(PolicyError::invalid("cwd", root.named.to_string_lossy(), PolicyFault::RootUnread));
         }
     }
     Ok(())
 }
 
-fn can_be_written(one: &Writable<'_>) -> Result<(), PolicyError> {
+fn can_be_written(one: &WritablePath<'_>) -> Result<(), PolicyError> {
     let kernel =
         KERNEL.iter().any(|path| within(one.path, Path::new(path))) && !within(one.path, Path::new("/dev/shm"));
     let all = one.path.parent().is_none();
     match one.option {
-        "cwd" if kernel || all => Err(one.fault(Fault::Workspace)),
-        _ if all => Err(one.fault(Fault::System)),
-        _ if kernel => Err(one.fault(Fault::Kernel)),
+        "cwd" if kernel || all => Err(one.fault(PolicyFault::Workspace)),
+        _ if all => Err(one.fault(PolicyFault::System)),
+        _ if kernel => Err(one.fault(PolicyFault::Kernel)),
         _ => Ok(()),
     }
 }
 
 /// Fails if the path is a link in a write root. A command could replace such a link, and it would then lead the next
 /// command anywhere.
-fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyError> {
+fn leads_not_out(one: &WritablePath<'_>, all: &[WritablePath<'_>]) -> Result<(), PolicyError> {
     let around = all.iter().find(|other| {
         let inside = [other.named, other.path].into_iter().any(|path| one.named != path && within(one.named, path));
         inside && !within(one.path, other.path)
@@ -179,7 +183,7 @@ fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyE
     match around {
         None => Ok(()),
         Some(other) => {
-            let fault = Fault::LinkOut { target: one.path.to_owned(), inside: other.path.to_owned() };
+            let fault = PolicyFault::LinkOut { target: one.path.to_owned(), inside: other.path.to_owned() };
             Err(one.fault(fault))
         }
     }
@@ -187,7 +191,11 @@ fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyE
 
 /// Like [`leads_not_out`], for links in the write roots of other policies: a command of another world may have made
 /// them.
-fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surroundings) -> Result<(), PolicyError> {
+fn leads_not_out_of(
+    others: &[PathBuf],
+    one: &WritablePath<'_>,
+    host: &impl PolicyEnvironment,
+) -> Result<(), PolicyError> {
     let outside: Vec<_> = others.iter().filter(|other| !within(one.path, other)).collect();
     if outside.is_empty() {
         return Ok(());
@@ -197,7 +205,7 @@ fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surround
         let Some((above, name)) = step.parent().zip(step.file_name()) else { continue };
         let Ok(place) = host.resolve(above).map(|above| above.join(name)) else { continue };
         if let Some(other) = outside.iter().find(|other| within(&place, other) && place != ***other) {
-            let fault = Fault::LinkOut { target: one.path.to_owned(), inside: other.to_path_buf() };
+            let fault = PolicyFault::LinkOut { target: one.path.to_owned(), inside: other.to_path_buf() };
             return Err(one.fault(fault));
         }
     }
@@ -205,8 +213,12 @@ fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surround
 }
 
 /// Fails if the path is protected. Names are protected below the write root itself and below each repository in it.
-fn is_not_protected(one: &Writable<'_>, policy: &Policy, host: &impl Surroundings) -> Result<(), PolicyError> {
-    let protected = |name: &Path| Err(one.fault(Fault::Protected(name.to_string_lossy().into_owned())));
+fn is_not_protected(
+    one: &WritablePath<'_>,
+    policy: &ConfinementPolicy,
+    host: &impl PolicyEnvironment,
+) -> Result<(), PolicyError> {
+    let protected = |name: &Path| Err(one.fault(PolicyFault::Protected(name.to_string_lossy().into_owned())));
     if let Some(path) = policy.protect.iter().find(|path| path.is_absolute() && within(one.path, path)) {
         return protected(path);
     }
@@ -230,8 +242,11 @@ mod tests {
 
     #[test]
     fn a_policy_shows_what_its_commands_can_read() {
-        let all = Policy { hide: vec!["/home/ann/.ssh".into()], ..Policy::sample(Path::new("/tmp/app")) };
-        let only = Policy { read: Read::Only(vec!["/opt".into()]), ..all.clone() };
+        let all = ConfinementPolicy {
+            hide: vec!["/home/ann/.ssh".into()],
+            ..ConfinementPolicy::sample(Path::new("/tmp/app"))
+        };
+        let only = ConfinementPolicy { read: ReadScope::Only(vec!["/opt".into()]), ..all.clone() };
         // Each row: the path, and whether it is shown if all files may be read, or only some.
         for (path, of_all, of_some) in [
             ("/usr/bin/ls", true, true),
@@ -245,7 +260,7 @@ mod tests {
             let shown = [&all, &only].map(|policy| policy.shows(Path::new(path)));
             assert_eq!(shown, [of_all, of_some], "{path}");
         }
-        let shared = Policy { tmp: Tmp::Shared, ..all };
+        let shared = ConfinementPolicy { tmp: TmpPlacement::Shared, ..all };
         assert!(shared.shows(Path::new("/tmp/other/x")));
     }
 }

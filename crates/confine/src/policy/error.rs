@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use crate::parts::{Missing, Part};
+use crate::parts::{ConfinementPart, MissingPart};
 
 /// Why options are no valid policy. No command was started.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum PolicyError {
         value: String,
         /// The fault of the value, and a remedy.
         #[source]
-        fault: Fault,
+        fault: PolicyFault,
     },
     /// A list has too many entries.
     #[error("{option}: {count} entries are too many; at most {most} are possible")]
@@ -47,13 +47,13 @@ pub enum PolicyError {
     #[error("Working directory is not a directory: {}", .0.display())]
     RootNotDirectory(PathBuf),
     /// A write root does not exist.
-    #[error("{}", Missing::all(.0))]
-    Missing(Vec<Missing>),
+    #[error("{}", MissingPart::all(.0))]
+    Missing(Vec<MissingPart>),
 }
 
 /// A fault of a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum PolicyFault {
     /// The value is not an allowed word.
     #[error("is not one of {0}")]
     NotOneOf(&'static str),
@@ -153,7 +153,7 @@ pub enum Fault {
 
 impl PolicyError {
     /// Returns the error of one value.
-    pub fn invalid(option: &'static str, value: impl Into<String>, fault: Fault) -> Self {
+    pub fn invalid(option: &'static str, value: impl Into<String>, fault: PolicyFault) -> Self {
         let value: String = value.into();
         Self::Invalid { option, value, fault }
     }
@@ -166,6 +166,6 @@ impl PolicyError {
             None => format!("the write root {} cannot be looked up ({error})", path.display()),
         };
         let remedy = "create it before the command starts, or leave it out of confine.write".to_owned();
-        Self::Missing(vec![Missing { part: Part::Files, why, remedy }])
+        Self::Missing(vec![MissingPart { part: ConfinementPart::Files, why, remedy }])
     }
 }

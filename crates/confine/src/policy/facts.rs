@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::defaults::{HIDE, HiddenPath, PROTECT, SYSTEM};
 use super::make::{MOST_ENTRIES, MOST_EXPOSED};
 use crate::denial::LISTED;
-use crate::{Part, Way};
+use crate::{ConfinementMechanism, ConfinementPart};
 
 /// Returns the lists and limits. `hide` is relative to the home, and each path is there with what it has.
 pub fn facts() -> Value {
@@ -17,9 +17,9 @@ pub fn facts() -> Value {
         "maxEntries": MOST_ENTRIES,
         "maxExposed": MOST_EXPOSED,
         "maxDenials": LISTED,
-        "parts": Part::ALL.map(Part::name),
-        "ways": Way::ALL.map(|way| {
-            json!({ "name": way.name(), "needs": Part::ALL.map(|part| way.needs(part)), "besides": way.besides() })
+        "parts": ConfinementPart::ALL.map(ConfinementPart::name),
+        "ways": ConfinementMechanism::ALL.map(|way| {
+            json!({ "name": way.name(), "needs": ConfinementPart::ALL.map(|part| way.needs(part)), "besides": way.besides() })
         }),
     })
 }

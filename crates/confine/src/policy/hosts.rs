@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::error::Fault;
+use super::error::PolicyFault;
 use super::types::{AllowEntry, AllowHost};
 
 /// The longest name in the DNS.
@@ -13,14 +13,14 @@ const LONGEST_NAME: usize = 253;
 const LONGEST_LABEL: usize = 63;
 
 impl FromStr for AllowEntry {
-    type Err = Fault;
+    type Err = PolicyFault;
 
-    fn from_str(text: &str) -> Result<Self, Fault> {
+    fn from_str(text: &str) -> Result<Self, PolicyFault> {
         if text.is_empty() {
-            return Err(Fault::Empty);
+            return Err(PolicyFault::Empty);
         }
         if text.contains("://") {
-            return Err(Fault::Url);
+            return Err(PolicyFault::Url);
         }
         let (host, port) = split_port(text)?;
         let port = port.map(port_of).transpose()?;
@@ -72,14 +72,14 @@ impl AllowHost {
 }
 
 /// Splits the port off. An IPv6 address needs brackets for that.
-fn split_port(text: &str) -> Result<(&str, Option<&str>), Fault> {
+fn split_port(text: &str) -> Result<(&str, Option<&str>), PolicyFault> {
     if let Some(rest) = text.strip_prefix('[') {
-        let (host, after) = rest.split_once(']').ok_or(Fault::NoHost)?;
+        let (host, after) = rest.split_once(']').ok_or(PolicyFault::NoHost)?;
         return match after.strip_prefix(':') {
-            _ if !host.contains(':') => Err(Fault::NoHost),
+            _ if !host.contains(':') => Err(PolicyFault::NoHost),
             Some(port) => Ok((host, Some(port))),
             None if after.is_empty() => Ok((host, None)),
-            None => Err(Fault::NoHost),
+            None => Err(PolicyFault::NoHost),
         };
     }
     match text.split_once(':') {
@@ -89,14 +89,14 @@ fn split_port(text: &str) -> Result<(&str, Option<&str>), Fault> {
     }
 }
 
-fn port_of(text: &str) -> Result<u16, Fault> {
+fn port_of(text: &str) -> Result<u16, PolicyFault> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|port| digits && *port != 0).ok_or(Fault::Port)
+    text.parse().ok().filter(|port| digits && *port != 0).ok_or(PolicyFault::Port)
 }
 
-fn host_of(text: &str) -> Result<AllowHost, Fault> {
+fn host_of(text: &str) -> Result<AllowHost, PolicyFault> {
     if let Some((address, prefix)) = text.split_once('/') {
-        let address = address.parse().map_err(|_| Fault::NoHost)?;
+        let address = address.parse().map_err(|_| PolicyFault::NoHost)?;
         return network(address, prefix);
     }
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -104,9 +104,9 @@ fn host_of(text: &str) -> Result<AllowHost, Fault> {
         return Ok(AllowHost::Net(address, bits(address)));
     }
     match text.strip_prefix('*') {
-        Some("") => Err(Fault::Everything),
+        Some("") => Err(PolicyFault::Everything),
         Some(rest) => match rest.strip_prefix('.') {
-            Some("") | None => Err(Fault::NoHost),
+            Some("") | None => Err(PolicyFault::NoHost),
             Some(domain) => name_of(domain).map(AllowHost::Below),
         },
         None => name_of(text).map(AllowHost::Name),
@@ -114,13 +114,13 @@ fn host_of(text: &str) -> Result<AllowHost, Fault> {
 }
 
 /// Returns the network of an address with a prefix (`10.0.0.0/8`).
-fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, Fault> {
+fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, PolicyFault> {
     let most = bits(address);
     let digits = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
-    let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= most).ok_or(Fault::Prefix(most))?;
+    let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= most).ok_or(PolicyFault::Prefix(most))?;
     let network = masked(address, prefix);
     if network != address {
-        return Err(Fault::HostBits(format!("{network}/{prefix}")));
+        return Err(PolicyFault::HostBits(format!("{network}/{prefix}")));
     }
     // IPv4 addresses in IPv6 form equal the IPv4 addresses.
     match (network, network.to_canonical()) {
@@ -152,9 +152,9 @@ fn masked(address: IpAddr, prefix: u8) -> IpAddr {
 ///
 /// # Errors
 /// If no host can have this name.
-pub fn name_of(text: &str) -> Result<String, Fault> {
+pub fn name_of(text: &str) -> Result<String, PolicyFault> {
     if !text.is_ascii() {
-        return Err(Fault::NotAscii);
+        return Err(PolicyFault::NotAscii);
     }
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     let is_label = |label: &str| {
@@ -168,7 +168,7 @@ pub fn name_of(text: &str) -> Result<String, Fault> {
     };
     let last = name.rsplit('.').next().unwrap_or_default();
     if name.len() > LONGEST_NAME || !name.split('.').all(is_label) || is_number(last) {
-        return Err(Fault::NoHost);
+        return Err(PolicyFault::NoHost);
     }
     Ok(name)
 }
@@ -177,11 +177,15 @@ pub fn name_of(text: &str) -> Result<String, Fault> {
 ///
 /// # Errors
 /// [`Fault::NoAddress`] if the text is not an address that can be connected to.
-pub fn address_of(text: &str) -> Result<IpAddr, Fault> {
-    let address: IpAddr = text.parse().map_err(|_| Fault::NoAddress)?;
+pub fn address_of(text: &str) -> Result<IpAddr, PolicyFault> {
+    let address: IpAddr = text.parse().map_err(|_| PolicyFault::NoAddress)?;
     let address = address.to_canonical();
     let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
-    if address.is_unspecified() || address.is_multicast() || broadcast { Err(Fault::NoAddress) } else { Ok(address) }
+    if address.is_unspecified() || address.is_multicast() || broadcast {
+        Err(PolicyFault::NoAddress)
+    } else {
+        Ok(address)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn parsed(text: &str) -> Result<AllowEntry, Fault> {
+fn parsed(text: &str) -> Result<AllowEntry, PolicyFault> {
     text.parse()
 }
 
@@ -42,58 +42,58 @@ fn entries_are_names_domains_addresses_and_networks() {
 #[test]
 fn what_is_no_entry_has_a_reason() {
     for (text, fault) in [
-        ("", Fault::Empty),
-        ("https://example.org", Fault::Url),
-        ("*", Fault::Everything),
-        ("*:443", Fault::Everything),
-        ("*.", Fault::NoHost),
-        ("*example.org", Fault::NoHost),
-        ("a.*.org", Fault::NoHost),
-        ("example.org/path", Fault::NoHost),
-        ("exa mple.org", Fault::NoHost),
-        ("-a.org", Fault::NoHost),
-        ("a-.org", Fault::NoHost),
-        ("a..org", Fault::NoHost),
-        (".org", Fault::NoHost),
-        (".", Fault::NoHost),
-        ("user@example.org", Fault::NoHost),
-        ("a\0b", Fault::NoHost),
-        ("bücher.example", Fault::NotAscii),
+        ("", PolicyFault::Empty),
+        ("https://example.org", PolicyFault::Url),
+        ("*", PolicyFault::Everything),
+        ("*:443", PolicyFault::Everything),
+        ("*.", PolicyFault::NoHost),
+        ("*example.org", PolicyFault::NoHost),
+        ("a.*.org", PolicyFault::NoHost),
+        ("example.org/path", PolicyFault::NoHost),
+        ("exa mple.org", PolicyFault::NoHost),
+        ("-a.org", PolicyFault::NoHost),
+        ("a-.org", PolicyFault::NoHost),
+        ("a..org", PolicyFault::NoHost),
+        (".org", PolicyFault::NoHost),
+        (".", PolicyFault::NoHost),
+        ("user@example.org", PolicyFault::NoHost),
+        ("a\0b", PolicyFault::NoHost),
+        ("bücher.example", PolicyFault::NotAscii),
         // Programs read these as addresses.
-        ("127.1", Fault::NoHost),
-        ("1.2.3.4.5", Fault::NoHost),
-        ("256.1.1.1", Fault::NoHost),
-        ("2130706433", Fault::NoHost),
-        ("0x7f.1", Fault::NoHost),
-        ("0x7f000001", Fault::NoHost),
-        ("010.0.0.1", Fault::NoHost),
-        ("example.org:", Fault::Port),
-        ("example.org:0", Fault::Port),
-        ("example.org:65536", Fault::Port),
-        ("example.org:https", Fault::Port),
-        ("example.org:+80", Fault::Port),
-        ("example.org:-1", Fault::Port),
-        ("example.org:*", Fault::Port),
-        ("[::1]:0", Fault::Port),
-        ("[::1", Fault::NoHost),
-        ("[::1]80", Fault::NoHost),
-        ("[10.0.0.1]:80", Fault::NoHost),
-        ("[example.org]:80", Fault::NoHost),
-        ("fe80::1%eth0", Fault::NoHost),
-        ("10.0.0.0/33", Fault::Prefix(32)),
-        ("10.0.0.0/", Fault::Prefix(32)),
-        ("10.0.0.0/+8", Fault::Prefix(32)),
-        ("2001:db8::/129", Fault::Prefix(128)),
-        ("10.0.0.5/8", Fault::HostBits("10.0.0.0/8".into())),
-        ("2001:db8::1/32", Fault::HostBits("2001:db8::/32".into())),
+        ("127.1", PolicyFault::NoHost),
+        ("1.2.3.4.5", PolicyFault::NoHost),
+        ("256.1.1.1", PolicyFault::NoHost),
+        ("2130706433", PolicyFault::NoHost),
+        ("0x7f.1", PolicyFault::NoHost),
+        ("0x7f000001", PolicyFault::NoHost),
+        ("010.0.0.1", PolicyFault::NoHost),
+        ("example.org:", PolicyFault::Port),
+        ("example.org:0", PolicyFault::Port),
+        ("example.org:65536", PolicyFault::Port),
+        ("example.org:https", PolicyFault::Port),
+        ("example.org:+80", PolicyFault::Port),
+        ("example.org:-1", PolicyFault::Port),
+        ("example.org:*", PolicyFault::Port),
+        ("[::1]:0", PolicyFault::Port),
+        ("[::1", PolicyFault::NoHost),
+        ("[::1]80", PolicyFault::NoHost),
+        ("[10.0.0.1]:80", PolicyFault::NoHost),
+        ("[example.org]:80", PolicyFault::NoHost),
+        ("fe80::1%eth0", PolicyFault::NoHost),
+        ("10.0.0.0/33", PolicyFault::Prefix(32)),
+        ("10.0.0.0/", PolicyFault::Prefix(32)),
+        ("10.0.0.0/+8", PolicyFault::Prefix(32)),
+        ("2001:db8::/129", PolicyFault::Prefix(128)),
+        ("10.0.0.5/8", PolicyFault::HostBits("10.0.0.0/8".into())),
+        ("2001:db8::1/32", PolicyFault::HostBits("2001:db8::/32".into())),
     ] {
         assert_eq!(parsed(text), Err(fault), "{text:?}");
     }
-    assert_eq!(parsed(&format!("{}.org", "a".repeat(64))), Err(Fault::NoHost));
+    assert_eq!(parsed(&format!("{}.org", "a".repeat(64))), Err(PolicyFault::NoHost));
     assert!(parsed(&format!("{}.org", "a".repeat(63))).is_ok());
     let long = vec!["a".repeat(49); 5].join(".");
     assert!(long.len() == 249 && parsed(&format!("{long}.org")).is_ok());
-    assert_eq!(parsed(&format!("{long}.info")), Err(Fault::NoHost));
+    assert_eq!(parsed(&format!("{long}.info")), Err(PolicyFault::NoHost));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn names_are_mapped_to_addresses_that_can_be_connected_to() {
         assert_eq!(address_of(text), Ok(text.parse().expect("an address")));
     }
     for text in ["", "localhost", "10.0.0", "0.0.0.0", "::", "224.0.0.1", "ff02::1", "255.255.255.255", "10.0.0.1:80"] {
-        assert_eq!(address_of(text), Err(Fault::NoAddress), "{text}");
+        assert_eq!(address_of(text), Err(PolicyFault::NoAddress), "{text}");
     }
 }
 

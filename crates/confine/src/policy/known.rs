@@ -8,24 +8,24 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use super::error::PolicyError;
 use super::make::policy_beside;
 use super::raw::RawConfine;
-use super::surroundings::Surroundings;
-use super::types::Confine;
+use super::surroundings::PolicyEnvironment;
+use super::types::OwnedPolicy;
 
 /// The most policies that are kept.
 const MOST: usize = 1024;
 
 /// The inputs of a policy besides the state of the file system.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct PolicyCacheKey {
     owner: u64,
     root: PathBuf,
     home: Option<String>,
     raw: RawConfine,
 }
 
-static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<Confine>>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<PolicyCacheKey, Arc<OwnedPolicy>>>> = LazyLock::new(Mutex::default);
 
-fn known() -> MutexGuard<'static, HashMap<Key, Arc<Confine>>> {
+fn known() -> MutexGuard<'static, HashMap<PolicyCacheKey, Arc<OwnedPolicy>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -38,17 +38,17 @@ pub fn confine(
     raw: RawConfine,
     owner: u64,
     root: &Path,
-    host: &impl Surroundings,
-) -> Result<Arc<Confine>, PolicyError> {
+    host: &impl PolicyEnvironment,
+) -> Result<Arc<OwnedPolicy>, PolicyError> {
     let home = host.variable("HOME").map(str::to_owned);
-    let key = Key { owner, root: root.to_owned(), home, raw };
+    let key = PolicyCacheKey { owner, root: root.to_owned(), home, raw };
     if let Some(made) = known().get(&key) {
         return Ok(Arc::clone(made));
     }
     let mut others: Vec<PathBuf> = known().values().flat_map(|made| made.policy.write.iter().cloned()).collect();
     others.sort_unstable();
     others.dedup();
-    let made = Arc::new(Confine { policy: policy_beside(&others, &key.raw, root, host)?, owner });
+    let made = Arc::new(OwnedPolicy { policy: policy_beside(&others, &key.raw, root, host)?, owner });
     let mut known = known();
     if known.len() >= MOST
         && let Some(any) = known.keys().find(|key| key.owner == 0).or_else(|| known.keys().next()).cloned()
@@ -68,7 +68,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::policy::Host;
+    use crate::policy::RealHost;
 
     #[test]
     fn what_a_link_means_is_decided_once_for_each_owner() {
@@ -77,7 +77,7 @@ mod tests {
         for name in ["root", "one", "two"] {
             std::fs::create_dir(base.join(name)).expect("created");
         }
-        let (link, host) = (base.join("link"), Host { environment: "HOME=/none\0" });
+        let (link, host) = (base.join("link"), RealHost { environment: "HOME=/none\0" });
         let raw = RawConfine { write: vec![link.to_string_lossy().into_owned()], ..RawConfine::default() };
         let write = |owner| {
             let made = confine(raw.clone(), owner, &base.join("root"), &host).expect("valid");
@@ -108,7 +108,7 @@ mod tests {
         for (link, to) in [("work/out", "elsewhere"), ("work/in", "work/plain"), ("entry", "work")] {
             symlink(base.join(to), base.join(link)).expect("linked");
         }
-        let host = Host { environment: "HOME=/none\0" };
+        let host = RealHost { environment: "HOME=/none\0" };
         let made = |root: &str, write: Vec<String>| {
             confine(RawConfine { write, ..RawConfine::default() }, OWNER, &base.join(root), &host).map(|_| ())
         };

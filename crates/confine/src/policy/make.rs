@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::check::{Root, contradictions};
+use super::check::{OwnerDirectory, contradictions};
 use super::defaults::{self, UNDO_PLACE};
-use super::error::{Fault, PolicyError};
+use super::error::{PolicyError, PolicyFault};
 use super::hosts::{address_of, name_of};
-use super::paths::{Entry, Places, existing, expanded, outermost, settled, within, without_dots};
+use super::paths::{CachedPathResolver, ListedPath, existing, expanded, outermost, settled, within, without_dots};
 use super::raw::{RawConfine, RawNetwork, RawRead};
-use super::surroundings::Surroundings;
-use super::types::{AllowEntry, Caches, Git, Network, Policy, Profile, Read, Tmp};
-use crate::parts::Part;
+use super::surroundings::PolicyEnvironment;
+use super::types::{
+    AllowEntry, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
+};
+use crate::parts::ConfinementPart;
 
 /// The most entries of a list.
 pub const MOST_ENTRIES: usize = 256;
@@ -23,7 +25,7 @@ pub const MOST_EXPOSED: usize = 64;
 ///
 /// # Errors
 /// A [`PolicyError`] that names the option, its value and a remedy.
-pub fn policy(raw: &RawConfine, root: &Path, host: &impl Surroundings) -> Result<Policy, PolicyError> {
+pub fn policy(raw: &RawConfine, root: &Path, host: &impl PolicyEnvironment) -> Result<ConfinementPolicy, PolicyError> {
     policy_beside(&[], raw, root, host)
 }
 
@@ -35,16 +37,16 @@ pub fn policy_beside(
     others: &[PathBuf],
     raw: &RawConfine,
     root: &Path,
-    host: &impl Surroundings,
-) -> Result<Policy, PolicyError> {
+    host: &impl PolicyEnvironment,
+) -> Result<ConfinementPolicy, PolicyError> {
     check_lengths(raw)?;
     let homes = defaults::homes(host);
     let profile = profile(raw)?;
-    let root = Root::of(root, host)?;
+    let root = OwnerDirectory::of(root, host)?;
     let given = write_roots(raw, &homes, host)?;
     let mut hidden = hidden(raw, &homes, host)?;
     let protect = protected(raw, &homes, host)?;
-    let own_root = (profile == Profile::Workspace).then(|| root.path.clone());
+    let own_root = (profile == PolicyProfile::Workspace).then(|| root.path.clone());
     let write = outermost(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
     let network = network(raw)?;
     let read = read(raw, &homes, host)?;
@@ -52,10 +54,15 @@ pub fn policy_beside(
     // A path that is a link now may be a file later.
     let hide = hidden.iter().flat_map(|entry| [entry.path.clone(), without_dots(&entry.named)]);
     let hide = outermost(hide.collect());
-    let policy = Policy {
+    let policy = ConfinementPolicy {
         read,
         expose: exposed(raw, &network)?,
-        tmp: word("confine.tmp", raw.tmp.as_deref(), "private, shared", &[Tmp::Private, Tmp::Shared])?,
+        tmp: word(
+            "confine.tmp",
+            raw.tmp.as_deref(),
+            "private, shared",
+            &[TmpPlacement::Private, TmpPlacement::Shared],
+        )?,
         caches: caches(raw, &homes, host, &write, &hide)?,
         require: required(raw, &network)?,
         root: root.path.clone(),
@@ -102,38 +109,42 @@ fn word<T: Copy>(
 ) -> Result<T, PolicyError> {
     let at = given.map_or(Some(0), |given| words.split(", ").position(|word| word == given));
     let value = at.and_then(|at| values.get(at)).copied();
-    value.ok_or_else(|| PolicyError::invalid(option, given.unwrap_or_default(), Fault::NotOneOf(words)))
+    value.ok_or_else(|| PolicyError::invalid(option, given.unwrap_or_default(), PolicyFault::NotOneOf(words)))
 }
 
-fn profile(raw: &RawConfine) -> Result<Profile, PolicyError> {
-    let values = [Profile::Workspace, Profile::ReadOnly];
+fn profile(raw: &RawConfine) -> Result<PolicyProfile, PolicyError> {
+    let values = [PolicyProfile::Workspace, PolicyProfile::ReadOnly];
     word("confine.profile", raw.profile.as_deref(), "workspace, read-only", &values)
 }
 
 /// Returns the write roots that the caller names. Each of them exists.
-fn write_roots(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
+fn write_roots(
+    raw: &RawConfine,
+    homes: &[PathBuf],
+    host: &impl PolicyEnvironment,
+) -> Result<Vec<ListedPath>, PolicyError> {
     let mut roots = Vec::new();
     for text in &raw.write {
         let named = expanded(text, homes).map_err(|fault| PolicyError::invalid("confine.write", text, fault))?;
         let found = existing(&named, host).map_err(|(path, error)| PolicyError::no_write_root(&path, &error))?;
-        roots.extend(found.into_iter().map(|(named, path)| Entry { text: Some(text.clone()), path, named }));
+        roots.extend(found.into_iter().map(|(named, path)| ListedPath { text: Some(text.clone()), path, named }));
     }
     Ok(roots)
 }
 
-fn git(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Git, PolicyError> {
+fn git(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<GitScope, PolicyError> {
     let repository = word("confine.git", raw.git.as_deref(), "repository, none", &[true, false])?;
     let homes = || homes.iter().map(|home| settled(home, host)).collect();
-    Ok(if repository { Git::Repository { homes: homes() } } else { Git::None })
+    Ok(if repository { GitScope::Repository { homes: homes() } } else { GitScope::None })
 }
 
 /// Returns all hidden paths, the default paths first.
-fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
+fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<ListedPath>, PolicyError> {
     let entry =
-        |text: Option<&String>, named: PathBuf| Entry { text: text.cloned(), path: settled(&named, host), named };
-    let mut places = Places::default();
-    let own = |named: PathBuf| Entry { text: None, path: places.settled(&without_dots(&named), host), named };
-    let mut hidden: Vec<Entry> = defaults::hidden(host, homes).into_iter().map(own).collect();
+        |text: Option<&String>, named: PathBuf| ListedPath { text: text.cloned(), path: settled(&named, host), named };
+    let mut places = CachedPathResolver::default();
+    let own = |named: PathBuf| ListedPath { text: None, path: places.settled(&without_dots(&named), host), named };
+    let mut hidden: Vec<ListedPath> = defaults::hidden(host, homes).into_iter().map(own).collect();
     for text in &raw.hide {
         let named = literal(text, homes, host).map_err(|fault| PolicyError::invalid("confine.hide", text, fault))?;
         hidden.extend(named.into_iter().map(|path| entry(Some(text), path)));
@@ -143,30 +154,35 @@ fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Resu
 
 /// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
 /// earlier versions of files, including hidden files.
-fn stores(raw: &RawConfine, root: &Root, (write, read): (&[PathBuf], &Read), host: &impl Surroundings) -> Vec<Entry> {
+fn stores(
+    raw: &RawConfine,
+    root: &OwnerDirectory,
+    (write, read): (&[PathBuf], &ReadScope),
+    host: &impl PolicyEnvironment,
+) -> Vec<ListedPath> {
     let given = raw.store.iter().map(PathBuf::from);
     let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
     let places = above.map(|above| above.join(format!("{UNDO_PLACE}{}", host.user())));
-    let read: &[PathBuf] = if let Read::Only(read) = read { read } else { &[] };
+    let read: &[PathBuf] = if let ReadScope::Only(read) = read { read } else { &[] };
     let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| within(path, store));
     let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));
-    let entries = stores.map(|named| Entry { text: None, path: settled(&named, host), named });
+    let entries = stores.map(|named| ListedPath { text: None, path: settled(&named, host), named });
     entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
 }
 
 /// Returns the paths that an entry means. A pattern is refused, because it would hide and protect nothing, unless a
 /// file has that name.
-fn literal(text: &str, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<PathBuf>, Fault> {
+fn literal(text: &str, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<PathBuf>, PolicyFault> {
     let named = expanded(text, homes)?;
     let exists = || named.iter().any(|path| host.resolve(path).is_ok());
-    if is_pattern(text) && !exists() { Err(Fault::Pattern) } else { Ok(named) }
+    if is_pattern(text) && !exists() { Err(PolicyFault::Pattern) } else { Ok(named) }
 }
 
 fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<PathBuf>, PolicyError> {
+fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<PathBuf>, PolicyError> {
     let Some(given) = &raw.protect else {
         let homes: Vec<_> = homes.iter().map(|home| settled(home, host)).collect();
         return Ok(defaults::protected(&homes));
@@ -175,7 +191,7 @@ fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> R
     for text in given {
         match literal(text, homes, host) {
             Ok(paths) => protected.extend(paths.iter().map(|path| settled(path, host))),
-            Err(Fault::Relative) => protected
+            Err(PolicyFault::Relative) => protected
                 .push(relative_name(text).map_err(|fault| PolicyError::invalid("confine.protect", text, fault))?),
             Err(fault) => return Err(PolicyError::invalid("confine.protect", text, fault)),
         }
@@ -186,43 +202,43 @@ fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> R
 }
 
 /// Returns a name below a root, without `.`.
-fn relative_name(text: &str) -> Result<PathBuf, Fault> {
+fn relative_name(text: &str) -> Result<PathBuf, PolicyFault> {
     if is_pattern(text) {
-        return Err(Fault::Pattern);
+        return Err(PolicyFault::Pattern);
     }
     let path = Path::new(text);
     if path.components().any(|component| component == std::path::Component::ParentDir) {
-        return Err(Fault::Upward);
+        return Err(PolicyFault::Upward);
     }
     let name: PathBuf = path.components().filter(|part| *part != std::path::Component::CurDir).collect();
-    if name.as_os_str().is_empty() { Err(Fault::Empty) } else { Ok(name) }
+    if name.as_os_str().is_empty() { Err(PolicyFault::Empty) } else { Ok(name) }
 }
 
-fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Read, PolicyError> {
+fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<ReadScope, PolicyError> {
     let invalid = |text: &str, fault| PolicyError::invalid("confine.read", text, fault);
     match &raw.read {
-        None => Ok(Read::All),
-        Some(RawRead::Word(word)) if word == "all" => Ok(Read::All),
-        Some(RawRead::Word(word)) => Err(invalid(word, Fault::NotOneOf("all, an array of paths"))),
+        None => Ok(ReadScope::All),
+        Some(RawRead::Word(word)) if word == "all" => Ok(ReadScope::All),
+        Some(RawRead::Word(word)) => Err(invalid(word, PolicyFault::NotOneOf("all, an array of paths"))),
         Some(RawRead::Only(given)) => {
             let mut paths = Vec::new();
             for text in given {
                 let named = literal(text, homes, host).map_err(|fault| invalid(text, fault))?;
                 paths.extend(named.iter().map(|path| settled(path, host)));
             }
-            Ok(Read::Only(outermost(paths)))
+            Ok(ReadScope::Only(outermost(paths)))
         }
     }
 }
 
-fn network(raw: &RawConfine) -> Result<Network, PolicyError> {
+fn network(raw: &RawConfine) -> Result<NetworkScope, PolicyError> {
     match &raw.network {
-        None => Ok(Network::None),
+        None => Ok(NetworkScope::None),
         Some(RawNetwork::Word(word)) => match word.as_str() {
-            "none" => Ok(Network::None),
-            "full" => Ok(Network::Full),
+            "none" => Ok(NetworkScope::None),
+            "full" => Ok(NetworkScope::Full),
             _ => {
-                let fault = Fault::NotOneOf("none, full, an object with allow");
+                let fault = PolicyFault::NotOneOf("none, full, an object with allow");
                 Err(PolicyError::invalid("confine.network", word, fault))
             }
         },
@@ -230,14 +246,14 @@ fn network(raw: &RawConfine) -> Result<Network, PolicyError> {
             let allow = allow.as_ref().ok_or(PolicyError::AllowMissing)?;
             let entries = allow_entries(allow)?;
             let hosts = mapped_hosts(hosts)?;
-            Ok(if entries.is_empty() { Network::None } else { Network::Allow { entries, hosts } })
+            Ok(if entries.is_empty() { NetworkScope::None } else { NetworkScope::Allow { entries, hosts } })
         }
     }
 }
 
 fn allow_entries(given: &[String]) -> Result<Vec<AllowEntry>, PolicyError> {
     let parse = |text: &String| {
-        let entry: Result<AllowEntry, Fault> = text.parse();
+        let entry: Result<AllowEntry, PolicyFault> = text.parse();
         entry.map_err(|fault| PolicyError::invalid("confine.network.allow", text, fault))
     };
     let mut entries = given.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
@@ -253,20 +269,20 @@ fn mapped_hosts(given: &BTreeMap<String, String>) -> Result<BTreeMap<String, IpA
     for (text, address) in given {
         let name = name_of(text).map_err(|fault| invalid(text, fault))?;
         if name == "localhost" {
-            return Err(invalid(text, Fault::Loopback));
+            return Err(invalid(text, PolicyFault::Loopback));
         }
         hosts.insert(name, address_of(address).map_err(|fault| invalid(address, fault))?);
     }
     Ok(hosts)
 }
 
-fn exposed(raw: &RawConfine, network: &Network) -> Result<Vec<u16>, PolicyError> {
-    if !raw.expose.is_empty() && *network == Network::Full {
+fn exposed(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<u16>, PolicyError> {
+    if !raw.expose.is_empty() && *network == NetworkScope::Full {
         return Err(PolicyError::ExposeInFull);
     }
     let port = |number: &i64| {
         let port = u16::try_from(*number).ok().filter(|port| *port != 0);
-        port.ok_or_else(|| PolicyError::invalid("confine.expose", number.to_string(), Fault::NoPort))
+        port.ok_or_else(|| PolicyError::invalid("confine.expose", number.to_string(), PolicyFault::NoPort))
     };
     let mut ports = raw.expose.iter().map(port).collect::<Result<Vec<_>, _>>()?;
     ports.sort_unstable();
@@ -278,13 +294,13 @@ fn exposed(raw: &RawConfine, network: &Network) -> Result<Vec<u16>, PolicyError>
 fn caches(
     raw: &RawConfine,
     homes: &[PathBuf],
-    host: &impl Surroundings,
+    host: &impl PolicyEnvironment,
     write: &[PathBuf],
     hide: &[PathBuf],
-) -> Result<(Caches, Vec<PathBuf>), PolicyError> {
-    let values = [Caches::Overlay, Caches::Shared, Caches::None];
+) -> Result<(CacheAccess, Vec<PathBuf>), PolicyError> {
+    let values = [CacheAccess::Overlay, CacheAccess::Shared, CacheAccess::None];
     let kind = word("confine.caches", raw.caches.as_deref(), "overlay, shared, none", &values)?;
-    if kind == Caches::None {
+    if kind == CacheAccess::None {
         return Ok((kind, Vec::new()));
     }
     let homes: Vec<PathBuf> = homes.iter().map(|home| settled(home, host)).collect();
@@ -298,18 +314,21 @@ fn caches(
     Ok((kind, outermost(found.collect())))
 }
 
-fn required(raw: &RawConfine, network: &Network) -> Result<Vec<Part>, PolicyError> {
-    let full = *network == Network::Full;
+fn required(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<ConfinementPart>, PolicyError> {
+    let full = *network == NetworkScope::Full;
     let Some(given) = &raw.require else {
-        return Ok(Part::ALL.into_iter().filter(|part| !(full && *part == Part::Network)).collect());
+        return Ok(ConfinementPart::ALL
+            .into_iter()
+            .filter(|part| !(full && *part == ConfinementPart::Network))
+            .collect());
     };
     let mut parts = Vec::new();
     for name in given {
-        let unknown = Fault::NotOneOf("files, network, processes, syscalls");
+        let unknown = PolicyFault::NotOneOf("files, network, processes, syscalls");
         let invalid = |fault| PolicyError::invalid("confine.require", name, fault);
-        match Part::of_name(name) {
+        match ConfinementPart::of_name(name) {
             None => return Err(invalid(unknown)),
-            Some(Part::Network) if full => return Err(invalid(Fault::NothingToHold)),
+            Some(ConfinementPart::Network) if full => return Err(invalid(PolicyFault::NothingToHold)),
             Some(part) => parts.push(part),
         }
     }

@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 use std::io;
 
 use super::*;
-use crate::policy::{PROTECT, Surroundings};
+use crate::policy::{PROTECT, PolicyEnvironment};
 
 /// A host whose files are a list: directories end with a slash, links have a target.
 #[derive(Default)]
-struct Fake {
+struct FakeHost {
     files: BTreeSet<PathBuf>,
     directories: BTreeSet<PathBuf>,
     links: BTreeMap<PathBuf, PathBuf>,
@@ -14,7 +14,7 @@ struct Fake {
     home: Option<PathBuf>,
 }
 
-impl Fake {
+impl FakeHost {
     fn of(entries: &[&str]) -> Self {
         let mut fake = Self {
             variables: vec![("HOME", "/home/ann")],
@@ -38,7 +38,7 @@ impl Fake {
     }
 }
 
-impl Surroundings for Fake {
+impl PolicyEnvironment for FakeHost {
     fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| *one == name).map(|(_, value)| *value)
     }
@@ -77,12 +77,12 @@ fn raw(json: &str) -> RawConfine {
     RawConfine::from_json(json).expect("the right types")
 }
 
-fn made(json: &str, root: &str, entries: &[&str]) -> Policy {
-    policy(&raw(json), Path::new(root), &Fake::of(entries)).expect("valid")
+fn made(json: &str, root: &str, entries: &[&str]) -> ConfinementPolicy {
+    policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect("valid")
 }
 
 fn refused(json: &str, root: &str, entries: &[&str]) -> String {
-    policy(&raw(json), Path::new(root), &Fake::of(entries)).expect_err(json).to_string()
+    policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect_err(json).to_string()
 }
 
 fn paths(list: &[&str]) -> Vec<PathBuf> {
@@ -94,13 +94,16 @@ fn without_a_word_of_the_caller_the_root_may_be_changed_and_nothing_be_reached()
     let policy = made("{}", "/proj", &[]);
     assert_eq!(
         (policy.profile, &*policy.root, &policy.write),
-        (Profile::Workspace, Path::new("/proj"), &paths(&["/proj"]))
+        (PolicyProfile::Workspace, Path::new("/proj"), &paths(&["/proj"]))
     );
     assert_eq!(policy.protect[..PROTECT.len()], paths(&PROTECT));
     assert_eq!(policy.protect[PROTECT.len()..], paths(&["/home/ann/.config/fish"]));
     assert!(policy.hide.contains(&"/home/ann/.ssh".into()) && policy.hide.contains(&"/tmp/agent-bash-7".into()));
-    assert_eq!((policy.read, policy.network, policy.expose), (Read::All, Network::None, Vec::new()));
-    assert_eq!((policy.tmp, policy.caches.0, policy.require), (Tmp::Private, Caches::Overlay, Part::ALL.to_vec()));
+    assert_eq!((policy.read, policy.network, policy.expose), (ReadScope::All, NetworkScope::None, Vec::new()));
+    assert_eq!(
+        (policy.tmp, policy.caches.0, policy.require),
+        (TmpPlacement::Private, CacheAccess::Overlay, ConfinementPart::ALL.to_vec())
+    );
     assert_eq!(made(r#"{"profile":"read-only"}"#, "/proj", &[]).write, paths(&[]));
 }
 
@@ -130,7 +133,7 @@ fn links_and_dots_are_resolved() {
 #[test]
 fn a_tilde_is_both_homes() {
     let entries = ["/home/ann/out/", "/users/ann/out/", "/users/ann/only/"];
-    let host = Fake { home: Some("/users/ann".into()), ..Fake::of(&entries) };
+    let host = FakeHost { home: Some("/users/ann".into()), ..FakeHost::of(&entries) };
     let json = r#"{"write":["~/out","~/only"],"hide":["~/secret"],"protect":["~/kept"],"read":["~/lib","/proj"]}"#;
     let policy = policy(&raw(json), Path::new("/proj"), &host).expect("valid");
     assert_eq!(policy.write, paths(&["/home/ann/out", "/proj", "/users/ann/only", "/users/ann/out"]));
@@ -138,8 +141,8 @@ fn a_tilde_is_both_homes() {
         assert!(policy.hide.contains(&path.into()), "{path}");
     }
     assert_eq!(policy.protect, paths(&["/home/ann/kept", "/users/ann/kept"]));
-    assert_eq!(policy.read, Read::Only(paths(&["/home/ann/lib", "/proj", "/users/ann/lib"])));
-    let homeless = Fake { home: None, variables: Vec::new(), ..Fake::of(&[]) };
+    assert_eq!(policy.read, ReadScope::Only(paths(&["/home/ann/lib", "/proj", "/users/ann/lib"])));
+    let homeless = FakeHost { home: None, variables: Vec::new(), ..FakeHost::of(&[]) };
     let message = super::policy(&raw(r#"{"hide":["~/x"]}"#), Path::new("/proj"), &homeless).expect_err("no home");
     let wanted = r#"confine.hide: "~/x" begins with ~, and this user has no home directory; write an absolute path"#;
     assert_eq!(message.to_string(), wanted);
@@ -154,7 +157,7 @@ fn our_own_directories_are_hidden_wherever_variables_move_them() {
         ("XDG_RUNTIME_DIR", "/runtime"),
         ("TMPDIR", "/t"),
     ];
-    let host = Fake { variables, ..Fake::of(&[]) };
+    let host = FakeHost { variables, ..FakeHost::of(&[]) };
     let policy = policy(&raw("{}"), Path::new("/proj"), &host).expect("valid");
     let here = ["/state/agent-bash", "/cache/agent-bash", "/runtime/agent-bash", "/t/agent-bash-7"];
     for path in here.into_iter().chain(["/home/ann/.local/state/agent-bash", "/run/user/7/agent-bash"]) {
@@ -166,16 +169,18 @@ fn our_own_directories_are_hidden_wherever_variables_move_them() {
 fn caches_are_those_that_exist() {
     let entries = ["/home/ann/.npm/", "/home/ann/.cache/pip/", "/cargo/registry/", "/cargo/git"];
     let of = |caches: &str, root: &str| {
-        let host = Fake { variables: vec![("HOME", "/home/ann"), ("CARGO_HOME", "/cargo")], ..Fake::of(&entries) };
+        let host =
+            FakeHost { variables: vec![("HOME", "/home/ann"), ("CARGO_HOME", "/cargo")], ..FakeHost::of(&entries) };
         policy(&raw(&format!(r#"{{"caches":"{caches}"}}"#)), Path::new(root), &host).expect("valid").caches
     };
     let all = paths(&["/cargo/registry", "/home/ann/.cache", "/home/ann/.npm"]);
-    assert_eq!(of("overlay", "/proj"), (Caches::Overlay, all.clone()));
-    assert_eq!(of("shared", "/proj"), (Caches::Shared, all));
-    assert_eq!(of("none", "/proj"), (Caches::None, paths(&[])));
+    assert_eq!(of("overlay", "/proj"), (CacheAccess::Overlay, all.clone()));
+    assert_eq!(of("shared", "/proj"), (CacheAccess::Shared, all));
+    assert_eq!(of("none", "/proj"), (CacheAccess::None, paths(&[])));
     // A cache below a write root needs no layer.
-    assert_eq!(of("overlay", "/home/ann"), (Caches::Overlay, paths(&["/cargo/registry"])));
-    let host = Fake { variables: vec![("HOME", "/home/ann"), ("XDG_CACHE_HOME", "/home")], ..Fake::of(&entries) };
+    assert_eq!(of("overlay", "/home/ann"), (CacheAccess::Overlay, paths(&["/cargo/registry"])));
+    let host =
+        FakeHost { variables: vec![("HOME", "/home/ann"), ("XDG_CACHE_HOME", "/home")], ..FakeHost::of(&entries) };
     let odd = policy(&raw("{}"), Path::new("/proj"), &host).expect("valid").caches.1;
     assert!(!odd.contains(&"/home".into()), "a layer over the home itself");
 }
@@ -183,14 +188,17 @@ fn caches_are_those_that_exist() {
 #[test]
 fn a_network_is_none_full_or_a_list() {
     let of = |network: &str| made(&format!(r#"{{"network":{network}}}"#), "/proj", &[]);
-    assert_eq!(of(r#""none""#).network, Network::None);
-    assert_eq!(of(r#"{"allow":[]}"#).network, Network::None);
+    assert_eq!(of(r#""none""#).network, NetworkScope::None);
+    assert_eq!(of(r#"{"allow":[]}"#).network, NetworkScope::None);
     let full = of(r#""full""#);
-    assert_eq!((full.network, full.require), (Network::Full, vec![Part::Files, Part::Processes, Part::Syscalls]));
+    assert_eq!(
+        (full.network, full.require),
+        (NetworkScope::Full, vec![ConfinementPart::Files, ConfinementPart::Processes, ConfinementPart::Syscalls])
+    );
     let mapped = of(r#"{"allow":["*.Local:5432"],"hosts":{"DB.local.":"127.0.0.1"}}"#);
     let entries = vec!["*.local:5432".parse().expect("valid")];
     let hosts = BTreeMap::from([("db.local".to_owned(), [127, 0, 0, 1].into())]);
-    assert_eq!(mapped.network, Network::Allow { entries, hosts });
+    assert_eq!(mapped.network, NetworkScope::Allow { entries, hosts });
 }
 
 #[test]
@@ -365,19 +373,19 @@ fn paths_that_only_look_as_if_they_contradicted_each_other_pass() {
         (r#"{"read":["/out"]}"#, "/proj"),
         ("{}", "/home/ann"),
     ] {
-        policy(&raw(json), Path::new(root), &Fake::of(&entries)).expect(json);
+        policy(&raw(json), Path::new(root), &FakeHost::of(&entries)).expect(json);
     }
 }
 
 #[test]
 fn a_write_root_that_is_missing_is_a_part_that_cannot_be_held() {
-    let error = policy(&raw(r#"{"write":["/none/x"]}"#), Path::new("/proj"), &Fake::of(&[])).expect_err("missing");
+    let error = policy(&raw(r#"{"write":["/none/x"]}"#), Path::new("/proj"), &FakeHost::of(&[])).expect_err("missing");
     let PolicyError::Missing(missing) = error else { panic!("{error}") };
-    assert_eq!((missing.len(), missing[0].part), (1, Part::Files));
+    assert_eq!((missing.len(), missing[0].part), (1, ConfinementPart::Files));
     assert_eq!(missing[0].why, "the write root /none/x does not exist");
-    let error = policy(&raw("{}"), Path::new("/none"), &Fake::of(&[])).expect_err("missing");
+    let error = policy(&raw("{}"), Path::new("/none"), &FakeHost::of(&[])).expect_err("missing");
     assert_eq!(error.to_string(), "Working directory does not exist: /none");
-    let error = policy(&raw("{}"), Path::new("/file"), &Fake::of(&["/file"])).expect_err("a file");
+    let error = policy(&raw("{}"), Path::new("/file"), &FakeHost::of(&["/file"])).expect_err("a file");
     assert_eq!(error.to_string(), "Working directory is not a directory: /file");
 }
 

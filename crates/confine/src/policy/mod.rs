@@ -26,13 +26,16 @@ mod raw;
 mod surroundings;
 mod types;
 
-pub use access::{Access, missing_access};
+pub use access::{RequestedAccess, missing_access};
 pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
-pub use error::{Fault, PolicyError};
+pub use error::{PolicyError, PolicyFault};
 pub use facts::facts;
 pub use known::{confine, forget};
 pub use make::policy;
 pub(crate) use paths::outermost;
 pub use raw::{RawConfine, RawNetwork, RawRead};
-pub use surroundings::{Host, Surroundings};
-pub use types::{AllowEntry, AllowHost, Caches, CommandReach, Confine, Git, Network, Policy, Profile, Read, Tmp};
+pub use surroundings::{PolicyEnvironment, RealHost};
+pub use types::{
+    AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy,
+    PolicyProfile, ReadScope, TmpPlacement,
+};

@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::Fault;
-use super::surroundings::Surroundings;
+use super::error::PolicyFault;
+use super::surroundings::PolicyEnvironment;
 
 /// A path that an entry of a list means.
-pub struct Entry {
+pub struct ListedPath {
     /// The entry, as the caller wrote it. `None`: the entry of a default list.
     pub text: Option<String>,
     /// The path, resolved.
@@ -22,28 +22,28 @@ pub struct Entry {
 ///
 /// # Errors
 /// If the entry is no absolute path and not below `~`.
-pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyFault> {
     if text.is_empty() {
-        return Err(Fault::Empty);
+        return Err(PolicyFault::Empty);
     }
     if text.contains('\0') {
-        return Err(Fault::Nul);
+        return Err(PolicyFault::Nul);
     }
     let Some(rest) = text.strip_prefix('~') else {
-        return if text.starts_with('/') { Ok(vec![PathBuf::from(text)]) } else { Err(Fault::Relative) };
+        return if text.starts_with('/') { Ok(vec![PathBuf::from(text)]) } else { Err(PolicyFault::Relative) };
     };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(Fault::OtherHome);
+        return Err(PolicyFault::OtherHome);
     }
     if homes.is_empty() {
-        return Err(Fault::NoHome);
+        return Err(PolicyFault::NoHome);
     }
     let rest = rest.trim_start_matches('/');
     Ok(homes.iter().map(|home| if rest.is_empty() { home.clone() } else { home.join(rest) }).collect())
 }
 
 /// Returns a path without links as far as it exists. The rest stays as it is, without `.` and `..`.
-pub fn settled(path: &Path, host: &impl Surroundings) -> PathBuf {
+pub fn settled(path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
     let mut rest: Vec<&OsStr> = Vec::new();
     let plain = without_dots(path);
     let mut existing: &Path = path;
@@ -91,16 +91,16 @@ pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// The places of paths without dots, each directory looked up once: most paths of the default lists do not exist.
 #[derive(Default)]
-pub struct Places(HashMap<PathBuf, (PathBuf, bool)>);
+pub struct CachedPathResolver(HashMap<PathBuf, (PathBuf, bool)>);
 
-impl Places {
+impl CachedPathResolver {
     /// Returns what [`settled`] returns.
-    pub fn settled(&mut self, path: &Path, host: &impl Surroundings) -> PathBuf {
+    pub fn settled(&mut self, path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
         self.place(path, host).0
     }
 
     /// Returns a path without links, and whether it exists.
-    fn place(&mut self, path: &Path, host: &impl Surroundings) -> (PathBuf, bool) {
+    fn place(&mut self, path: &Path, host: &impl PolicyEnvironment) -> (PathBuf, bool) {
         if let Some(known) = self.0.get(path) {
             return known.clone();
         }
@@ -117,7 +117,10 @@ impl Places {
 ///
 /// # Errors
 /// The first error, if no path exists.
-pub fn existing(paths: &[PathBuf], host: &impl Surroundings) -> Result<Vec<(PathBuf, PathBuf)>, (PathBuf, io::Error)> {
+pub fn existing(
+    paths: &[PathBuf],
+    host: &impl PolicyEnvironment,
+) -> Result<Vec<(PathBuf, PathBuf)>, (PathBuf, io::Error)> {
     let mut found = Vec::new();
     let mut failed = None;
     for path in paths {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The host as far as a policy depends on it.
-pub trait Surroundings {
+pub trait PolicyEnvironment {
     /// Returns the value of a variable of the host, if it is not empty.
     fn variable(&self, name: &str) -> Option<&str>;
     /// Returns the user's home in the user database.
@@ -22,12 +22,12 @@ pub trait Surroundings {
 }
 
 /// The real host.
-pub struct Host<'a> {
+pub struct RealHost<'a> {
     /// Environment of the host: `NAME=VALUE`, each ended by a NUL.
     pub environment: &'a str,
 }
 
-impl Surroundings for Host<'_> {
+impl PolicyEnvironment for RealHost<'_> {
     fn variable(&self, name: &str) -> Option<&str> {
         let entries = self.environment.split('\0').filter_map(|entry| entry.split_once('='));
         entries.filter(|(one, value)| *one == name && !value.is_empty()).map(|(_, value)| value).next_back()
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn variables_are_those_of_the_environment_that_was_given() {
-        let host = Host { environment: "HOME=/home/ann\0EMPTY=\0ODD\0A=b=c\0" };
+        let host = RealHost { environment: "HOME=/home/ann\0EMPTY=\0ODD\0A=b=c\0" };
         assert_eq!(host.variable("HOME"), Some("/home/ann"));
         assert_eq!(host.variable("A"), Some("b=c"));
         assert_eq!((host.variable("EMPTY"), host.variable("ODD"), host.variable("NONE")), (None, None, None));
@@ -71,7 +71,7 @@ mod tests {
         std::fs::create_dir(&real).expect("created");
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(&real, &link).expect("created");
-        let host = Host { environment: "" };
+        let host = RealHost { environment: "" };
         assert_eq!(host.resolve(&link.join("../link")).expect("it exists"), real);
         assert!(host.is_directory(&real) && host.resolve(&real.join("none")).is_err());
     }

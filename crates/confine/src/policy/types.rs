@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::parts::{Missing, Part};
+use crate::parts::{ConfinementPart, MissingPart};
 
 /// The starting point of a confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Profile {
+pub enum PolicyProfile {
     /// Only the listed paths may be changed.
     ReadOnly,
     /// The directory of the owner may be changed.
     Workspace,
 }
 
-impl Profile {
+impl PolicyProfile {
     /// Returns the public name.
     pub fn name(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Profile {
 
 /// The files that may be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Read {
+pub enum ReadScope {
     /// Every file that is not hidden.
     All,
     /// These paths, the write roots and the directories of the system.
@@ -38,7 +38,7 @@ pub enum Read {
 
 /// The hosts that may be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Network {
+pub enum NetworkScope {
     /// The loopback of the world alone.
     None,
     /// Every host, as without confinement.
@@ -74,7 +74,7 @@ pub enum AllowHost {
 
 /// The place of `/tmp`, `/var/tmp` and `/dev/shm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Tmp {
+pub enum TmpPlacement {
     /// A directory of the world.
     Private,
     /// The directories of the host.
@@ -83,7 +83,7 @@ pub enum Tmp {
 
 /// The state in which commands find the caches of package managers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Caches {
+pub enum CacheAccess {
     /// Readable, with a writable layer that ends with the world.
     Overlay,
     /// The host's, writable.
@@ -94,7 +94,7 @@ pub enum Caches {
 
 /// What git may change outside of the write roots.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Git {
+pub enum GitScope {
     /// Nothing.
     None,
     /// The parts of each write root's repository that git writes.
@@ -107,16 +107,16 @@ pub enum Git {
 /// The limits for the commands of one world. All paths are absolute and have no symbolic link that existed when the
 /// policy was made. Equal policies of one owner share a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Policy {
+pub struct ConfinementPolicy {
     /// The profile.
-    pub profile: Profile,
+    pub profile: PolicyProfile,
     /// The directory of the owner.
     pub root: PathBuf,
     /// Directories and files that may be changed. None lies below another. A world opens them without following links,
     /// because a command may have replaced one since.
     pub write: Vec<PathBuf>,
     /// What git may change besides.
-    pub git: Git,
+    pub git: GitScope,
     /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
     /// A name that a repository has in `.git` (`.git/hooks`) also counts for its submodules and worktrees.
     pub protect: Vec<PathBuf>,
@@ -124,18 +124,18 @@ pub struct Policy {
     /// below a write root or a cache, and is hidden there, too.
     pub hide: Vec<PathBuf>,
     /// The files that may be read.
-    pub read: Read,
+    pub read: ReadScope,
     /// The hosts that may be reached.
-    pub network: Network,
+    pub network: NetworkScope,
     /// Ports of the world's loopback that the host's loopback forwards to.
     pub expose: Vec<u16>,
     /// The place of temporary files.
-    pub tmp: Tmp,
+    pub tmp: TmpPlacement,
     /// The state of caches, and the directories of the existing caches. None lies below another, below a write root or
     /// below a hidden path. A write root may lie below a cache.
-    pub caches: (Caches, Vec<PathBuf>),
+    pub caches: (CacheAccess, Vec<PathBuf>),
     /// Parts that must hold.
-    pub require: Vec<Part>,
+    pub require: Vec<ConfinementPart>,
 }
 
 /// The reach of a confined command.
@@ -149,10 +149,12 @@ pub struct CommandReach {
     pub alone: bool,
 }
 
-impl Policy {
+impl ConfinementPolicy {
     /// Returns the parts that the options ask for, in the order of [`Part::ALL`].
-    pub fn parts(&self) -> impl Iterator<Item = Part> {
-        Part::ALL.into_iter().filter(|part| *part != Part::Network || self.network != Network::Full)
+    pub fn parts(&self) -> impl Iterator<Item = ConfinementPart> {
+        ConfinementPart::ALL
+            .into_iter()
+            .filter(|part| *part != ConfinementPart::Network || self.network != NetworkScope::Full)
     }
 
     /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
@@ -160,41 +162,41 @@ impl Policy {
     pub fn reach(&self, root: &Path) -> CommandReach {
         let holds = |part| self.require.contains(&part);
         let (caches, places) = &self.caches;
-        let shared = if *caches == Caches::Shared { places.as_slice() } else { &[] };
+        let shared = if *caches == CacheAccess::Shared { places.as_slice() } else { &[] };
         // Also under the directory's own name, which may be a link.
-        let root = (self.profile == Profile::Workspace).then_some(root);
-        let everything = (!holds(Part::Files)).then_some(Path::new("/"));
+        let root = (self.profile == PolicyProfile::Workspace).then_some(root);
+        let everything = (!holds(ConfinementPart::Files)).then_some(Path::new("/"));
         let write = self.write.iter().chain(shared).map(PathBuf::as_path).chain(root).chain(everything);
         CommandReach {
             write: write.map(|path| path.to_string_lossy().into_owned()).collect(),
-            offline: self.network == Network::None && holds(Part::Network),
+            offline: self.network == NetworkScope::None && holds(ConfinementPart::Network),
             // A service of the machine has a socket or a file.
-            alone: holds(Part::Processes) && holds(Part::Files),
+            alone: holds(ConfinementPart::Processes) && holds(ConfinementPart::Files),
         }
     }
 
     /// Returns the parts that are held if these are missing.
-    pub fn held_without(&self, missing: &[Missing]) -> Vec<Part> {
+    pub fn held_without(&self, missing: &[MissingPart]) -> Vec<ConfinementPart> {
         self.parts().filter(|part| missing.iter().all(|missing| missing.part != *part)).collect()
     }
 }
 
 #[cfg(any(test, debug_assertions))]
-impl Policy {
+impl ConfinementPolicy {
     /// Returns a workspace with a private tmp and without a network, which requires, protects and hides nothing.
     pub fn sample(root: &std::path::Path) -> Self {
         Self {
-            profile: Profile::Workspace,
+            profile: PolicyProfile::Workspace,
             root: root.to_owned(),
             write: vec![root.to_owned()],
-            git: Git::Repository { homes: Vec::new() },
+            git: GitScope::Repository { homes: Vec::new() },
             protect: Vec::new(),
             hide: Vec::new(),
-            read: Read::All,
-            network: Network::None,
+            read: ReadScope::All,
+            network: NetworkScope::None,
             expose: Vec::new(),
-            tmp: Tmp::Private,
-            caches: (Caches::None, Vec::new()),
+            tmp: TmpPlacement::Private,
+            caches: (CacheAccess::None, Vec::new()),
             require: Vec::new(),
         }
     }
@@ -202,9 +204,9 @@ impl Policy {
 
 /// The confinement of a command, which decides on its world. Equal confinements share a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Confine {
+pub struct OwnedPolicy {
     /// The limits for the commands of the world.
-    pub policy: Policy,
+    pub policy: ConfinementPolicy,
     /// The owner of the world, as a number that no other owner of this host process has: a tool, a session, a registry.
     /// 0: the plain calls of the host.
     pub owner: u64,

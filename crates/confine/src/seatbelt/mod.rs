@@ -12,12 +12,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::policy::SYSTEM;
-use super::{AllowEntry, Caches, Network, Policy, Read, Tmp};
-use text::{Filter, Profile};
+use super::{AllowEntry, CacheAccess, ConfinementPolicy, NetworkScope, ReadScope, TmpPlacement};
+use text::{SeatbeltPathFilter, SeatbeltProfile};
 
 /// Paths of this host that a profile needs besides its policy.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct SeatbeltPaths {
     /// Paths that must not be changed or created, with everything below them.
     pub protected: BTreeSet<PathBuf>,
     /// Directories that must not be renamed or removed.
@@ -73,30 +73,30 @@ const TMP: [&str; 3] = ["/private/tmp", "/private/var/tmp", "/private/var/folder
 ///
 /// # Errors
 /// `InvalidInput` for a path that a profile cannot contain.
-pub fn profile(policy: &Policy, places: &Places) -> io::Result<CString> {
-    let mut profile = Profile::new();
+pub fn profile(policy: &ConfinementPolicy, places: &SeatbeltPaths) -> io::Result<CString> {
+    let mut profile = SeatbeltProfile::new();
     profile.add(BASE);
     add_reading(&mut profile, policy, places)?;
     profile.add(DEVICES);
     let changed = changed(policy, places);
-    profile.rule("allow file-read* file-write*", Filter::Below, changed.iter().copied())?;
-    profile.rule("deny file-write-unlink", Filter::Exactly, roots(policy))?;
-    profile.rule("deny file-write-unlink", Filter::Exactly, places.pinned.iter().map(PathBuf::as_path))?;
-    profile.rule("deny file-write*", Filter::Below, places.protected.iter().map(PathBuf::as_path))?;
-    profile.rule("deny file-read* file-write*", Filter::Below, policy.hide.iter().map(PathBuf::as_path))?;
-    profile.rule("allow file-read* file-write*", Filter::Below, places.tmp.as_deref())?;
+    profile.rule("allow file-read* file-write*", SeatbeltPathFilter::Below, changed.iter().copied())?;
+    profile.rule("deny file-write-unlink", SeatbeltPathFilter::Exactly, roots(policy))?;
+    profile.rule("deny file-write-unlink", SeatbeltPathFilter::Exactly, places.pinned.iter().map(PathBuf::as_path))?;
+    profile.rule("deny file-write*", SeatbeltPathFilter::Below, places.protected.iter().map(PathBuf::as_path))?;
+    profile.rule("deny file-read* file-write*", SeatbeltPathFilter::Below, policy.hide.iter().map(PathBuf::as_path))?;
+    profile.rule("allow file-read* file-write*", SeatbeltPathFilter::Below, places.tmp.as_deref())?;
     add_network(&mut profile, policy, &changed)?;
     profile.finish()
 }
 
-fn roots(policy: &Policy) -> impl Iterator<Item = &Path> {
+fn roots(policy: &ConfinementPolicy) -> impl Iterator<Item = &Path> {
     policy.write.iter().map(PathBuf::as_path)
 }
 
 /// Returns the paths that may be changed.
-fn changed<'a>(policy: &'a Policy, places: &'a Places) -> Vec<&'a Path> {
-    let shared = if policy.tmp == Tmp::Shared { TMP.as_slice() } else { &[] };
-    let caches = if policy.caches.0 == Caches::Shared { policy.caches.1.as_slice() } else { &[] };
+fn changed<'a>(policy: &'a ConfinementPolicy, places: &'a SeatbeltPaths) -> Vec<&'a Path> {
+    let shared = if policy.tmp == TmpPlacement::Shared { TMP.as_slice() } else { &[] };
+    let caches = if policy.caches.0 == CacheAccess::Shared { policy.caches.1.as_slice() } else { &[] };
     roots(policy)
         .chain(caches.iter().map(PathBuf::as_path))
         .chain(shared.iter().map(Path::new))
@@ -104,35 +104,39 @@ fn changed<'a>(policy: &'a Policy, places: &'a Places) -> Vec<&'a Path> {
         .collect()
 }
 
-fn add_reading(profile: &mut Profile, policy: &Policy, places: &Places) -> io::Result<()> {
-    let Read::Only(readable) = &policy.read else {
+fn add_reading(profile: &mut SeatbeltProfile, policy: &ConfinementPolicy, places: &SeatbeltPaths) -> io::Result<()> {
+    let ReadScope::Only(readable) = &policy.read else {
         profile.add("(allow file-read*)\n");
         return Ok(());
     };
     let system = SYSTEM.iter().chain(&SYSTEM_OF_MACOS).map(Path::new);
     let readable: Vec<_> = readable.iter().map(PathBuf::as_path).chain(system).collect();
-    profile.rule("allow file-read*", Filter::Below, readable.iter().copied())?;
+    profile.rule("allow file-read*", SeatbeltPathFilter::Below, readable.iter().copied())?;
     // Programs read the attributes of each directory on the way.
     let all = readable.iter().copied().chain(changed(policy, places));
     let above: BTreeSet<_> = all.flat_map(|path| path.ancestors().skip(1)).collect();
-    profile.rule("allow file-read-metadata", Filter::Exactly, above)?;
-    profile.rule("allow file-read*", Filter::Exactly, [Path::new("/")])
+    profile.rule("allow file-read-metadata", SeatbeltPathFilter::Exactly, above)?;
+    profile.rule("allow file-read*", SeatbeltPathFilter::Exactly, [Path::new("/")])
 }
 
-fn add_network(profile: &mut Profile, policy: &Policy, changed: &[&Path]) -> io::Result<()> {
-    profile.rule("allow network-bind network-inbound", Filter::LocalSocketBelow, changed.iter().copied())?;
-    profile.rule("allow network-outbound", Filter::RemoteSocketBelow, changed.iter().copied())?;
+fn add_network(profile: &mut SeatbeltProfile, policy: &ConfinementPolicy, changed: &[&Path]) -> io::Result<()> {
+    profile.rule(
+        "allow network-bind network-inbound",
+        SeatbeltPathFilter::LocalSocketBelow,
+        changed.iter().copied(),
+    )?;
+    profile.rule("allow network-outbound", SeatbeltPathFilter::RemoteSocketBelow, changed.iter().copied())?;
     for port in &policy.expose {
         profile.add(&format!("(allow network-bind network-inbound (local tcp \"localhost:{port}\"))\n"));
         profile.add(&format!("(allow network-outbound (remote tcp \"localhost:{port}\"))\n"));
     }
     match &policy.network {
-        Network::None => {}
-        Network::Full => {
+        NetworkScope::None => {}
+        NetworkScope::Full => {
             profile.add(NETWORK);
             profile.add("(allow network*)\n");
         }
-        Network::Allow { entries, .. } => {
+        NetworkScope::Allow { entries, .. } => {
             profile.add(NETWORK);
             for port in ports(entries) {
                 profile.add(&format!("(allow network-outbound (remote tcp \"*:{port}\"))\n"));

@@ -3,30 +3,30 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::*;
-use crate::{AllowHost, Profile, Tmp};
+use crate::{AllowHost, PolicyProfile, TmpPlacement};
 
-fn policy() -> Policy {
-    Policy {
+fn policy() -> ConfinementPolicy {
+    ConfinementPolicy {
         hide: vec!["/Users/me/.ssh".into()],
-        caches: (Caches::Overlay, vec!["/Users/me/.npm".into()]),
-        ..Policy::sample("/work".as_ref())
+        caches: (CacheAccess::Overlay, vec!["/Users/me/.npm".into()]),
+        ..ConfinementPolicy::sample("/work".as_ref())
     }
 }
 
-fn places() -> Places {
-    Places {
+fn places() -> SeatbeltPaths {
+    SeatbeltPaths {
         protected: ["/work/.envrc".into(), "/work/.git/config".into()].into(),
         pinned: ["/work/.git".into()].into(),
         tmp: Some("/state/world-1/tmp".into()),
     }
 }
 
-fn text(policy: &Policy) -> String {
+fn text(policy: &ConfinementPolicy) -> String {
     profile(policy, &places()).expect("a profile").into_string().expect("UTF-8")
 }
 
 /// Returns the rules of a profile, one per line, in their order.
-fn rules(policy: &Policy) -> Vec<String> {
+fn rules(policy: &ConfinementPolicy) -> Vec<String> {
     let text = text(policy);
     assert_eq!(text.matches('(').count(), text.matches(')').count(), "{text}");
     let joined = text.replace("\n  ", " ");
@@ -57,7 +57,7 @@ fn a_workspace_may_be_changed_but_for_protected_and_hidden_paths() {
 
 #[test]
 fn nothing_may_be_changed_without_write_roots_but_devices_and_the_own_tmp() {
-    let all = rules(&Policy { profile: Profile::ReadOnly, write: Vec::new(), ..policy() });
+    let all = rules(&ConfinementPolicy { profile: PolicyProfile::ReadOnly, write: Vec::new(), ..policy() });
     let changing = all.iter().filter(|rule| rule.starts_with("(allow") && rule.contains("file-write"));
     let others: Vec<_> = changing.filter(|rule| !rule.contains("/dev/null") && !rule.contains("world-1/tmp")).collect();
     assert_eq!(others, Vec::<&String>::new());
@@ -67,7 +67,7 @@ fn nothing_may_be_changed_without_write_roots_but_devices_and_the_own_tmp() {
 
 #[test]
 fn a_list_of_readable_paths_is_with_those_of_the_system_and_the_way_to_them() {
-    let rules = rules(&Policy { read: Read::Only(vec!["/data/set".into()]), ..policy() });
+    let rules = rules(&ConfinementPolicy { read: ReadScope::Only(vec!["/data/set".into()]), ..policy() });
     assert!(!rules.contains(&"(allow file-read*)".to_owned()));
     let reading = rules.iter().find(|rule| rule.contains(r#"(subpath "/data/set")"#)).expect("a rule");
     assert!(reading.starts_with("(allow file-read* (") && reading.contains(r#"(subpath "/System")"#), "{reading}");
@@ -84,14 +84,14 @@ fn the_network_is_nothing_the_exposed_ports_those_of_the_list_or_everything() {
         AllowEntry { host: host.clone(), port: Some(5432) },
         AllowEntry { host, port: Some(443) },
     ];
-    let listed = Network::Allow { entries, hosts: BTreeMap::new() };
-    let outbound = |policy: &Policy| -> Vec<String> {
+    let listed = NetworkScope::Allow { entries, hosts: BTreeMap::new() };
+    let outbound = |policy: &ConfinementPolicy| -> Vec<String> {
         let is_of_network = |rule: &String| rule.starts_with("(allow network") && !rule.contains("unix-socket");
         rules(policy).into_iter().filter(is_of_network).collect()
     };
     assert_eq!(outbound(&policy()), Vec::<String>::new());
     assert_eq!(
-        outbound(&Policy { expose: vec![3000], ..policy() }),
+        outbound(&ConfinementPolicy { expose: vec![3000], ..policy() }),
         [
             r#"(allow network-bind network-inbound (local tcp "localhost:3000"))"#,
             r#"(allow network-outbound (remote tcp "localhost:3000"))"#,
@@ -99,7 +99,7 @@ fn the_network_is_nothing_the_exposed_ports_those_of_the_list_or_everything() {
     );
     let resolver = r#"(allow network-outbound (literal "/private/var/run/mDNSResponder"))"#;
     assert_eq!(
-        outbound(&Policy { network: listed, ..policy() }),
+        outbound(&ConfinementPolicy { network: listed, ..policy() }),
         [
             resolver,
             r#"(allow network-outbound (remote tcp "*:80"))"#,
@@ -107,7 +107,10 @@ fn the_network_is_nothing_the_exposed_ports_those_of_the_list_or_everything() {
             r#"(allow network-outbound (remote tcp "*:5432"))"#,
         ]
     );
-    assert_eq!(outbound(&Policy { network: Network::Full, ..policy() }), [resolver, "(allow network*)"]);
+    assert_eq!(
+        outbound(&ConfinementPolicy { network: NetworkScope::Full, ..policy() }),
+        [resolver, "(allow network*)"]
+    );
 }
 
 #[test]
@@ -125,7 +128,11 @@ fn sockets_by_path_work_where_files_may_be_changed() {
 
 #[test]
 fn shared_places_are_writable() {
-    let shared = Policy { tmp: Tmp::Shared, caches: (Caches::Shared, vec!["/Users/me/.npm".into()]), ..policy() };
+    let shared = ConfinementPolicy {
+        tmp: TmpPlacement::Shared,
+        caches: (CacheAccess::Shared, vec!["/Users/me/.npm".into()]),
+        ..policy()
+    };
     let text = text(&shared);
     for path in ["/Users/me/.npm", "/private/tmp", "/private/var/tmp", "/private/var/folders"] {
         assert!(text.contains(&format!("(subpath \"{path}\")")), "{path}");
@@ -136,10 +143,10 @@ fn shared_places_are_writable() {
 #[test]
 fn a_path_cannot_end_its_string() {
     let hostile = r#"/work/") (allow default) (x "\"#;
-    let text = text(&Policy { write: vec![hostile.into()], ..policy() });
+    let text = text(&ConfinementPolicy { write: vec![hostile.into()], ..policy() });
     assert!(text.contains(r#"(subpath "/work/\") (allow default) (x \"\\")"#), "{text}");
     for path in [OsStr::from_bytes(b"/work/\xff"), OsStr::new("/work/a\nb"), OsStr::new("/work/\u{7f}")] {
-        let refused = profile(&Policy { write: vec![path.into()], ..policy() }, &places());
+        let refused = profile(&ConfinementPolicy { write: vec![path.into()], ..policy() }, &places());
         assert_eq!(refused.expect_err("refused").kind(), io::ErrorKind::InvalidInput, "{path:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// A filter with a path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Filter {
+pub(super) enum SeatbeltPathFilter {
     /// The file itself.
     Exactly,
     /// The file and everything below it.
@@ -17,7 +17,7 @@ pub(super) enum Filter {
     RemoteSocketBelow,
 }
 
-impl Filter {
+impl SeatbeltPathFilter {
     fn with(self, path: &str) -> String {
         match self {
             Self::Exactly => format!("(literal {path})"),
@@ -30,9 +30,9 @@ impl Filter {
 
 /// A profile to which rules are added.
 #[derive(Debug)]
-pub(super) struct Profile(String);
+pub(super) struct SeatbeltProfile(String);
 
-impl Profile {
+impl SeatbeltProfile {
     /// Returns a profile that denies everything.
     pub fn new() -> Self {
         Self("(version 1)\n(deny default)\n".to_owned())
@@ -47,7 +47,7 @@ impl Profile {
     pub fn rule<'a>(
         &mut self,
         action: &str,
-        filter: Filter,
+        filter: SeatbeltPathFilter,
         paths: impl IntoIterator<Item = &'a Path>,
     ) -> io::Result<()> {
         let filters: Vec<_> =

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::aliases::Mounts;
+use super::aliases::MountTable;
 
 /// The most symbolic links that are followed in a row, as the kernel does.
 const LINKS: usize = 40;
@@ -26,7 +26,7 @@ pub(super) struct PathEnds {
 impl PathEnds {
     /// Follows paths, with the other names that their ends have in these mounts. A place above one of `kept` is left
     /// out: whoever may change a link must not hide all from others.
-    pub fn of(named: &[PathBuf], kept: &[PathBuf], mounts: &Mounts) -> Self {
+    pub fn of(named: &[PathBuf], kept: &[PathBuf], mounts: &MountTable) -> Self {
         let mut aims = Self::default();
         let is_above = |end: &Path| end.components().count() < 3 || kept.iter().any(|one| one.starts_with(end));
         for path in named {
@@ -110,7 +110,7 @@ mod tests {
         }
         symlink("/", at("root")).expect("linked");
         let ends = |name: &str| {
-            let found = PathEnds::of(&[at(name)], &[at("real")], &Mounts::default());
+            let found = PathEnds::of(&[at(name)], &[at("real")], &MountTable::default());
             found.present.into_iter().chain(found.missing).collect::<Vec<_>>()
         };
         for (name, end) in [
@@ -125,7 +125,7 @@ mod tests {
         for name in ["self", "root", "dir"] {
             assert!(ends(name).is_empty(), "{name}");
         }
-        let mut found = PathEnds::of(&[at("two")], &[], &Mounts::default());
+        let mut found = PathEnds::of(&[at("two")], &[], &MountTable::default());
         assert_eq!(found.links, ["one", "two"].map(at).into());
         assert_eq!(found.above(), [base.clone(), at("real")].into());
     }

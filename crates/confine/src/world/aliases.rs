@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A mount, as `/proc/self/mountinfo` shows it.
 #[derive(Debug, PartialEq, Eq)]
-struct Mount {
+struct MountPoint {
     /// The device of the file system, `MAJOR:MINOR`.
     device: String,
     /// The directory of the file system that is mounted.
@@ -20,9 +20,9 @@ struct Mount {
 
 /// The mounts of a namespace, in their order: a later mount may cover an earlier one.
 #[derive(Debug, Default)]
-pub(super) struct Mounts(Vec<Mount>);
+pub(super) struct MountTable(Vec<MountPoint>);
 
-impl Mounts {
+impl MountTable {
     /// Returns the mounts of this process's namespace. Without `/proc` there are none.
     pub fn of_this_namespace() -> Self {
         Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
@@ -35,7 +35,7 @@ impl Mounts {
             let (root, at) = (unescape(words.next()?), unescape(words.next()?));
             // The type follows the options, of which there may be any number.
             let is_proc = words.skip_while(|word| *word != b"-").nth(1) == Some(b"proc");
-            Some(Mount { device, root, at, is_proc })
+            Some(MountPoint { device, root, at, is_proc })
         };
         Self(text.split(|byte| *byte == b'\n').filter_map(mount).collect())
     }
@@ -56,7 +56,7 @@ impl Mounts {
         let Ok(rest) = path.strip_prefix(&mount.at) else { return Vec::new() };
         let inside = mount.root.join(rest);
         let others = self.0.iter().enumerate().filter(|(at, other)| *at != own && other.device == mount.device);
-        let alias = |(_, other): (usize, &Mount)| match inside.strip_prefix(&other.root) {
+        let alias = |(_, other): (usize, &MountPoint)| match inside.strip_prefix(&other.root) {
             Ok(rest) => Some(join(&other.at, rest)),
             Err(_) => other.root.starts_with(&inside).then(|| other.at.clone()),
         };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_path_has_a_name_in_each_mount_that_contains_it() {
-        let mounts = Mounts::parse(MOUNTS);
+        let mounts = MountTable::parse(MOUNTS);
         for (path, expected) in [
             ("/home/u/.ssh", vec!["/mnt/a b/.ssh", "/mnt/keys", "/mnt/all/home/u/.ssh"]),
             ("/home/u", vec!["/mnt/a b", "/mnt/keys", "/mnt/all/home/u"]),
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn another_procfs_is_found() {
-        let mounts = Mounts::parse(MOUNTS);
+        let mounts = MountTable::parse(MOUNTS);
         assert_eq!(mounts.processes().collect::<Vec<_>>(), [Path::new("/srv/jail/proc")]);
     }
 }

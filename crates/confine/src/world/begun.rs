@@ -13,37 +13,37 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use super::NAMESPACES;
-use super::construct::Ground;
-use super::failure::{Failure, Step};
+use super::construct::BlankWorldOptions;
+use super::failure::{StepContext, WorldStepFailure};
 use super::ids;
 use super::init;
 use super::messages::{self, START};
-use super::private::Private;
-use crate::{Board, Caches, Network, Policy};
+use super::private::PrivateDirectory;
+use crate::{CacheAccess, ConfinementPolicy, NetworkScope, WorldStatusBoard};
 use sys::Fork;
 
 /// Why no world could be begun.
 #[derive(Debug)]
-pub(super) enum NotBegun {
+pub(super) enum BlankWorldError {
     /// This machine gives no namespaces.
-    NoNamespaces(Failure),
+    NoNamespaces(WorldStepFailure),
     /// Another step failed.
-    Step(Failure),
+    Step(WorldStepFailure),
 }
 
-impl From<Failure> for NotBegun {
-    fn from(failure: Failure) -> Self {
+impl From<WorldStepFailure> for BlankWorldError {
+    fn from(failure: WorldStepFailure) -> Self {
         Self::Step(failure)
     }
 }
 
 /// A world without a policy. It ends when this value is dropped.
 #[derive(Debug)]
-pub struct Begun {
+pub struct BlankWorld {
     /// Process 1 of its pid namespace, a child of this process.
     pub init: Pid,
     /// The board on which the world's processes post numbers.
-    pub board: Board,
+    pub board: WorldStatusBoard,
     /// The read end of a pipe whose write end init alone holds: it reports the end of the world.
     pub ended: OwnedFd,
     /// The user namespace and the network namespace. `None`: the world has the network of the host.
@@ -55,7 +55,7 @@ pub struct Begun {
     mounts: HostMounts,
 }
 
-impl Begun {
+impl BlankWorld {
     /// Begins a world ahead of its policy, with a network of its own. `None`: none can be begun here. The reason shows
     /// when a world is made. The arguments are as in [`Begun::now`].
     pub fn ahead(state: &Path, caches: &[PathBuf]) -> Option<Self> {
@@ -70,25 +70,28 @@ impl Begun {
     ///
     /// # Errors
     /// If a step fails. Nothing is left then.
-    pub(super) fn now(state: &Path, network: bool, caches: &[PathBuf]) -> Result<Self, NotBegun> {
+    pub(super) fn now(state: &Path, network: bool, caches: &[PathBuf]) -> Result<Self, BlankWorldError> {
         let mounts = HostMounts::watch().step(|| "the mounts of the host".into())?;
-        let private = Private::create(state);
+        let private = PrivateDirectory::create(state);
         let private = private.step(|| format!("a private directory in {}", state.display()))?;
         let listener = private.listen().inspect_err(|_| private.remove()).step(|| "the socket of init".into())?;
         let places = [private.path.clone(), private.tmp()];
         let (control, inits) = sys::socket_pair().step(|| "a socket pair".into())?;
-        let board = Board::new().step(|| "a file without a name".into())?;
+        let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
         let inits_board = board.another().step(|| "a descriptor".into())?;
         let (ended, ends) = sys::pipe().step(|| "a pipe".into())?;
         let init = match sys::fork_world(network) {
             Ok(Fork::Child) => {
-                let held = init::Held { control: inits, ends, private, listener, board: inits_board };
-                init::run(Ground { network, caches: caches.to_vec() }, state, held)
+                let held = init::InitDescriptors { control: inits, ends, private, listener, board: inits_board };
+                init::run(BlankWorldOptions { network, caches: caches.to_vec() }, state, held)
             }
             Ok(Fork::Parent(init)) => init,
             Err(source) => {
                 private.remove();
-                return Err(NotBegun::NoNamespaces(Failure { step: "a user namespace".to_owned(), source }));
+                return Err(BlankWorldError::NoNamespaces(WorldStepFailure {
+                    step: "a user namespace".to_owned(),
+                    source,
+                }));
             }
         };
         drop((inits, ends, private, listener, inits_board));
@@ -106,16 +109,16 @@ impl Begun {
             }
             Err(failure) => {
                 begun(None).abandon();
-                Err(NotBegun::NoNamespaces(failure))
+                Err(BlankWorldError::NoNamespaces(failure))
             }
         }
     }
 
     /// Returns whether a world with this policy, and with its private files in this directory, can be made of it. The
     /// mounts of the host must be those that it has.
-    pub fn fits(&self, policy: &Policy, state: &Path) -> bool {
+    pub fn fits(&self, policy: &ConfinementPolicy, state: &Path) -> bool {
         let is_there = matches!(messages::is_readable(self.ended.as_fd(), 0), Ok(false));
-        let own_network = self.network.is_some() == (policy.network != Network::Full);
+        let own_network = self.network.is_some() == (policy.network != NetworkScope::Full);
         is_there && own_network && self.state == state && self.private[1].is_dir() && !self.mounts.have_changed()
     }
 
@@ -134,9 +137,9 @@ impl Begun {
 }
 
 /// Returns the caches that a world with this policy overlays.
-pub fn overlaid(policy: &Policy) -> &[PathBuf] {
+pub fn overlaid(policy: &ConfinementPolicy) -> &[PathBuf] {
     let (kind, places) = &policy.caches;
-    if *kind == Caches::Overlay { places } else { &[] }
+    if *kind == CacheAccess::Overlay { places } else { &[] }
 }
 
 /// Opens the user namespace and the network namespace of a process.

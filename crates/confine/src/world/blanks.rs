@@ -6,21 +6,21 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::failure::{Failure, Step};
+use super::failure::{StepContext, WorldStepFailure};
 use crate::gate::RESOLV_CONF;
 use sys::MountFlags;
 
 /// Covers for hidden paths, in one read-only mount.
 #[derive(Debug)]
-pub(super) struct Blanks {
+pub(super) struct EmptyCovers {
     directory: File,
     file: File,
     resolver: File,
 }
 
-impl Blanks {
+impl EmptyCovers {
     /// Creates the mount and attaches it at `/proc`, where a procfs will cover it. Only attached mounts can be copied.
-    pub fn new() -> Result<Self, Failure> {
+    pub fn new() -> Result<Self, WorldStepFailure> {
         let created = || -> io::Result<Self> {
             let at = Path::new("/proc");
             sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(c"0700"))], MountFlags::NO_DEVICES)?, at)?;

@@ -7,15 +7,15 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::failure::Failure;
-use super::layers::{Layer, What};
-use super::private::Private;
-use crate::{Caches, Policy};
+use super::failure::WorldStepFailure;
+use super::layers::{LayerKind, MountLayer};
+use super::private::PrivateDirectory;
+use crate::{CacheAccess, ConfinementPolicy};
 use sys::MountFlags;
 
 /// An overlay that was made before the policy of its world was known.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct PreparedOverlay {
     place: PathBuf,
     /// The device and the inode of the directory that it shows.
     shows: (u64, u64),
@@ -23,11 +23,11 @@ pub(super) struct Ahead {
 }
 
 /// Makes overlays of these caches, as far as this is possible.
-pub(super) fn ahead(places: &[PathBuf], private: &Private) -> Vec<Ahead> {
+pub(super) fn ahead(places: &[PathBuf], private: &PrivateDirectory) -> Vec<PreparedOverlay> {
     let make = |(number, place): (usize, &PathBuf)| {
         let shows = identity(place)?;
         let tree = overlay(place, &room(private, number)).ok()?;
-        Some(Ahead { place: place.clone(), shows, tree })
+        Some(PreparedOverlay { place: place.clone(), shows, tree })
     };
     places.iter().enumerate().filter_map(make).collect()
 }
@@ -35,36 +35,36 @@ pub(super) fn ahead(places: &[PathBuf], private: &Private) -> Vec<Ahead> {
 /// Returns the layers of caches, and adds a note for each cache that differs from the policy. `before`: the number of
 /// overlays that were to be made ahead, and those that were made.
 pub(super) fn layers(
-    policy: &Policy,
-    private: &Private,
-    (before, mut made): (usize, Vec<Ahead>),
+    policy: &ConfinementPolicy,
+    private: &PrivateDirectory,
+    (before, mut made): (usize, Vec<PreparedOverlay>),
     notes: &mut Vec<String>,
-) -> Result<Vec<Layer>, Failure> {
+) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let (kind, places) = &policy.caches;
     let places = places.iter().filter(|place| place.is_dir());
     match kind {
-        Caches::Shared => places.map(|place| Layer::copy(place, place, MountFlags::NO_DEVICES)).collect(),
-        Caches::Overlay => {
+        CacheAccess::Shared => places.map(|place| MountLayer::copy(place, place, MountFlags::NO_DEVICES)).collect(),
+        CacheAccess::Overlay => {
             let mut layers = Vec::new();
             for (number, place) in places.enumerate() {
-                let is_same = |one: &Ahead| one.place == *place && identity(place) == Some(one.shows);
+                let is_same = |one: &PreparedOverlay| one.place == *place && identity(place) == Some(one.shows);
                 if let Some(at) = made.iter().position(is_same) {
-                    layers.push(Layer { at: place.clone(), what: What::Tree(made.swap_remove(at).tree) });
+                    layers.push(MountLayer { at: place.clone(), what: LayerKind::Tree(made.swap_remove(at).tree) });
                     continue;
                 }
                 // No two overlays may have one room.
                 let own = room(private, before + number);
                 match overlay(place, &own) {
-                    Ok(tree) => layers.push(Layer { at: place.clone(), what: What::Tree(tree) }),
+                    Ok(tree) => layers.push(MountLayer { at: place.clone(), what: LayerKind::Tree(tree) }),
                     Err(error) => {
-                        layers.push(Layer::copy(&own.join("upper"), place, MountFlags::NO_DEVICES)?);
+                        layers.push(MountLayer::copy(&own.join("upper"), place, MountFlags::NO_DEVICES)?);
                         notes.push(format!("{} is empty inside: it cannot be overlaid ({error})", place.display()));
                     }
                 }
             }
             Ok(layers)
         }
-        Caches::None => Ok(Vec::new()),
+        CacheAccess::None => Ok(Vec::new()),
     }
 }
 
@@ -75,7 +75,7 @@ fn identity(place: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns the directory for the changes of a cache.
-fn room(private: &Private, number: usize) -> PathBuf {
+fn room(private: &PrivateDirectory, number: usize) -> PathBuf {
     private.path.join(format!("cache-{number}"))
 }
 

@@ -3,34 +3,34 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use super::HostPaths;
-use super::caches::Ahead;
-use super::devices::Devices;
-use super::failure::{Failure, Step};
-use super::git::Grants;
-use super::messages::Built;
-use super::private::Private;
-use super::protection::Protection;
-use super::shown::Shown;
+use super::WorldHostPaths;
+use super::caches::PreparedOverlay;
+use super::devices::DeviceCopies;
+use super::failure::{StepContext, WorldStepFailure};
+use super::git::GitDirectoryGrants;
+use super::messages::BuiltWorldFacts;
+use super::private::PrivateDirectory;
+use super::protection::PathProtection;
+use super::shown::ShownFiles;
 use super::{caches, devices, files, network, remedy, rules};
-use crate::{Missing, Network, Part, Policy};
+use crate::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope};
 use sys::{Namespace, NetworkSettings};
 
 /// A world as init has built it.
-pub(super) struct Construction {
-    pub built: Built,
+pub(super) struct ConstructedWorld {
+    pub built: BuiltWorldFacts,
     pub proc: OwnedFd,
     pub terminals: Option<OwnedFd>,
     pub network: Option<OwnedFd>,
     pub gate: Option<OwnedFd>,
     pub landlock: Option<OwnedFd>,
-    pub protection: Protection,
-    pub shown: Shown,
+    pub protection: PathProtection,
+    pub shown: ShownFiles,
 }
 
 /// The choices that are made before the policy of a world is known.
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
+pub(super) struct BlankWorldOptions {
     /// Whether the world has a network of its own.
     pub network: bool,
     /// The caches that are likely to be overlaid.
@@ -38,20 +38,20 @@ pub(super) struct Ground {
 }
 
 /// The parts of a world that no policy decides.
-pub(super) struct Base {
+pub(super) struct BlankWorldBase {
     /// The network namespace, unless it is the host's.
     network: Option<OwnedFd>,
     /// The settings of the network, whose loopback is started.
-    settings: Option<Result<NetworkSettings, Failure>>,
+    settings: Option<Result<NetworkSettings, WorldStepFailure>>,
     proc: OwnedFd,
-    devices: Devices,
+    devices: DeviceCopies,
     /// The number of caches of the ground, and the overlays of those.
-    caches: (usize, Vec<Ahead>),
+    caches: (usize, Vec<PreparedOverlay>),
 }
 
-impl Base {
+impl BlankWorldBase {
     /// Makes the parts in this process, which is alone in its namespaces.
-    pub fn lay(ground: &Ground, private: &Private) -> Result<Self, Failure> {
+    pub fn lay(ground: &BlankWorldOptions, private: &PrivateDirectory) -> Result<Self, WorldStepFailure> {
         let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
         let network = network.step(|| "the network namespace".into())?;
         let settings = ground.network.then(network::start);
@@ -65,21 +65,22 @@ impl Base {
 /// # Errors
 /// If a step fails that every world needs. A step that belongs to one part only makes that part missing.
 pub(super) fn construct(
-    policy: &Policy,
-    place: &HostPaths<'_>,
-    private: &Private,
-    base: Base,
-) -> Result<Construction, Failure> {
-    let Base { network, settings, proc, devices, caches } = base;
-    let git = Grants::of(policy, place.state);
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    private: &PrivateDirectory,
+    base: BlankWorldBase,
+) -> Result<ConstructedWorld, WorldStepFailure> {
+    let BlankWorldBase { network, settings, proc, devices, caches } = base;
+    let git = GitDirectoryGrants::of(policy, place.state);
     let policy = &git.added_to(policy);
-    let mut built = Built { write: policy.write.clone(), notes: git.notes.clone(), ..Built::default() };
-    let own_network = policy.network != Network::Full;
+    let mut built =
+        BuiltWorldFacts { write: policy.write.clone(), notes: git.notes.clone(), ..BuiltWorldFacts::default() };
+    let own_network = policy.network != NetworkScope::Full;
     let linked = settings.zip(network.as_ref()).map(|(settings, own)| network::connect(policy, &settings?, own));
     let gate = match linked.transpose() {
         Ok(gate) => gate.flatten(),
         Err(failure) => {
-            built.missing.push(missing(Part::Network, failure)?);
+            built.missing.push(missing(ConfinementPart::Network, failure)?);
             None
         }
     };
@@ -87,20 +88,20 @@ pub(super) fn construct(
         match files::arrange(policy, (git, devices, caches), (place, private), &mut built.notes) {
             Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
             Err(failure) => {
-                built.missing.push(missing(Part::Files, failure)?);
-                (Protection::none(), Shown::none(), None)
+                built.missing.push(missing(ConfinementPart::Files, failure)?);
+                (PathProtection::none(), ShownFiles::none(), None)
             }
         };
     let landlock = rules::ruleset(policy, place, own_network)?;
     (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
-    Ok(Construction { built, proc, terminals, network, gate, landlock, protection, shown })
+    Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown })
 }
 
 /// Turns a failure into a missing part if this machine lacks a feature. Any other failure stays a failure.
-fn missing(part: Part, failure: Failure) -> Result<Missing, Failure> {
+fn missing(part: ConfinementPart, failure: WorldStepFailure) -> Result<MissingPart, WorldStepFailure> {
     match remedy::of_failure(&failure) {
-        Some(remedy) => Ok(Missing { part, why: failure.why(), remedy }),
+        Some(remedy) => Ok(MissingPart { part, why: failure.why(), remedy }),
         None => Err(failure),
     }
 }

@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::failure::{Failure, Step};
-use crate::Tmp;
+use super::failure::{StepContext, WorldStepFailure};
+use crate::TmpPlacement;
 use sys::MountFlags;
 
 /// Devices of the host that a world has.
@@ -23,10 +23,10 @@ const LINKS: [(&str, &str); 5] = [
 ];
 
 /// Copies of the host's devices, by their names.
-pub(super) type Devices = Vec<(&'static str, OwnedFd)>;
+pub(super) type DeviceCopies = Vec<(&'static str, OwnedFd)>;
 
 /// Copies the host's devices before they are covered.
-pub(super) fn copies() -> Result<Devices, Failure> {
+pub(super) fn copies() -> Result<DeviceCopies, WorldStepFailure> {
     let copy = |name: &'static str| -> Option<io::Result<(&str, OwnedFd)>> {
         let path = Path::new("/dev").join(name);
         let copied = || {
@@ -41,14 +41,14 @@ pub(super) fn copies() -> Result<Devices, Failure> {
 }
 
 /// Copies the host's shared memory, if it is shared.
-pub(super) fn shared_memory(tmp: Tmp) -> Result<Option<OwnedFd>, Failure> {
+pub(super) fn shared_memory(tmp: TmpPlacement) -> Result<Option<OwnedFd>, WorldStepFailure> {
     let shm = Path::new("/dev/shm");
-    let shared = tmp == Tmp::Shared && shm.is_dir();
+    let shared = tmp == TmpPlacement::Shared && shm.is_dir();
     shared.then(|| sys::copy_tree(shm)).transpose().step(|| "the shared memory".into())
 }
 
 /// Mounts `/dev`, with these devices and this shared memory, or an own one.
-pub(super) fn attach(devices: Devices, shared: Option<OwnedFd>) -> Result<(), Failure> {
+pub(super) fn attach(devices: DeviceCopies, shared: Option<OwnedFd>) -> Result<(), WorldStepFailure> {
     let dev = Path::new("/dev");
     let new = |kind: &CStr, options: &[(&CStr, Option<&CStr>)], at: &Path| -> io::Result<()> {
         sys::attach_tree(&sys::new_mount(kind, options, MountFlags::PLAIN)?, at)

@@ -6,34 +6,34 @@ use std::path::Path;
 
 use nix::unistd::Pid;
 
-use super::Guards;
-use super::freshness::Freshness;
+use super::NameGuards;
+use super::freshness::GuardFreshness;
 use super::messages::{self, DOOR, GUARDS, KEEP, PUBLISH, REFRESH, SHOW, SHOWN};
-use super::published::Published;
+use super::published::PublishedWorld;
 
 /// Time init may take to answer, ms. Only a machine that does nothing else takes so long.
 const PATIENCE: u16 = 10_000;
 
 /// A way to the init of a world. Each process that asks has its own door, because answers have no address.
 #[derive(Debug)]
-pub struct Door {
+pub struct InitConnection {
     socket: OwnedFd,
     /// The number of the guards. 0: none were received.
     number: u64,
-    guards: Guards,
+    guards: NameGuards,
     /// Shows without a question whether the guards are current.
-    freshness: Option<Freshness>,
+    freshness: Option<GuardFreshness>,
 }
 
-impl Door {
+impl InitConnection {
     /// Wraps the socket to init.
     pub fn new(socket: OwnedFd) -> Self {
         Self::with(socket, None)
     }
 
     /// Wraps the socket, with the facts that show whether a question is needed.
-    pub(super) fn with(socket: OwnedFd, freshness: Option<Freshness>) -> Self {
-        Self { socket, number: 0, guards: Guards::default(), freshness }
+    pub(super) fn with(socket: OwnedFd, freshness: Option<GuardFreshness>) -> Self {
+        Self { socket, number: 0, guards: NameGuards::default(), freshness }
     }
 
     /// Protects new repositories. Returns after they are protected.
@@ -54,7 +54,7 @@ impl Door {
     }
 
     /// Returns the names that must not be created, as of the last [`Door::refresh`].
-    pub fn guards(&self) -> &Guards {
+    pub fn guards(&self) -> &NameGuards {
         &self.guards
     }
 
@@ -71,7 +71,7 @@ impl Door {
     }
 
     /// Sends init the facts that another supervisor needs to join the world.
-    pub(super) fn publish(&self, published: &Published, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    pub(super) fn publish(&self, published: &PublishedWorld, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
         let packed = messages::pack(published)?;
         let fds: Vec<_> = std::iter::once(packed.as_fd()).chain(gate).collect();
         messages::send(&self.socket, PUBLISH, 0, &fds)
@@ -83,7 +83,7 @@ impl Door {
     }
 
     /// Returns the number of these guards, and the facts that show whether the number is current.
-    pub fn freshness(&self) -> Option<(u64, &Freshness)> {
+    pub fn freshness(&self) -> Option<(u64, &GuardFreshness)> {
         self.freshness.as_ref().map(|freshness| (self.number, freshness))
     }
 
@@ -91,7 +91,7 @@ impl Door {
     pub(super) fn another(&self) -> io::Result<Self> {
         let (ours, inits) = sys::socket_pair()?;
         messages::send(&self.socket, DOOR, 0, &[inits.as_fd()])?;
-        let freshness = self.freshness.as_ref().map(Freshness::another).transpose()?;
+        let freshness = self.freshness.as_ref().map(GuardFreshness::another).transpose()?;
         Ok(Self { number: self.number, guards: self.guards.clone(), ..Self::with(ours, freshness) })
     }
 

@@ -6,32 +6,32 @@ use crate::WorldError;
 
 /// The step and its error.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct WorldStepFailure {
     pub step: String,
     pub source: io::Error,
 }
 
-impl Failure {
+impl WorldStepFailure {
     /// Returns the step and its error, in words.
     pub fn why(&self) -> String {
         format!("{} failed: {}", self.step, self.source)
     }
 }
 
-impl From<Failure> for WorldError {
-    fn from(Failure { step, source }: Failure) -> Self {
+impl From<WorldStepFailure> for WorldError {
+    fn from(WorldStepFailure { step, source }: WorldStepFailure) -> Self {
         Self::Step { step, source }
     }
 }
 
 /// Names the step of a result.
-pub(super) trait Step<T> {
+pub(super) trait StepContext<T> {
     /// Names the step, if it failed.
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, Failure>;
+    fn step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure>;
 }
 
-impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.map_err(|source| Failure { step: step(), source: source.into() })
+impl<T, E: Into<io::Error>> StepContext<T> for Result<T, E> {
+    fn step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure> {
+        self.map_err(|source| WorldStepFailure { step: step(), source: source.into() })
     }
 }

@@ -1,33 +1,39 @@
 //! Worlds on macOS.
 
-use super::failure::{Failure, Step};
-use super::private::{Leftovers, Private};
-use super::{HostPaths, Seatbelt, World};
-use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, Way, WorldError, WorldFacts};
+use super::failure::{StepContext, WorldStepFailure};
+use super::private::{PrivateDirectory, WorldLeftovers};
+use super::{ConfinedWorld, SeatbeltProfileSource, WorldHostPaths};
+use crate::{
+    CacheAccess, ConfinementMechanism, ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, TmpPlacement,
+    WorldError, WorldFacts, WorldStatusBoard,
+};
 
 /// Returns a world whose commands have profiles of Seatbelt.
 ///
 /// # Errors
 /// [`WorldError::Missing`] if the policy requires a part that Seatbelt cannot hold.
-pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
+pub(super) fn with_seatbelt(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+) -> Result<ConfinedWorld, WorldError> {
     let missing = missing(policy);
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
         return Err(WorldError::Missing(missing));
     }
-    if let Some(leftovers) = Leftovers::of(place.state) {
+    if let Some(leftovers) = WorldLeftovers::of(place.state) {
         leftovers.remove();
     }
-    let is_private = policy.tmp == Tmp::Private;
-    let private = is_private.then(|| Private::create(place.state)).transpose();
+    let is_private = policy.tmp == TmpPlacement::Private;
+    let private = is_private.then(|| PrivateDirectory::create(place.state)).transpose();
     let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
-    let tmp = private.as_ref().map(Private::tmp);
-    let mut seatbelt = Seatbelt::new(policy, private);
+    let tmp = private.as_ref().map(PrivateDirectory::tmp);
+    let mut seatbelt = SeatbeltProfileSource::new(policy, private);
     // A path that no profile can name is reported now.
-    seatbelt.profile().map_err(|source| Failure { step: "a profile of Seatbelt".to_owned(), source })?;
+    seatbelt.profile().map_err(|source| WorldStepFailure { step: "a profile of Seatbelt".to_owned(), source })?;
     let facts = WorldFacts {
         held: policy.held_without(&missing),
         missing,
-        way: Way::Seatbelt,
+        way: ConfinementMechanism::Seatbelt,
         write: policy.write.clone(),
         environment: tmp.iter().map(|tmp| ("TMPDIR".to_owned(), Some(tmp.display().to_string()))).collect(),
         tmp,
@@ -35,8 +41,8 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
         notes: notes(policy),
         begun: WorldFacts::now(),
     };
-    let board = Board::new().step(|| "a file without a name".into())?;
-    Ok(World {
+    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    Ok(ConfinedWorld {
         namespaces: None,
         landlock: None,
         seatbelt: Some(seatbelt),
@@ -49,34 +55,34 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<Wo
 }
 
 /// Returns the parts that a policy asks for and Seatbelt cannot hold.
-fn missing(policy: &Policy) -> Vec<Missing> {
+fn missing(policy: &ConfinementPolicy) -> Vec<MissingPart> {
     let mut missing = Vec::new();
-    if matches!(policy.network, Network::Allow { .. }) {
-        missing.push(Missing {
-            part: Part::Network,
+    if matches!(policy.network, NetworkScope::Allow { .. }) {
+        missing.push(MissingPart {
+            part: ConfinementPart::Network,
             why: "Seatbelt knows ports and no hosts".to_owned(),
             remedy: "use network: 'none', or leave 'network' out of require: then every host can be reached at the \
                      ports of the list"
                 .to_owned(),
         });
     }
-    missing.push(Missing {
-        part: Part::Syscalls,
+    missing.push(MissingPart {
+        part: ConfinementPart::Syscalls,
         why: "Seatbelt judges operations and no system calls".to_owned(),
         remedy: "leave 'syscalls' out of require".to_owned(),
     });
     missing
 }
 
-fn notes(policy: &Policy) -> Vec<String> {
+fn notes(policy: &ConfinementPolicy) -> Vec<String> {
     let mut notes = vec!["Seatbelt confines the command, and reports no denials".to_owned()];
-    if policy.tmp == Tmp::Private {
+    if policy.tmp == TmpPlacement::Private {
         notes.push("/tmp and /var/tmp are read-only, and TMPDIR names a private directory".to_owned());
     }
-    if policy.caches.0 == Caches::Overlay {
+    if policy.caches.0 == CacheAccess::Overlay {
         notes.push("caches of package managers are read-only".to_owned());
     }
-    if policy.network != Network::Full {
+    if policy.network != NetworkScope::Full {
         notes.push("the loopback is that of this machine, and only the ports of expose can be used".to_owned());
     }
     notes
@@ -90,19 +96,19 @@ mod tests {
     use super::*;
     use crate::{AllowEntry, AllowHost};
 
-    fn policy(root: &Path) -> Policy {
-        Policy {
+    fn policy(root: &Path) -> ConfinementPolicy {
+        ConfinementPolicy {
             protect: [".git/hooks", ".git/config", ".vscode", ".idea/x"].map(PathBuf::from).into(),
-            require: vec![Part::Files, Part::Network, Part::Processes],
-            ..Policy::sample(root)
+            require: vec![ConfinementPart::Files, ConfinementPart::Network, ConfinementPart::Processes],
+            ..ConfinementPolicy::sample(root)
         }
     }
 
-    fn world(policy: &Policy, state: &Path) -> Result<World, WorldError> {
-        with_seatbelt(policy, &HostPaths { state, readable: &[], watches: false })
+    fn world(policy: &ConfinementPolicy, state: &Path) -> Result<ConfinedWorld, WorldError> {
+        with_seatbelt(policy, &WorldHostPaths { state, readable: &[], watches: false })
     }
 
-    fn protecting(world: &mut World) -> (String, String) {
+    fn protecting(world: &mut ConfinedWorld) -> (String, String) {
         let text = world.seatbelt.as_mut().expect("Seatbelt").profile().expect("a profile");
         let text = text.into_string().expect("UTF-8").replace("\n  ", " ");
         let rules = |start| text.lines().filter(|line| line.starts_with(start)).collect::<Vec<_>>().join("\n");
@@ -138,15 +144,18 @@ mod tests {
         let scene = tempfile::tempdir().expect("a directory");
         let root = scene.path().canonicalize().expect("a path");
         let state = root.join("state");
-        let all = Policy { require: Part::ALL.into(), ..policy(&root) };
+        let all = ConfinementPolicy { require: ConfinementPart::ALL.into(), ..policy(&root) };
         let Err(WorldError::Missing(missing)) = world(&all, &state) else { panic!("a world") };
-        assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [Part::Syscalls]);
+        assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [ConfinementPart::Syscalls]);
         let entry = AllowEntry { host: AllowHost::Name("example.org".into()), port: None };
-        let listed = Network::Allow { entries: vec![entry], hosts: std::collections::BTreeMap::new() };
-        assert!(world(&Policy { network: listed.clone(), ..policy(&root) }, &state).is_err());
-        let told = world(&Policy { network: listed, require: vec![Part::Files], ..policy(&root) }, &state);
+        let listed = NetworkScope::Allow { entries: vec![entry], hosts: std::collections::BTreeMap::new() };
+        assert!(world(&ConfinementPolicy { network: listed.clone(), ..policy(&root) }, &state).is_err());
+        let told = world(
+            &ConfinementPolicy { network: listed, require: vec![ConfinementPart::Files], ..policy(&root) },
+            &state,
+        );
         let facts = told.expect("a world").facts;
-        assert_eq!(facts.held, [Part::Files, Part::Processes]);
+        assert_eq!(facts.held, [ConfinementPart::Files, ConfinementPart::Processes]);
         assert_eq!(facts.missing.len(), 2);
     }
 
@@ -161,7 +170,7 @@ mod tests {
         drop(world(&policy(&root), &state).expect("another world"));
         assert!(tmp.is_dir());
         drop(first);
-        drop(world(&Policy { tmp: Tmp::Shared, ..policy(&root) }, &state).expect("a third world"));
+        drop(world(&ConfinementPolicy { tmp: TmpPlacement::Shared, ..policy(&root) }, &state).expect("a third world"));
         assert!(!tmp.exists());
     }
 }

@@ -6,34 +6,34 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::HostPaths;
+use super::WorldHostPaths;
 use super::aims::PathEnds;
-use super::aliases::Mounts;
-use super::blanks::Blanks;
-use super::caches::Ahead;
-use super::devices::Devices;
-use super::failure::{Failure, Step};
-use super::git::Grants;
-use super::hidden::Hidden;
-use super::layers::{Layer, What};
-use super::private::Private;
-use super::protection::Protection;
-use super::shown::Shown;
+use super::aliases::MountTable;
+use super::blanks::EmptyCovers;
+use super::caches::PreparedOverlay;
+use super::devices::DeviceCopies;
+use super::failure::{StepContext, WorldStepFailure};
+use super::git::GitDirectoryGrants;
+use super::hidden::HiddenPathCovers;
+use super::layers::{LayerKind, MountLayer};
+use super::private::PrivateDirectory;
+use super::protection::PathProtection;
+use super::shown::ShownFiles;
 use super::{caches, devices, layers, visible};
 use crate::policy::OF_MACHINE;
-use crate::{Network, Policy, Read, Tmp};
+use crate::{ConfinementPolicy, NetworkScope, ReadScope, TmpPlacement};
 use sys::MountFlags;
 
 /// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots.
 /// Adds a note for each difference from the policy.
 pub(super) fn arrange(
-    policy: &Policy,
-    (git, devices, before): (Grants, Devices, (usize, Vec<Ahead>)),
-    (place, private): (&HostPaths<'_>, &Private),
+    policy: &ConfinementPolicy,
+    (git, devices, before): (GitDirectoryGrants, DeviceCopies, (usize, Vec<PreparedOverlay>)),
+    (place, private): (&WorldHostPaths<'_>, &PrivateDirectory),
     notes: &mut Vec<String>,
-) -> Result<(Protection, Shown), Failure> {
+) -> Result<(PathProtection, ShownFiles), WorldStepFailure> {
     sys::stop_propagation().step(|| "the mounts of a world".into())?;
-    let mounts = Mounts::of_this_namespace();
+    let mounts = MountTable::of_this_namespace();
     // Copies come first, because the later steps cover their sources or make them read-only.
     let mut found = writable(policy, &git)?;
     found.extend(temporary(policy, private)?);
@@ -44,37 +44,37 @@ pub(super) fn arrange(
     let whole = policy.write.iter().any(|root| root == Path::new("/"));
     let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
     sys::restrict_path(Path::new("/"), flags, true).step(|| "read-only mounts".into())?;
-    let blanks = Blanks::new()?;
+    let blanks = EmptyCovers::new()?;
     found.extend(resolver(policy, &blanks)?);
     attach_proc(&blanks)?;
     devices::attach(devices, shared)?;
     let (mut named, mut aims) = hidden(policy, place, &mounts);
     named.retain(|path| is_there(path, policy, &found));
     aims.present.retain(|path| is_there(path, policy, &found));
-    found.extend(aims.present.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
+    found.extend(aims.present.iter().map(|at| MountLayer { at: at.clone(), what: LayerKind::Hidden }));
     found.extend(visible::veils(policy, &found)?);
-    let shown = Shown::before(policy, &found);
+    let shown = ShownFiles::before(policy, &found);
     layers::attach(found, &blanks)?;
-    let hidden = Hidden::new(named, &policy.write, (mounts, aims), blanks);
-    let protection = Protection::new(policy, git, (own, hidden), place.watches);
+    let hidden = HiddenPathCovers::new(named, &policy.write, (mounts, aims), blanks);
+    let protection = PathProtection::new(policy, git, (own, hidden), place.watches);
     let protection = protection.step(|| "the protected files".into())?;
     Ok((protection, shown))
 }
 
 /// Returns the mounts through which files of the world can be changed. No other mount permits changes.
-fn writable(policy: &Policy, git: &Grants) -> Result<Vec<Layer>, Failure> {
+fn writable(policy: &ConfinementPolicy, git: &GitDirectoryGrants) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
     let layer = |root: &PathBuf| match git.open(root) {
         Some(directory) => {
             let tree = sys::copy_tree_at(directory.as_fd(), Path::new(""));
-            Layer::of(tree, root, MountFlags::NO_DEVICES).step(|| format!("the mount of {}", root.display()))
+            MountLayer::of(tree, root, MountFlags::NO_DEVICES).step(|| format!("the mount of {}", root.display()))
         }
-        None => Layer::copy(root, root, MountFlags::NO_DEVICES),
+        None => MountLayer::copy(root, root, MountFlags::NO_DEVICES),
     };
     roots.map(layer).collect()
 }
 
-fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> {
+fn temporary(policy: &ConfinementPolicy, private: &PrivateDirectory) -> Result<Vec<MountLayer>, WorldStepFailure> {
     const PLACES: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
     let mut found = Vec::new();
     for (at, name) in PLACES {
@@ -82,36 +82,36 @@ fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> 
         // One path may be a link to the other.
         if fs::canonicalize(at).is_ok_and(|real| real == at) && !policy.write.iter().any(|root| root == at) {
             let source = match policy.tmp {
-                Tmp::Private => private.path.join(name),
-                Tmp::Shared => at.to_owned(),
+                TmpPlacement::Private => private.path.join(name),
+                TmpPlacement::Shared => at.to_owned(),
             };
-            found.push(Layer::copy(&source, at, MountFlags::NO_DEVICES)?);
+            found.push(MountLayer::copy(&source, at, MountFlags::NO_DEVICES)?);
         }
     }
     Ok(found)
 }
 
 /// Returns the places at which private files are or may be mounted.
-fn private_mounts(policy: &Policy) -> Vec<PathBuf> {
+fn private_mounts(policy: &ConfinementPolicy) -> Vec<PathBuf> {
     policy.caches.1.iter().cloned().chain(["/tmp", "/var/tmp"].map(PathBuf::from)).collect()
 }
 
 /// Returns files and directories that can be read although a private directory would cover them.
-fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failure> {
+fn readable(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let is_writable = |path: &Path| policy.write.iter().any(|root| path.starts_with(root));
     let is_covered = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
     let listed = match &policy.read {
-        Read::All => &[][..],
-        Read::Only(paths) => paths,
+        ReadScope::All => &[][..],
+        ReadScope::Only(paths) => paths,
     };
     let own = listed.iter().chain([&policy.root]).filter(is_covered);
     let all = place.readable.iter().chain(own).filter(|path| path.exists() && !is_writable(path));
-    all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
+    all.map(|path| MountLayer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
 /// Returns the hidden paths as they are named, with the processes of the host, and where they lead. Paths inside write
 /// roots are hidden there.
-fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathBuf>, PathEnds) {
+fn hidden(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>, mounts: &MountTable) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
     let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.processes()).cloned().collect();
     let aims = PathEnds::of(&named, &policy.write, mounts);
@@ -120,36 +120,36 @@ fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> (Vec<PathB
 
 /// Returns whether a path of the host can lead to the same file in the world. A private directory covers the path
 /// unless a layer shows it.
-fn is_there(path: &Path, policy: &Policy, layers: &[Layer]) -> bool {
+fn is_there(path: &Path, policy: &ConfinementPolicy, layers: &[MountLayer]) -> bool {
     let is_tmp = |at: &Path| at == Path::new("/tmp") || at == Path::new("/var/tmp");
-    let covered = policy.tmp == Tmp::Private && path.ancestors().any(is_tmp);
+    let covered = policy.tmp == TmpPlacement::Private && path.ancestors().any(is_tmp);
     !covered || layers.iter().any(|layer| path.starts_with(&layer.at) && !is_tmp(&layer.at))
 }
 
 /// Names the gate as the resolver, unless the world has the network of the host.
-fn resolver(policy: &Policy, blanks: &Blanks) -> Result<Option<Layer>, Failure> {
+fn resolver(policy: &ConfinementPolicy, blanks: &EmptyCovers) -> Result<Option<MountLayer>, WorldStepFailure> {
     let Ok(at) = fs::canonicalize("/etc/resolv.conf") else { return Ok(None) };
-    if policy.network == Network::Full {
+    if policy.network == NetworkScope::Full {
         return Ok(None);
     }
     let tree = blanks.resolver().step(|| "the resolver's configuration".into())?;
-    Ok(Some(Layer { at, what: What::Tree(tree) }))
+    Ok(Some(MountLayer { at, what: LayerKind::Tree(tree) }))
 }
 
 /// Returns a detached mount of the procfs of this process's pid namespace.
-pub(super) fn new_proc() -> Result<OwnedFd, Failure> {
+pub(super) fn new_proc() -> Result<OwnedFd, WorldStepFailure> {
     let flags = MountFlags { no_exec: true, ..MountFlags::NO_DEVICES };
     sys::new_mount(c"proc", &[], flags).step(|| "a procfs".into())
 }
 
 /// Returns the mounted directory with the pseudo-terminals of the world.
-pub(super) fn terminals() -> Result<OwnedFd, Failure> {
+pub(super) fn terminals() -> Result<OwnedFd, WorldStepFailure> {
     sys::open_unread(Path::new("/dev/pts")).map(OwnedFd::from).step(|| "the terminals".into())
 }
 
 /// Mounts `/proc`. Files that would change the machine are read-only, because a process with the user id of root may
 /// write them without any capability. These are all writable files that belong to no process.
-fn attach_proc(blanks: &Blanks) -> Result<(), Failure> {
+fn attach_proc(blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
     let proc = Path::new("/proc");
     let attached = || -> io::Result<()> {
         for entry in fs::read_dir(proc)? {

@@ -5,21 +5,21 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::{Board, Post};
+use crate::{WorldStatusBoard, WorldStatusSlot};
 
 /// Facts that show whether anything changed since init looked.
 ///
 /// Changes that init has not read are readable from a watch. Before init reads them, it posts 0. Once it has protected
 /// the new paths, it posts the number of the guards.
 #[derive(Debug)]
-pub struct Freshness {
-    board: Board,
+pub struct GuardFreshness {
+    board: WorldStatusBoard,
     watches: [OwnedFd; 2],
 }
 
-impl Freshness {
+impl GuardFreshness {
     /// Makes the facts from a board, and descriptors of the watches on hidden and protected files, and on directories.
-    pub fn new(board: Board, watches: [OwnedFd; 2]) -> Self {
+    pub fn new(board: WorldStatusBoard, watches: [OwnedFd; 2]) -> Self {
         Self { board, watches }
     }
 
@@ -29,7 +29,7 @@ impl Freshness {
         // The order matters: a path that has left the queue was read after the post of 0.
         let mut watches = self.watches.each_ref().map(|watch| PollFd::new(watch.as_fd(), PollFlags::POLLIN));
         let is_read = matches!(poll(&mut watches, PollTimeout::ZERO), Ok(0));
-        is_read && number != 0 && self.board.read(Post::Guards).is_ok_and(|posted| posted == number)
+        is_read && number != 0 && self.board.read(WorldStatusSlot::Guards).is_ok_and(|posted| posted == number)
     }
 
     /// Returns duplicates of the descriptors.

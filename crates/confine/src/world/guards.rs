@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A directory in which some names are protected, do not exist, and must not be created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guarded {
+pub struct GuardedDirectory {
     /// The device and the inode of the directory.
     pub directory: (u64, u64),
     /// Path of the directory.
@@ -18,12 +18,12 @@ pub struct Guarded {
 
 /// All names that must not be created in a world.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guards {
+pub struct NameGuards {
     /// The directories, each once.
-    pub directories: Vec<Guarded>,
+    pub directories: Vec<GuardedDirectory>,
 }
 
-impl Guards {
+impl NameGuards {
     /// Returns whether this name must not be created in the directory with this device and inode.
     pub fn forbid(&self, directory: (u64, u64), name: &OsStr) -> bool {
         let guarded = self.directories.iter().filter(|guarded| guarded.directory == directory);
@@ -32,8 +32,9 @@ impl Guards {
 
     /// Returns whether one of the names exists.
     pub(super) fn are_broken(&self) -> bool {
-        let exists =
-            |guarded: &Guarded| guarded.names.iter().any(|name| guarded.path.join(name).symlink_metadata().is_ok());
+        let exists = |guarded: &GuardedDirectory| {
+            guarded.names.iter().any(|name| guarded.path.join(name).symlink_metadata().is_ok())
+        };
         self.directories.iter().any(exists)
     }
 
@@ -42,7 +43,7 @@ impl Guards {
         match self.directories.iter_mut().find(|guarded| guarded.directory == directory) {
             Some(guarded) if guarded.names.contains(&name) => {}
             Some(guarded) => guarded.names.push(name),
-            None => self.directories.push(Guarded { directory, path, names: vec![name] }),
+            None => self.directories.push(GuardedDirectory { directory, path, names: vec![name] }),
         }
     }
 }
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_name_is_guarded_in_its_directory_alone() {
-        let mut guards = Guards::default();
+        let mut guards = NameGuards::default();
         guards.add((1, 2), "/a".into(), ".envrc".into());
         guards.add((1, 2), "/a".into(), ".envrc".into());
         guards.add((1, 2), "/a".into(), ".idea".into());

@@ -12,13 +12,13 @@ use std::rc::Rc;
 use nix::unistd::Pid;
 
 use super::aims::PathEnds;
-use super::aliases::Mounts;
-use super::git::Grants;
-use super::private::Private;
-use super::roster::Roster;
-use super::targets::{Protected, Targets};
+use super::aliases::MountTable;
+use super::git::GitDirectoryGrants;
+use super::private::PrivateDirectory;
+use super::roster::ProcessRoster;
+use super::targets::{ProtectedPaths, ProtectionTargets};
 use crate::gate::RESOLV_CONF;
-use crate::{Caches, Network, Policy, Tmp};
+use crate::{CacheAccess, ConfinementPolicy, NetworkScope, TmpPlacement};
 use sys::Fork;
 
 /// Variables that name caches of package managers, each with a directory of the world.
@@ -36,7 +36,7 @@ const CACHES: [(&str, &str); 9] = [
 
 /// The files and processes of a world without namespaces.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct ListenerHeldWorld {
     /// Directories that belong to the world alone.
     own: Vec<PathBuf>,
     /// The directory in the place of `/dev/shm`.
@@ -45,39 +45,43 @@ pub struct Held {
     shown: PathBuf,
     /// The file in the place of `/etc/resolv.conf`. `None`: that of the machine.
     resolver: Option<PathBuf>,
-    targets: Rc<RefCell<Targets>>,
+    targets: Rc<RefCell<ProtectionTargets>>,
     /// The hidden paths as they are named, and the write roots.
     named: [Vec<PathBuf>; 2],
-    roster: Roster,
+    roster: ProcessRoster,
 }
 
-impl Held {
+impl ListenerHeldWorld {
     /// Makes the private directories of a policy, which has the granted git directories among its write roots.
-    pub(super) fn create(policy: &Policy, git: Grants, private: &Private) -> io::Result<Self> {
+    pub(super) fn create(
+        policy: &ConfinementPolicy,
+        git: GitDirectoryGrants,
+        private: &PrivateDirectory,
+    ) -> io::Result<Self> {
         let mut own = Vec::new();
         let mut memory = None;
-        if policy.tmp == Tmp::Private {
+        if policy.tmp == TmpPlacement::Private {
             let place = private.path.join("shm");
             std::fs::create_dir(&place)?;
             own.extend([private.tmp(), place.clone()]);
             memory = Some(place);
         }
-        if policy.caches.0 == Caches::Overlay {
+        if policy.caches.0 == CacheAccess::Overlay {
             for (_, name) in CACHES {
                 std::fs::create_dir_all(private.path.join(name))?;
             }
             own.push(private.path.join("cache"));
         }
         let shown = private.path.join(SHOWN);
-        let resolver = (policy.network != Network::Full).then(|| private.path.join("resolv.conf"));
+        let resolver = (policy.network != NetworkScope::Full).then(|| private.path.join("resolv.conf"));
         if let Some(path) = &resolver {
             // Datagrams do not reach the resolver.
             std::fs::write(path, format!("{RESOLV_CONF}options use-vc\n"))?;
             show(&private.path, path)?;
         }
-        let targets = Rc::new(RefCell::new(Targets::of(policy, git, false)));
+        let targets = Rc::new(RefCell::new(ProtectionTargets::of(policy, git, false)));
         let named = [policy.hide.clone(), policy.write.clone()];
-        Ok(Self { own, memory, shown, resolver, targets, named, roster: Roster::create(&private.path)? })
+        Ok(Self { own, memory, shown, resolver, targets, named, roster: ProcessRoster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -96,7 +100,7 @@ impl Held {
     }
 
     /// Returns the processes of the world.
-    pub fn roster(&self) -> &Roster {
+    pub fn roster(&self) -> &ProcessRoster {
         &self.roster
     }
 
@@ -107,7 +111,7 @@ impl Held {
     }
 
     /// Looks for repositories. Returns the paths that are protected now.
-    pub fn protected(&self) -> Protected {
+    pub fn protected(&self) -> ProtectedPaths {
         self.targets.borrow_mut().protected()
     }
 
@@ -115,7 +119,7 @@ impl Held {
     pub fn hidden(&self) -> HashSet<PathBuf> {
         let [named, roots] = &self.named;
         let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden()).collect();
-        PathEnds::of(&named, roots, &Mounts::of_this_namespace()).all().cloned().collect()
+        PathEnds::of(&named, roots, &MountTable::of_this_namespace()).all().cloned().collect()
     }
 }
 
@@ -130,16 +134,16 @@ pub fn show(home: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Returns the variables by which programs find the private directories.
-pub(super) fn environment(policy: &Policy, private: &Private) -> Vec<(String, Option<String>)> {
+pub(super) fn environment(policy: &ConfinementPolicy, private: &PrivateDirectory) -> Vec<(String, Option<String>)> {
     let named = |name: &str, path: PathBuf| (name.to_owned(), Some(path.display().to_string()));
-    let tmp = (policy.tmp == Tmp::Private).then(|| named("TMPDIR", private.tmp()));
-    let caches = CACHES.iter().filter(|_| policy.caches.0 == Caches::Overlay);
+    let tmp = (policy.tmp == TmpPlacement::Private).then(|| named("TMPDIR", private.tmp()));
+    let caches = CACHES.iter().filter(|_| policy.caches.0 == CacheAccess::Overlay);
     tmp.into_iter().chain(caches.map(|(name, below)| named(name, private.path.join(below)))).collect()
 }
 
 /// The process that removes the files of a world once no other process keeps them.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct WorldCleanupProcess {
     /// The process, a child of the process that made the world.
     pub pid: Pid,
     /// The write end of a pipe. The supervisor and the shims of the world have copies.
@@ -148,9 +152,9 @@ pub struct Keeper {
     pub ended: OwnedFd,
 }
 
-impl Keeper {
+impl WorldCleanupProcess {
     /// Starts the process.
-    pub(super) fn start(private: Private) -> io::Result<Self> {
+    pub(super) fn start(private: PrivateDirectory) -> io::Result<Self> {
         let (read, kept) = sys::pipe()?;
         let ended = read.try_clone()?;
         match sys::fork()? {

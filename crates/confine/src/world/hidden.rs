@@ -5,30 +5,35 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::aims::PathEnds;
-use super::aliases::Mounts;
-use super::blanks::Blanks;
+use super::aliases::MountTable;
+use super::blanks::EmptyCovers;
 use sys::MountFlags;
 
 /// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once, and a
 /// path that becomes a link is followed.
 #[derive(Debug)]
-pub(super) struct Hidden {
+pub(super) struct HiddenPathCovers {
     /// The paths as they are named, which may be links.
     named: Vec<PathBuf>,
     /// The write roots.
     roots: Vec<PathBuf>,
     /// The mounts of the host.
-    mounts: Mounts,
+    mounts: MountTable,
     /// Where the paths lead.
     aims: PathEnds,
-    blanks: Blanks,
+    blanks: EmptyCovers,
     /// The mounts that cover the paths, by their numbers.
     covers: HashMap<PathBuf, u64>,
 }
 
-impl Hidden {
+impl HiddenPathCovers {
     /// Takes over paths, with where they lead. What is present has its covers already.
-    pub fn new(named: Vec<PathBuf>, roots: &[PathBuf], (mounts, aims): (Mounts, PathEnds), blanks: Blanks) -> Self {
+    pub fn new(
+        named: Vec<PathBuf>,
+        roots: &[PathBuf],
+        (mounts, aims): (MountTable, PathEnds),
+        blanks: EmptyCovers,
+    ) -> Self {
         let cover = |path: &PathBuf| {
             let file = sys::mount_of(path).ok().filter(|file| file.is_mount)?;
             Some((path.clone(), file.mount))

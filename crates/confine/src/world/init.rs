@@ -10,15 +10,16 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpid};
 
-use super::HostPaths;
-use super::construct::{Base, Construction, Ground, construct};
-use super::failure::{Failure, Step};
+use super::WorldHostPaths;
+use super::construct::{BlankWorldBase, BlankWorldOptions, ConstructedWorld, construct};
+use super::failure::{StepContext, WorldStepFailure};
 use super::joined;
 use super::messages::{
-    self, BUILT, DOOR, GUARDS, JOIN, KEEP, Order, POLICY, PUBLISH, REFRESH, Report, SHOW, SHOWN, START,
+    self, BUILT, DOOR, GUARDS, JOIN, KEEP, POLICY, PUBLISH, REFRESH, SHOW, SHOWN, START, WorldBuildOrder,
+    WorldBuildReport,
 };
-use super::private::Private;
-use crate::{Board, Post};
+use super::private::PrivateDirectory;
+use crate::{WorldStatusBoard, WorldStatusSlot};
 use sys::{Namespace, Signal};
 
 /// Time the maker may take to map ids, ms.
@@ -32,21 +33,21 @@ const BLIND: [u16; 2] = [200, 800];
 const SPARE: i64 = 24;
 
 /// Descriptors that init keeps from its maker.
-pub(super) struct Held {
+pub(super) struct InitDescriptors {
     /// The first door.
     pub control: OwnedFd,
     /// The write end of a pipe that reports the end of init.
     pub ends: OwnedFd,
     /// The private files of the world.
-    pub private: Private,
+    pub private: PrivateDirectory,
     /// The socket by which other supervisors join the world.
     pub listener: UnixListener,
     /// The place for the number of the guards.
-    pub board: Board,
+    pub board: WorldStatusBoard,
 }
 
 /// Runs init in a process that was just forked into its namespaces. `state` is the directory of [`HostPaths`].
-pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
+pub(super) fn run(ground: BlankWorldOptions, state: &Path, held: InitDescriptors) -> ! {
     let kept = [held.control.as_fd(), held.ends.as_fd(), held.listener.as_fd(), held.board.as_fd()];
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.extend(held.private.descriptors());
@@ -54,12 +55,12 @@ pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
     let built = prepare(&held.control).is_ok().then(|| build(&ground, state, &held));
     match built {
         Some(Ok(Some(made))) if hand_out(&held.control, &made).is_ok() => {
-            let Held { control, private, listener, ends, board } = held;
+            let InitDescriptors { control, private, listener, ends, board } = held;
             let (owners, doors, kept) = (vec![control], Vec::new(), Vec::new());
             let (published, ends) = (Vec::new(), vec![ends]);
             let blind = BLIND[0];
             let mut init =
-                Init { owners, doors, kept, listener, world: made, published, ends, board, blind, full: false };
+                WorldInit { owners, doors, kept, listener, world: made, published, ends, board, blind, full: false };
             init.serve();
             init.finish(&private);
             sys::exit_now(0)
@@ -67,7 +68,7 @@ pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
         Some(Err(failure)) => {
             let errno = failure.source.raw_os_error().unwrap_or(libc::EIO);
             // If sending fails, the maker notices the end of this process.
-            let _ = send_report(&held.control, &Report::Failed { step: failure.step, errno }, &[]);
+            let _ = send_report(&held.control, &WorldBuildReport::Failed { step: failure.step, errno }, &[]);
         }
         Some(Ok(_)) | None => {}
     }
@@ -76,12 +77,17 @@ pub(super) fn run(ground: Ground, state: &Path, held: Held) -> ! {
 }
 
 /// Builds the world. `None`: its maker has dropped it before it had a policy.
-fn build(ground: &Ground, state: &Path, held: &Held) -> Result<Option<Construction>, Failure> {
-    let base = Base::lay(ground, &held.private)?;
+fn build(
+    ground: &BlankWorldOptions,
+    state: &Path,
+    held: &InitDescriptors,
+) -> Result<Option<ConstructedWorld>, WorldStepFailure> {
+    let base = BlankWorldBase::lay(ground, &held.private)?;
     let received = messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
     let Ok(Some(order)) = received else { return Ok(None) };
-    let Order { policy, readable, watches } = messages::unpack(order).step(|| "the policy of a world".into())?;
-    construct(&policy, &HostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
+    let WorldBuildOrder { policy, readable, watches } =
+        messages::unpack(order).step(|| "the policy of a world".into())?;
+    construct(&policy, &WorldHostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
 }
 
 /// Leaves the maker's session and output, and waits until ids are mapped.
@@ -100,18 +106,18 @@ fn prepare(control: &OwnedFd) -> io::Result<()> {
     sys::refuse_tracers()
 }
 
-fn send_report(control: &OwnedFd, report: &Report, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+fn send_report(control: &OwnedFd, report: &WorldBuildReport, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let report = messages::pack(report)?;
     let fds: Vec<_> = std::iter::once(report.as_fd()).chain(fds.iter().copied()).collect();
     messages::send(control, BUILT, 0, &fds)
 }
 
 /// Sends the descriptors of the world to its maker.
-fn hand_out(control: &OwnedFd, made: &Construction) -> io::Result<()> {
+fn hand_out(control: &OwnedFd, made: &ConstructedWorld) -> io::Result<()> {
     let spaces = own_namespaces()?;
     let spaces: Vec<_> = spaces.iter().map(AsFd::as_fd).collect();
-    send_report(control, &Report::Built(made.built.clone()), &spaces)?;
-    let Construction { terminals, network, gate, landlock, .. } = made;
+    send_report(control, &WorldBuildReport::Built(made.built.clone()), &spaces)?;
+    let ConstructedWorld { terminals, network, gate, landlock, .. } = made;
     let more = [Some(&made.proc), terminals.as_ref(), network.as_ref(), gate.as_ref(), landlock.as_ref()];
     let more = more.into_iter().flatten().map(AsFd::as_fd);
     let more: Vec<_> = more.chain(made.protection.watches().into_iter().flatten()).collect();
@@ -126,7 +132,7 @@ fn own_namespaces() -> io::Result<Vec<OwnedFd>> {
 }
 
 /// Init after the world is built.
-struct Init {
+struct WorldInit {
     /// The doors of the maker, until it drops the world, and the doors of other supervisors that have joined it.
     owners: Vec<OwnedFd>,
     /// The other doors.
@@ -135,12 +141,12 @@ struct Init {
     kept: Vec<OwnedFd>,
     /// The socket by which other supervisors join the world.
     listener: UnixListener,
-    world: Construction,
+    world: ConstructedWorld,
     /// The facts that a joining supervisor receives, and the way to the gate, if there is one.
     published: Vec<OwnedFd>,
     /// The write ends of pipes that report the end of this process.
     ends: Vec<OwnedFd>,
-    board: Board,
+    board: WorldStatusBoard,
     /// Time until the next scan of files that are not watched, ms.
     blind: u16,
     /// Whether there was no room for another shim at the last check.
@@ -148,7 +154,7 @@ struct Init {
 }
 
 /// The descriptors of [`Init`] that are ready.
-struct Ready {
+struct ReadyDescriptors {
     changes: bool,
     joins: bool,
     owners: Vec<bool>,
@@ -156,7 +162,7 @@ struct Ready {
     kept: Vec<bool>,
 }
 
-impl Init {
+impl WorldInit {
     /// Serves until the world has no owner and no process that it is kept for.
     fn serve(&mut self) {
         if self.post().is_err() {
@@ -203,7 +209,7 @@ impl Init {
         }
         let protection = &mut self.world.protection;
         if changes || protection.is_blind() {
-            self.board.post(Post::Guards, 0)?;
+            self.board.post(WorldStatusSlot::Guards, 0)?;
             protection.on_change();
             self.blind = BLIND[1].min(self.blind * 2);
             self.post()?;
@@ -214,20 +220,20 @@ impl Init {
     /// Posts the number of the guards, unless a change could go unnoticed.
     fn post(&self) -> io::Result<()> {
         let protection = &self.world.protection;
-        if protection.is_watching() { self.board.post(Post::Guards, protection.number()) } else { Ok(()) }
+        if protection.is_watching() { self.board.post(WorldStatusSlot::Guards, protection.number()) } else { Ok(()) }
     }
 
     /// Posts whether there is room for another shim, if that has changed.
     fn post_room(&mut self) {
         let full = !has_room();
         // Without this post, shims that cannot reach this process fail.
-        if full != self.full && self.board.post(Post::Full, u64::from(full)).is_ok() {
+        if full != self.full && self.board.post(WorldStatusSlot::Full, u64::from(full)).is_ok() {
             self.full = full;
         }
     }
 
     /// Waits until a descriptor is ready. Does not wait while there is work to do.
-    fn wait(&self) -> io::Result<Ready> {
+    fn wait(&self) -> io::Result<ReadyDescriptors> {
         let changes = self.world.protection.changes();
         let counts = [changes.iter().count(), 1, self.owners.len(), self.doors.len()];
         let fds = changes.into_iter().chain([self.listener.as_fd()]);
@@ -245,7 +251,7 @@ impl Init {
         }
         let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(true));
         let mut next = |count: usize| ready.by_ref().take(count).collect::<Vec<_>>();
-        Ok(Ready {
+        Ok(ReadyDescriptors {
             changes: next(counts[0]).contains(&true),
             joins: next(counts[1]).contains(&true),
             owners: next(counts[2]),
@@ -279,7 +285,7 @@ impl Init {
     /// Protects new repositories. If that fails, the door is closed, so that no command starts.
     fn refresh(&mut self, door: &OwnedFd, known: u64) -> io::Result<()> {
         self.blind = BLIND[0];
-        self.board.post(Post::Guards, 0)?;
+        self.board.post(WorldStatusSlot::Guards, 0)?;
         self.world.protection.refresh()?;
         self.post()?;
         let protection = &self.world.protection;
@@ -294,7 +300,7 @@ impl Init {
     /// Shows a file to the world.
     fn show(&mut self, door: &OwnedFd, mut fds: Vec<OwnedFd>) -> io::Result<()> {
         let path: PathBuf = messages::unpack(fds.pop().ok_or(io::ErrorKind::InvalidData)?)?;
-        let Construction { protection, shown, landlock, .. } = &mut self.world;
+        let ConstructedWorld { protection, shown, landlock, .. } = &mut self.world;
         let shown = shown.show(&path, protection.hidden(), landlock.as_ref());
         let errno = shown.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
         messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
@@ -302,7 +308,7 @@ impl Init {
 
     /// Sends another supervisor everything that it needs to use the world.
     fn hand_out(&mut self, door: &OwnedFd) -> io::Result<()> {
-        let Construction { proc, network, gate, landlock, terminals, protection, .. } = &self.world;
+        let ConstructedWorld { proc, network, gate, landlock, terminals, protection, .. } = &self.world;
         let (ended, ends) = sys::pipe()?;
         let [first, second] = protection.watches().map_or([None; 2], |watches| watches.map(Some));
         let control = self.published.get(1);
@@ -321,10 +327,10 @@ impl Init {
     }
 
     /// Ends every process of the world, and removes its files.
-    fn finish(&self, private: &Private) {
+    fn finish(&self, private: &PrivateDirectory) {
         // A process that asks from here on learns that the world has ended. If the post fails, the kill below still
         // ends every process that could ask.
-        let _ = self.board.post(Post::Guards, 0);
+        let _ = self.board.post(WorldStatusSlot::Guards, 0);
         // The kernel spares the caller.
         let _ = nix::sys::signal::kill(Pid::from_raw(-1), nix::sys::signal::Signal::SIGKILL);
         while nix::sys::wait::waitpid(None, None).is_ok() {}

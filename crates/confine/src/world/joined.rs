@@ -8,9 +8,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::messages::{self, JOIN};
-use super::published::{Published, roots_of};
-use super::{Door, Freshness, Namespaces, World, private};
-use crate::{Board, Policy};
+use super::published::{PublishedWorld, roots_of};
+use super::{ConfinedWorld, GuardFreshness, InitConnection, WorldNamespaces, private};
+use crate::{ConfinementPolicy, WorldStatusBoard};
 
 /// Time init may take to answer, ms. Without an answer, a new world is made.
 const PATIENCE: u16 = 2_000;
@@ -20,22 +20,22 @@ const OPTIONAL: usize = 7;
 
 /// A world of another supervisor.
 #[derive(Debug)]
-pub struct Joined {
+pub struct JoinedWorld {
     /// The world. It lives as long as any of its supervisors keeps it.
-    pub world: World,
+    pub world: ConfinedWorld,
     /// The way to the world's gate, if it has one.
     pub gate: Option<OwnedFd>,
 }
 
 /// Joins the world whose private files lie in a directory of `state`. Returns `None` if the world has ended or differs
 /// from this policy.
-pub fn join(policy: &Policy, state: &Path, home: &Path) -> Option<Joined> {
+pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> Option<JoinedWorld> {
     let door = OwnedFd::from(private::connect(state, home).ok()?);
     let (published, joined) = receive(door).ok()?;
     (published.policy == *policy && published.roots == roots_of(policy)).then_some(joined)
 }
 
-fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
+fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     messages::send(&door, JOIN, 0, &[])?;
     let message = || {
         let message = messages::expect(&door, JOIN, PATIENCE)?;
@@ -43,8 +43,8 @@ fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
     };
     let next = |fds: &mut std::vec::IntoIter<OwnedFd>| fds.next().ok_or(io::ErrorKind::UnexpectedEof);
     let (number, mut fds) = message()?;
-    let published: Published = messages::unpack(next(&mut fds)?)?;
-    let (proc, ended, board) = (next(&mut fds)?, next(&mut fds)?, Board::from(next(&mut fds)?));
+    let published: PublishedWorld = messages::unpack(next(&mut fds)?)?;
+    let (proc, ended, board) = (next(&mut fds)?, next(&mut fds)?, WorldStatusBoard::from(next(&mut fds)?));
     let (_, mut fds) = message()?;
     let [user, mounts, processes, ipc, names] =
         [next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?];
@@ -54,23 +54,23 @@ fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
         has.map(|has| has.then(|| next(&mut fds)).transpose());
     let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
     let watches = first?.zip(second?);
-    let fresh = |(first, second)| io::Result::Ok(Freshness::new(board.another()?, [first, second]));
+    let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.another()?, [first, second]));
     let freshness = watches.map(fresh).transpose()?;
     let namespaces =
-        Namespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
+        WorldNamespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
     let facts = published.facts.clone();
-    let door = Some(RefCell::new(Door::with(door, freshness)));
-    let world = World {
+    let door = Some(RefCell::new(InitConnection::with(door, freshness)));
+    let world = ConfinedWorld {
         namespaces: Some(namespaces),
         landlock,
         seatbelt: None,
-        filter: World::usual_filter(),
+        filter: ConfinedWorld::usual_filter(),
         held: None,
         facts,
         board,
         door,
     };
-    Ok((published, Joined { world, gate: control }))
+    Ok((published, JoinedWorld { world, gate: control }))
 }
 
 /// Returns the number of a message, which shows the optional descriptors that exist.

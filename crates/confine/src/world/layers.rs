@@ -7,13 +7,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::blanks::Blanks;
-use super::failure::{Failure, Step};
+use super::blanks::EmptyCovers;
+use super::failure::{StepContext, WorldStepFailure};
 use sys::MountFlags;
 
 /// The kinds of layers.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum LayerKind {
     /// A detached tree.
     Tree(OwnedFd),
     /// An empty directory in which nothing exists but the layers below it.
@@ -24,14 +24,14 @@ pub(super) enum What {
 
 /// A mount at a path.
 #[derive(Debug)]
-pub(super) struct Layer {
+pub(super) struct MountLayer {
     pub at: PathBuf,
-    pub what: What,
+    pub what: LayerKind,
 }
 
-impl Layer {
+impl MountLayer {
     /// Mounts the files at and below `source`.
-    pub fn copy(source: &Path, at: &Path, flags: MountFlags) -> Result<Self, Failure> {
+    pub fn copy(source: &Path, at: &Path, flags: MountFlags) -> Result<Self, WorldStepFailure> {
         Self::of(sys::copy_tree(source), at, flags).step(|| format!("the mount of {}", source.display()))
     }
 
@@ -39,28 +39,28 @@ impl Layer {
     pub fn of(tree: io::Result<OwnedFd>, at: &Path, flags: MountFlags) -> io::Result<Self> {
         let tree = tree?;
         sys::restrict_tree(&tree, flags)?;
-        Ok(Self { at: at.to_owned(), what: What::Tree(tree) })
+        Ok(Self { at: at.to_owned(), what: LayerKind::Tree(tree) })
     }
 }
 
 /// Attaches layers. A layer below another is attached after it. At the same path, hiding layers come last.
-pub(super) fn attach(mut layers: Vec<Layer>, blanks: &Blanks) -> Result<(), Failure> {
-    let rank = |what: &What| match what {
-        What::Veil => 0,
-        What::Tree(_) => 1,
-        What::Hidden => 2,
+pub(super) fn attach(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
+    let rank = |what: &LayerKind| match what {
+        LayerKind::Veil => 0,
+        LayerKind::Tree(_) => 1,
+        LayerKind::Hidden => 2,
     };
     layers.sort_by_cached_key(|layer| (layer.at.components().count(), rank(&layer.what)));
-    let trees: Vec<_> = layers.iter().filter(|layer| matches!(layer.what, What::Tree(_))).collect();
+    let trees: Vec<_> = layers.iter().filter(|layer| matches!(layer.what, LayerKind::Tree(_))).collect();
     let trees: Vec<_> = trees.into_iter().map(|layer| layer.at.clone()).collect();
     let mut veils = Vec::new();
-    for Layer { at, what } in layers {
+    for MountLayer { at, what } in layers {
         let has_trees = || trees.iter().any(|tree| *tree != at && tree.starts_with(&at));
         let attached = match what {
-            What::Tree(tree) => attach_tree(tree, &at),
-            What::Veil => veil(c"0755", &at).map(|()| veils.push(at.clone())),
-            What::Hidden if at.is_dir() && has_trees() => veil(c"0111", &at).map(|()| veils.push(at.clone())),
-            What::Hidden => blanks.cover(&at),
+            LayerKind::Tree(tree) => attach_tree(tree, &at),
+            LayerKind::Veil => veil(c"0755", &at).map(|()| veils.push(at.clone())),
+            LayerKind::Hidden if at.is_dir() && has_trees() => veil(c"0111", &at).map(|()| veils.push(at.clone())),
+            LayerKind::Hidden => blanks.cover(&at),
         };
         attached.step(|| format!("the mount at {}", at.display()))?;
     }

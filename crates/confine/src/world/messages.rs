@@ -8,7 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Missing, Policy};
+use crate::{ConfinementPolicy, MissingPart};
 
 /// The size of a message, in either direction.
 const SIZE: usize = 9;
@@ -39,8 +39,8 @@ pub(super) const BUILT: u8 = b'b';
 
 /// The policy of a world, and what else init did not know when it began.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
-    pub policy: Policy,
+pub(super) struct WorldBuildOrder {
+    pub policy: ConfinementPolicy,
     /// As in [`super::HostPaths`].
     pub readable: Vec<PathBuf>,
     /// As in [`super::HostPaths`].
@@ -49,9 +49,9 @@ pub(super) struct Order {
 
 /// The result of init's first part.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Report {
+pub(super) enum WorldBuildReport {
     /// The world is built.
-    Built(Built),
+    Built(BuiltWorldFacts),
     /// A step failed that every world needs.
     Failed {
         /// The step, in words.
@@ -63,8 +63,8 @@ pub(super) enum Report {
 
 /// The facts of a built world, and which descriptors follow.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Built {
-    pub missing: Vec<Missing>,
+pub(super) struct BuiltWorldFacts {
+    pub missing: Vec<MissingPart>,
     pub notes: Vec<String>,
     /// The write roots, with the granted git directories.
     pub write: Vec<PathBuf>,
@@ -77,7 +77,7 @@ pub(super) struct Built {
 
 /// A message of one kind with a number and descriptors.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct InitMessage {
     pub kind: u8,
     pub number: u64,
     pub fds: Vec<OwnedFd>,
@@ -96,12 +96,12 @@ pub(super) fn send(socket: &impl AsFd, kind: u8, number: u64, fds: &[BorrowedFd<
 }
 
 /// Receives a message without waiting. `None`: the other side is gone.
-pub(super) fn receive(socket: &impl AsFd) -> io::Result<Option<Message>> {
+pub(super) fn receive(socket: &impl AsFd) -> io::Result<Option<InitMessage>> {
     let (mut bytes, mut fds) = ([0; SIZE], Vec::new());
     match sys::receive(socket.as_fd(), &mut bytes, &mut fds)? {
         SIZE => {
             let [kind, number @ ..] = bytes;
-            Ok(Some(Message { kind, number: u64::from_ne_bytes(number), fds }))
+            Ok(Some(InitMessage { kind, number: u64::from_ne_bytes(number), fds }))
         }
         0 => Ok(None),
         _ => Err(io::ErrorKind::InvalidData.into()),
@@ -109,13 +109,13 @@ pub(super) fn receive(socket: &impl AsFd) -> io::Result<Option<Message>> {
 }
 
 /// Waits for a message of this kind as long as the other side is there.
-pub(super) fn wait_for(socket: &impl AsFd, kind: u8) -> io::Result<Message> {
+pub(super) fn wait_for(socket: &impl AsFd, kind: u8) -> io::Result<InitMessage> {
     while !is_readable(socket.as_fd(), u16::MAX)? {}
     expect(socket, kind, 0)
 }
 
 /// Receives a message of this kind, for which it waits this many milliseconds.
-pub(super) fn expect(socket: &impl AsFd, kind: u8, timeout: u16) -> io::Result<Message> {
+pub(super) fn expect(socket: &impl AsFd, kind: u8, timeout: u16) -> io::Result<InitMessage> {
     if !is_readable(socket.as_fd(), timeout)? {
         return Err(io::ErrorKind::TimedOut.into());
     }

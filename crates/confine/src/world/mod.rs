@@ -70,29 +70,29 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Pid;
 
-use super::{Board, Post, WorldFacts};
-use crate::filter::Variant;
-pub use begun::{Begun, overlaid};
-pub use door::Door;
-pub use freshness::Freshness;
-pub use guards::{Guarded, Guards};
-pub use held::{Held, Keeper, show};
-pub use joined::{Joined, join};
+use super::{WorldFacts, WorldStatusBoard, WorldStatusSlot};
+use crate::filter::SyscallFilterMode;
+pub use begun::{BlankWorld, overlaid};
+pub use door::InitConnection;
+pub use freshness::GuardFreshness;
+pub use guards::{GuardedDirectory, NameGuards};
+pub use held::{ListenerHeldWorld, WorldCleanupProcess, show};
+pub use joined::{JoinedWorld, join};
 pub use make::{build, finish, probe};
-pub use private::Leftovers;
-pub use published::Published;
+pub use private::WorldLeftovers;
+pub use published::PublishedWorld;
 pub use remedy::of as remedy_of;
-pub use roster::Roster;
-pub use seatbelt::Seatbelt;
+pub use roster::ProcessRoster;
+pub use seatbelt::SeatbeltProfileSource;
 use sys::{Entrance, Machine, Switch};
-pub use targets::Protected;
+pub use targets::ProtectedPaths;
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.
 pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]
-pub struct HostPaths<'a> {
+pub struct WorldHostPaths<'a> {
     /// The directory in which worlds keep their private files, each in a directory of its own. It is created if it does
     /// not exist, and killed worlds leave [`Leftovers`] in it.
     pub state: &'a Path,
@@ -109,7 +109,7 @@ pub struct HostPaths<'a> {
 /// tree with the world. It keeps the mounts of the host, where it writes logs and states. It reads a detached procfs of
 /// the world, and translates each pid that leaves the world.
 #[derive(Debug)]
-pub struct Namespaces {
+pub struct WorldNamespaces {
     /// Process 1 of the pid namespace, a child of the process that made the world. `None`: another process made it.
     pub init: Option<Pid>,
     /// The user namespace, which owns all others.
@@ -135,7 +135,7 @@ pub struct Namespaces {
     pub ended: OwnedFd,
 }
 
-impl Namespaces {
+impl WorldNamespaces {
     /// Returns the descriptors by which a child enters the namespaces, with this ruleset of Landlock.
     ///
     /// A child confines itself with system calls only: it joins the namespaces, gives up all capabilities, sets
@@ -158,30 +158,30 @@ impl Namespaces {
 /// other command, because another world may be in its place. Commands and tasks that still run keep the world until
 /// they end.
 #[derive(Debug)]
-pub struct World {
+pub struct ConfinedWorld {
     /// `None`: there are none here, and the policy does not require a part that needs them. Commands are then
     /// restricted by Landlock and the filter of system calls, as far as these work.
-    pub namespaces: Option<Namespaces>,
+    pub namespaces: Option<WorldNamespaces>,
     /// The ruleset of Landlock. `None`: the kernel does not support Landlock.
     pub landlock: Option<OwnedFd>,
     /// The profiles of the world's commands, on macOS alone.
-    pub seatbelt: Option<Seatbelt>,
+    pub seatbelt: Option<SeatbeltProfileSource>,
     /// The filter of system calls of the world's commands. `None`: this system installs none.
-    pub filter: Option<Variant>,
+    pub filter: Option<SyscallFilterMode>,
     /// The files that listeners hold, where no namespaces do.
-    pub held: Option<(Held, Keeper)>,
+    pub held: Option<(ListenerHeldWorld, WorldCleanupProcess)>,
     /// The facts for results.
     pub facts: WorldFacts,
     /// The board on which the world's processes post numbers.
-    pub board: Board,
+    pub board: WorldStatusBoard,
     /// The way to init.
-    door: Option<RefCell<Door>>,
+    door: Option<RefCell<InitConnection>>,
 }
 
-impl World {
+impl ConfinedWorld {
     /// Returns the filter of commands in namespaces.
-    fn usual_filter() -> Option<Variant> {
-        let variant = if sys::has_listeners() { Variant::Confined } else { Variant::Silent };
+    fn usual_filter() -> Option<SyscallFilterMode> {
+        let variant = if sys::has_listeners() { SyscallFilterMode::Confined } else { SyscallFilterMode::Silent };
         Machine::HERE.map(|_| variant)
     }
 
@@ -199,22 +199,22 @@ impl World {
     }
 
     /// Returns the names that must not be created, as of the last [`World::refresh`].
-    pub fn guarded(&self) -> Guards {
+    pub fn guarded(&self) -> NameGuards {
         self.door.as_ref().map(|door| door.borrow().guards().clone()).unwrap_or_default()
     }
 
     /// Lets supervisors of other hosts join the world.
-    pub fn publish(&self, published: &Published, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    pub fn publish(&self, published: &PublishedWorld, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
         self.door.as_ref().map_or(Ok(()), |door| door.borrow().publish(published, gate))
     }
 
     /// Returns whether init has no descriptors for another shim.
     pub fn is_full(&self) -> bool {
-        self.board.read(Post::Full).is_ok_and(|full| full != 0)
+        self.board.read(WorldStatusSlot::Full).is_ok_and(|full| full != 0)
     }
 
     /// Returns another way to init, for a shim. `None` without namespaces.
-    pub fn open_door(&self) -> io::Result<Option<Door>> {
+    pub fn open_door(&self) -> io::Result<Option<InitConnection>> {
         self.door.as_ref().map(|door| door.borrow().another()).transpose()
     }
 

@@ -7,9 +7,9 @@
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::failure::{Failure, Step};
+use super::failure::{StepContext, WorldStepFailure};
 use crate::gate::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
-use crate::{Network, Policy};
+use crate::{ConfinementPolicy, NetworkScope};
 use sys::{LOOPBACK, Namespace, NetworkSettings, RouteKind};
 
 /// The name and the index of the link's devices at both ends. Other devices of a new namespace have smaller numbers.
@@ -20,15 +20,19 @@ const INDEX: u32 = 1000;
 pub(super) const DEVICES: &str = "a pair of network devices (veth)";
 
 /// Starts the loopback of this process's network namespace. Returns the settings of the namespace.
-pub(super) fn start() -> Result<NetworkSettings, Failure> {
+pub(super) fn start() -> Result<NetworkSettings, WorldStepFailure> {
     let settings = NetworkSettings::open().step(|| "rtnetlink".into())?;
     settings.start(LOOPBACK).step(|| "the start of the loopback".into())?;
     Ok(settings)
 }
 
 /// Returns the namespace of the gate, if the policy needs one. This process's network namespace is `own`.
-pub(super) fn connect(policy: &Policy, settings: &NetworkSettings, own: &OwnedFd) -> Result<Option<OwnedFd>, Failure> {
-    if !matches!(policy.network, Network::Allow { .. }) {
+pub(super) fn connect(
+    policy: &ConfinementPolicy,
+    settings: &NetworkSettings,
+    own: &OwnedFd,
+) -> Result<Option<OwnedFd>, WorldStepFailure> {
+    if !matches!(policy.network, NetworkScope::Allow { .. }) {
         return Ok(None);
     }
     sys::new_network().step(|| "the network of the gate".into())?;
@@ -39,7 +43,7 @@ pub(super) fn connect(policy: &Policy, settings: &NetworkSettings, own: &OwnedFd
 }
 
 /// Links the namespace of `world`, to which `own` belongs, with this process's namespace.
-fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), Failure> {
+fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), WorldStepFailure> {
     let gate = NetworkSettings::open().step(|| "rtnetlink".into())?;
     gate.create_pair(NAME, INDEX, own.as_fd()).step(|| DEVICES.into())?;
     for (settings, index) in [(&gate, LOOPBACK), (&gate, INDEX), (world, INDEX)] {

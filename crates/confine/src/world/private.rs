@@ -22,7 +22,7 @@ const DOOR: &str = "door";
 
 /// A private directory. It is locked as long as a process has it open, so that living worlds have no [`Leftovers`].
 #[derive(Debug)]
-pub(super) struct Private {
+pub(super) struct PrivateDirectory {
     lock: File,
     parent: File,
     name: OsString,
@@ -30,7 +30,7 @@ pub(super) struct Private {
     pub path: PathBuf,
 }
 
-impl Private {
+impl PrivateDirectory {
     /// Creates a directory with its directories for temporary files.
     pub fn create(state: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(state)?;
@@ -100,12 +100,12 @@ fn is_ours(name: &OsStr) -> bool {
 
 /// Directories that killed worlds have left. They are locked, so that no other process removes them, too.
 #[derive(Debug)]
-pub struct Leftovers {
+pub struct WorldLeftovers {
     parent: File,
     directories: Vec<(File, OsString)>,
 }
 
-impl Leftovers {
+impl WorldLeftovers {
     /// Finds leftovers in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
     pub fn of(state: &Path) -> Option<Self> {
         let locked = |entry: fs::DirEntry| {
@@ -147,7 +147,7 @@ fn remove_all(parent: &File, name: &OsStr) {
 
 /// Removes the entries of `top`, except for directories two levels below, which get new names in it. Returns whether
 /// anything has changed.
-fn empty(top: &File, mut move_up: impl FnMut(At<'_>) -> bool) -> bool {
+fn empty(top: &File, mut move_up: impl FnMut(LeftoverEntry<'_>) -> bool) -> bool {
     each(top, |name| {
         remove(top, name) || {
             let Ok(directory) = open_directory(top, name) else { return false };
@@ -158,10 +158,10 @@ fn empty(top: &File, mut move_up: impl FnMut(At<'_>) -> bool) -> bool {
 }
 
 /// A name in a directory.
-type At<'a> = (&'a File, &'a OsStr);
+type LeftoverEntry<'a> = (&'a File, &'a OsStr);
 
 /// Moves a directory to a free name.
-fn move_up((directory, name): At<'_>, top: &File, number: &mut u64) -> bool {
+fn move_up((directory, name): LeftoverEntry<'_>, top: &File, number: &mut u64) -> bool {
     let mut permitted = false;
     loop {
         *number += 1;
@@ -220,16 +220,16 @@ mod tests {
     #[test]
     fn only_directories_of_ended_worlds_are_swept() {
         let state = tempfile::tempdir().expect("a directory");
-        let living = Private::create(state.path()).expect("created");
-        let ended = Private::create(state.path()).expect("created");
+        let living = PrivateDirectory::create(state.path()).expect("created");
+        let ended = PrivateDirectory::create(state.path()).expect("created");
         fs::create_dir_all(ended.tmp().join("a/b")).expect("made");
         fs::set_permissions(ended.tmp().join("a"), Permissions::from_mode(0o000)).expect("changed");
         let gone = ended.path.clone();
         drop(ended);
         fs::create_dir(state.path().join("other")).expect("made");
         fs::write(state.path().join("world-file"), "").expect("written");
-        Leftovers::of(state.path()).expect("one").remove();
-        assert!(Leftovers::of(state.path()).is_none());
+        WorldLeftovers::of(state.path()).expect("one").remove();
+        assert!(WorldLeftovers::of(state.path()).is_none());
         assert!(!gone.exists() && living.path.exists());
         assert!(state.path().join("other").exists() && state.path().join("world-file").exists());
         living.remove();
@@ -239,8 +239,8 @@ mod tests {
     #[test]
     fn no_door_is_opened_but_that_of_a_directory_of_ours() {
         let (state, elsewhere) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-        let world = Private::create(state.path()).expect("created");
-        let forged = Private::create(elsewhere.path()).expect("created");
+        let world = PrivateDirectory::create(state.path()).expect("created");
+        let forged = PrivateDirectory::create(elsewhere.path()).expect("created");
         let _doors = [world.listen().expect("bound"), forged.listen().expect("bound")];
         std::os::unix::fs::symlink(&forged.path, state.path().join("world-link")).expect("linked");
         let state = state.path().canonicalize().expect("a path");
@@ -257,13 +257,13 @@ mod tests {
         thread::scope(|scope| {
             let sweep = || {
                 while !done.load(Ordering::Relaxed) {
-                    if let Some(left) = Leftovers::of(state.path()) {
+                    if let Some(left) = WorldLeftovers::of(state.path()) {
                         left.remove();
                     }
                 }
             };
             let sweepers = [scope.spawn(sweep), scope.spawn(sweep), scope.spawn(sweep)];
-            let created = (0..3_000).try_for_each(|_| Private::create(state.path()).map(drop));
+            let created = (0..3_000).try_for_each(|_| PrivateDirectory::create(state.path()).map(drop));
             done.store(true, Ordering::Relaxed);
             created.expect("each");
             sweepers.into_iter().for_each(|sweeper| sweeper.join().expect("swept"));
@@ -274,7 +274,7 @@ mod tests {
     fn a_tree_of_any_depth_is_removed() {
         const DEPTH: usize = 5_000;
         let state = tempfile::tempdir().expect("a directory");
-        let world = Private::create(state.path()).expect("created");
+        let world = PrivateDirectory::create(state.path()).expect("created");
         for name in ["1", "2"] {
             fs::create_dir_all(world.tmp().join(name).join("3/4")).expect("made");
             fs::write(world.tmp().join(name).join("file"), "").expect("written");

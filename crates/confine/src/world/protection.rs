@@ -7,30 +7,30 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
 
-use super::git::Grants;
-use super::hidden::Hidden;
-use super::targets::Targets;
-use super::{Guarded, Guards};
-use crate::Policy;
+use super::git::GitDirectoryGrants;
+use super::hidden::HiddenPathCovers;
+use super::targets::ProtectionTargets;
+use super::{GuardedDirectory, NameGuards};
+use crate::ConfinementPolicy;
 use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
 
 /// The most symbolic links that are followed on the way to a path, as the kernel does.
 const LINKS: usize = 40;
 
 /// Devices and inodes of directories, each looked up once in a pass over the protected paths.
-type Ids = HashMap<PathBuf, (u64, u64)>;
+type DirectoryIdCache = HashMap<PathBuf, (u64, u64)>;
 
 /// The protected paths of a world.
 #[derive(Debug)]
-pub(super) struct Protection {
-    targets: Targets,
+pub(super) struct PathProtection {
+    targets: ProtectionTargets,
     /// The mounts of protected paths and of directories above them, by their numbers, and whether they are read-only.
     mounts: HashMap<PathBuf, (u64, bool)>,
-    guards: Guards,
+    guards: NameGuards,
     number: u64,
     /// Mounts that lead into the private files of the world.
     private: Vec<PathBuf>,
-    hidden: Option<Hidden>,
+    hidden: Option<HiddenPathCovers>,
     /// Names whose appearance may uncover a hidden path, or is that of a protected one.
     names: HashSet<OsString>,
     /// Watches the hidden paths and the protected files, which lose their mounts when the host replaces them. `None`:
@@ -38,16 +38,16 @@ pub(super) struct Protection {
     watch: Option<DirectoryWatch>,
 }
 
-impl Protection {
+impl PathProtection {
     /// Protects the paths that a policy names. The write roots are mounted. Without `watches` nothing is watched.
     pub fn new(
-        policy: &Policy,
-        git: Grants,
-        (private, hidden): (Vec<PathBuf>, Hidden),
+        policy: &ConfinementPolicy,
+        git: GitDirectoryGrants,
+        (private, hidden): (Vec<PathBuf>, HiddenPathCovers),
         watches: bool,
     ) -> io::Result<Self> {
-        let targets = Targets::of(policy, git, watches);
-        let (mounts, guards) = (HashMap::new(), Guards::default());
+        let targets = ProtectionTargets::of(policy, git, watches);
+        let (mounts, guards) = (HashMap::new(), NameGuards::default());
         let mut all = Self {
             targets,
             mounts,
@@ -68,9 +68,9 @@ impl Protection {
     /// Returns a protection of no paths.
     pub fn none() -> Self {
         Self {
-            targets: Targets::none(),
+            targets: ProtectionTargets::none(),
             mounts: HashMap::new(),
-            guards: Guards::default(),
+            guards: NameGuards::default(),
             number: 1,
             private: Vec::new(),
             hidden: None,
@@ -80,7 +80,7 @@ impl Protection {
     }
 
     /// Returns the names that must not be created.
-    pub fn guards(&self) -> &Guards {
+    pub fn guards(&self) -> &NameGuards {
         &self.guards
     }
 
@@ -150,7 +150,7 @@ impl Protection {
     /// nothing to hide.
     fn pin(&mut self) -> io::Result<()> {
         let is_inside = |path: &&PathBuf| self.targets.roots.iter().any(|root| path.starts_with(root));
-        let fixed: Vec<_> = self.hidden.iter().flat_map(Hidden::paths).filter(is_inside).cloned().collect();
+        let fixed: Vec<_> = self.hidden.iter().flat_map(HiddenPathCovers::paths).filter(is_inside).cloned().collect();
         for path in fixed {
             if let Some(above) = path.parent().filter(|_| path.symlink_metadata().is_ok()) {
                 self.keep(above, None).or_else(unless_gone)?;
@@ -160,7 +160,7 @@ impl Protection {
     }
 
     /// Returns the hidden paths, if there are any.
-    pub fn hidden(&mut self) -> Option<&mut Hidden> {
+    pub fn hidden(&mut self) -> Option<&mut HiddenPathCovers> {
         self.hidden.as_mut()
     }
 
@@ -193,12 +193,12 @@ impl Protection {
 
     /// Protects all paths again that need protection.
     fn protect(&mut self) -> io::Result<()> {
-        let (mut guards, mut ids) = (Guards::default(), HashMap::new());
+        let (mut guards, mut ids) = (NameGuards::default(), HashMap::new());
         for target in self.targets.all() {
             self.keep(&target, Some((&mut guards, &mut ids))).or_else(unless_gone)?;
         }
         if guards != self.guards || self.number == 0 {
-            for Guarded { path, names, .. } in &guards.directories {
+            for GuardedDirectory { path, names, .. } in &guards.directories {
                 self.names.extend(names.iter().cloned());
                 if self.watch.as_ref().is_some_and(|watch| watch.add(path).is_err_and(is_full)) {
                     self.watch = None;
@@ -216,7 +216,7 @@ impl Protection {
 
     /// Protects a path, and the targets of symbolic links on the way. Places outside of the write roots are read-only
     /// already. Without `guards`, with the directories that they have, the path is only kept in its place.
-    fn keep(&mut self, target: &Path, mut guards: Option<(&mut Guards, &mut Ids)>) -> io::Result<()> {
+    fn keep(&mut self, target: &Path, mut guards: Option<(&mut NameGuards, &mut DirectoryIdCache)>) -> io::Result<()> {
         let (mut path, mut left) = self.begin(target);
         let mut links = 0;
         while let Some(name) = left.pop_front() {

@@ -2,28 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Policy, WorldFacts};
+use crate::{ConfinementPolicy, WorldFacts};
 use sys::FileId;
 
 /// Facts about a world that another supervisor needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Published {
+pub struct PublishedWorld {
     /// The reach of the world's commands.
-    pub policy: Policy,
+    pub policy: ConfinementPolicy,
     /// The write roots of the policy as they were when the world was made.
     pub roots: Vec<Option<FileId>>,
     /// The facts of the world.
     pub facts: WorldFacts,
 }
 
-impl Published {
+impl PublishedWorld {
     /// Describes a world that is made now.
-    pub fn now(policy: &Policy, facts: &WorldFacts) -> Self {
+    pub fn now(policy: &ConfinementPolicy, facts: &WorldFacts) -> Self {
         Self { policy: policy.clone(), roots: roots_of(policy), facts: facts.clone() }
     }
 }
 
 /// Returns the write roots of a policy as they are now.
-pub(super) fn roots_of(policy: &Policy) -> Vec<Option<FileId>> {
+pub(super) fn roots_of(policy: &ConfinementPolicy) -> Vec<Option<FileId>> {
     policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }

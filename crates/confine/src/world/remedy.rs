@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::failure::Failure;
+use super::failure::WorldStepFailure;
 use super::network::DEVICES;
 
 /// The remedy in gVisor, which makes namespaces only in part.
@@ -32,7 +32,7 @@ pub fn of(error: &io::Error) -> Option<String> {
 }
 
 /// Returns the remedy for a failure, like [`of`].
-pub(super) fn of_failure(failure: &Failure) -> Option<String> {
+pub(super) fn of_failure(failure: &WorldStepFailure) -> Option<String> {
     match failure.source.raw_os_error() {
         Some(libc::ENODEV | libc::EOPNOTSUPP) if failure.step == DEVICES && !sys::is_gvisor() => Some(
             "load the kernel module veth, as agent-bash doctor --fix does, or use network 'none' without expose"
@@ -78,7 +78,7 @@ mod tests {
     fn a_machine_without_veth_is_told_to_load_it() {
         let without = |step: &str| {
             let source = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-            of_failure(&Failure { step: step.to_owned(), source }).expect("there is a remedy")
+            of_failure(&WorldStepFailure { step: step.to_owned(), source }).expect("there is a remedy")
         };
         assert!(without(DEVICES).contains("load the kernel module veth"), "{}", without(DEVICES));
         assert!(without("a mount").contains("Linux 5.12"), "{}", without("a mount"));

@@ -38,7 +38,7 @@ const LATER: [&str; 4] = ["node_modules", "target", ".venv", "vendor"];
 
 /// Finds repositories, and watches all directories in which a repository could appear.
 #[derive(Debug)]
-pub(super) struct Repositories {
+pub(super) struct RepositoryFinder {
     roots: Vec<PathBuf>,
     /// Git directories that are known, and lie below no root.
     known: Vec<PathBuf>,
@@ -54,7 +54,7 @@ pub(super) struct Repositories {
     queues: [VecDeque<PathBuf>; 2],
 }
 
-impl Repositories {
+impl RepositoryFinder {
     /// Scans the directories below these roots, and these git directories.
     pub fn below(roots: Vec<PathBuf>, known: Vec<PathBuf>, watches: bool) -> Self {
         let queues = [VecDeque::new(), VecDeque::new()];

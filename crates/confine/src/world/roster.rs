@@ -12,18 +12,18 @@ use nix::unistd::Pid;
 const DEPTH: usize = 4096;
 
 /// A process, and when it started: another process may have its pid later.
-type Known = (Pid, u64);
+type RosterProcess = (Pid, u64);
 
 /// The shims of a world, in a file that its listeners read, and a directory that lists their descendants.
 #[derive(Debug, Clone)]
-pub struct Roster {
+pub struct ProcessRoster {
     shims: PathBuf,
     list: PathBuf,
     /// The device and inode of that directory.
     id: (u64, u64),
 }
 
-impl Roster {
+impl ProcessRoster {
     /// Returns a roster without shims, with its files in a directory that no command can change.
     pub(in crate::world) fn create(home: &Path) -> io::Result<Self> {
         let list = home.join("processes");
@@ -42,7 +42,7 @@ impl Roster {
     }
 
     /// Returns the living shims.
-    fn living(&self) -> Vec<Known> {
+    fn living(&self) -> Vec<RosterProcess> {
         let text = fs::read_to_string(&self.shims).unwrap_or_default();
         let known = text.lines().filter_map(|line| {
             let (pid, started) = line.split_once(' ')?;
@@ -119,7 +119,7 @@ impl Roster {
     }
 }
 
-fn line((pid, started): Known) -> String {
+fn line((pid, started): RosterProcess) -> String {
     format!("{pid} {started}\n")
 }
 
@@ -128,7 +128,7 @@ fn unless_there(made: io::Result<()>) -> io::Result<()> {
 }
 
 /// Returns a process and its parents below a shim. `None`: no shim is above it.
-fn ancestors(process: Pid, shims: &[Known]) -> Option<Vec<Known>> {
+fn ancestors(process: Pid, shims: &[RosterProcess]) -> Option<Vec<RosterProcess>> {
     let mut line = Vec::new();
     let mut at = process;
     while line.len() < DEPTH {

@@ -3,25 +3,29 @@
 use std::ffi::CString;
 use std::io;
 
-use super::git::Grants;
-use super::private::Private;
-use super::targets::{Protected, Targets};
-use crate::Policy;
-use crate::seatbelt::{Places, profile};
+use super::git::GitDirectoryGrants;
+use super::private::PrivateDirectory;
+use super::targets::{ProtectedPaths, ProtectionTargets};
+use crate::ConfinementPolicy;
+use crate::seatbelt::{SeatbeltPaths, profile};
 
 /// The facts that the profiles of a world are made of.
 #[derive(Debug)]
-pub struct Seatbelt {
-    policy: Policy,
-    targets: Targets,
+pub struct SeatbeltProfileSource {
+    policy: ConfinementPolicy,
+    targets: ProtectionTargets,
     /// Private files, locked as long as the supervisor or a shim has them, and left over afterwards.
-    private: Option<Private>,
+    private: Option<PrivateDirectory>,
 }
 
-impl Seatbelt {
+impl SeatbeltProfileSource {
     /// Returns profiles with these private files.
-    pub(super) fn new(policy: &Policy, private: Option<Private>) -> Self {
-        Self { policy: policy.clone(), targets: Targets::of(policy, Grants::default(), false), private }
+    pub(super) fn new(policy: &ConfinementPolicy, private: Option<PrivateDirectory>) -> Self {
+        Self {
+            policy: policy.clone(),
+            targets: ProtectionTargets::of(policy, GitDirectoryGrants::default(), false),
+            private,
+        }
     }
 
     /// Returns the profile for a command that starts now, after a scan for new repositories.
@@ -29,8 +33,8 @@ impl Seatbelt {
     /// # Errors
     /// If no profile can name a path.
     pub fn profile(&mut self) -> io::Result<CString> {
-        let Protected { protected, pinned } = self.targets.protected();
-        let places = Places { tmp: self.private.as_ref().map(Private::tmp), protected, pinned };
+        let ProtectedPaths { protected, pinned } = self.targets.protected();
+        let places = SeatbeltPaths { tmp: self.private.as_ref().map(PrivateDirectory::tmp), protected, pinned };
         profile(&self.policy, &places)
     }
 }

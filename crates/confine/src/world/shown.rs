@@ -11,16 +11,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::hidden::Hidden;
-use super::layers::{Layer, What};
-use crate::{Policy, Read, Tmp};
+use super::hidden::HiddenPathCovers;
+use super::layers::{LayerKind, MountLayer};
+use crate::{ConfinementPolicy, ReadScope, TmpPlacement};
 use sys::{FileRight, Follow, MountFlags, Ruleset};
 
 /// The directories of a world that cover others, and the files that are shown in them.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ShownFiles {
     /// All places at which something is mounted.
-    places: HashMap<PathBuf, Mounted>,
+    places: HashMap<PathBuf, CoveringMount>,
     /// The files that are shown, each as it is mounted.
     files: HashMap<PathBuf, File>,
     /// Whether Landlock needs a rule for each shown file.
@@ -29,7 +29,7 @@ pub(super) struct Shown {
 
 /// The mount at a place.
 #[derive(Debug)]
-enum Mounted {
+enum CoveringMount {
     /// The files of the host.
     Open,
     /// A private directory for temporary files over this directory of the host.
@@ -38,20 +38,22 @@ enum Mounted {
     Covered(File, bool),
 }
 
-impl Shown {
+impl ShownFiles {
     /// Opens the directories that layers are about to cover.
-    pub fn before(policy: &Policy, layers: &[Layer]) -> Self {
-        let is_tmp = |at: &Path| policy.tmp == Tmp::Private && [Path::new("/tmp"), Path::new("/var/tmp")].contains(&at);
-        let place = |layer: &Layer| {
-            let below = |other: &Layer| matches!(other.what, What::Tree(_)) && other.at.starts_with(&layer.at);
+    pub fn before(policy: &ConfinementPolicy, layers: &[MountLayer]) -> Self {
+        let is_tmp =
+            |at: &Path| policy.tmp == TmpPlacement::Private && [Path::new("/tmp"), Path::new("/var/tmp")].contains(&at);
+        let place = |layer: &MountLayer| {
+            let below =
+                |other: &MountLayer| matches!(other.what, LayerKind::Tree(_)) && other.at.starts_with(&layer.at);
             match layer.what {
-                What::Tree(_) if !is_tmp(&layer.at) => Some(Mounted::Open),
+                LayerKind::Tree(_) if !is_tmp(&layer.at) => Some(CoveringMount::Open),
                 _ if !layer.at.is_dir() => None,
-                What::Tree(_) => sys::open_unread(&layer.at).ok().map(Mounted::Private),
-                What::Veil => sys::open_unread(&layer.at).ok().map(|file| Mounted::Covered(file, true)),
-                What::Hidden => {
+                LayerKind::Tree(_) => sys::open_unread(&layer.at).ok().map(CoveringMount::Private),
+                LayerKind::Veil => sys::open_unread(&layer.at).ok().map(|file| CoveringMount::Covered(file, true)),
+                LayerKind::Hidden => {
                     let own = layers.iter().any(below);
-                    sys::open_unread(&layer.at).ok().map(|file| Mounted::Covered(file, own))
+                    sys::open_unread(&layer.at).ok().map(|file| CoveringMount::Covered(file, own))
                 }
             }
         };
@@ -59,12 +61,12 @@ impl Shown {
         let mut places = HashMap::new();
         for layer in layers {
             if let Some(place) = place(layer)
-                && !(matches!(place, Mounted::Open) && places.contains_key(&layer.at))
+                && !(matches!(place, CoveringMount::Open) && places.contains_key(&layer.at))
             {
                 places.insert(layer.at.clone(), place);
             }
         }
-        Self { places, files: HashMap::new(), rules: policy.read != Read::All }
+        Self { places, files: HashMap::new(), rules: policy.read != ReadScope::All }
     }
 
     /// Returns a value that shows no file.
@@ -76,15 +78,20 @@ impl Shown {
     ///
     /// # Errors
     /// If the file does not exist, or a command of the world has put another file in its way.
-    pub fn show(&mut self, path: &Path, hidden: Option<&mut Hidden>, landlock: Option<&OwnedFd>) -> io::Result<()> {
+    pub fn show(
+        &mut self,
+        path: &Path,
+        hidden: Option<&mut HiddenPathCovers>,
+        landlock: Option<&OwnedFd>,
+    ) -> io::Result<()> {
         self.forget_removed();
         let Some(at) = path.ancestors().skip(1).find(|at| self.places.contains_key(*at)) else { return Ok(()) };
         let Some(place) = self.places.get_mut(at) else { return Ok(()) };
         let rest = names(path.strip_prefix(at).unwrap_or(path))?;
         let (source, own) = match place {
-            Mounted::Open => return Ok(()),
-            Mounted::Private(below) => (find(below, &rest)?, None),
-            Mounted::Covered(below, own) => (find(below, &rest)?, Some(own)),
+            CoveringMount::Open => return Ok(()),
+            CoveringMount::Private(below) => (find(below, &rest)?, None),
+            CoveringMount::Covered(below, own) => (find(below, &rest)?, Some(own)),
         };
         let id = |file: &File| file.metadata().map(|data| (data.dev(), data.ino()));
         if self.files.get(path).is_some_and(|shown| id(shown).ok() == id(&source).ok()) {

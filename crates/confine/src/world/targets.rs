@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::aims::aim;
-use super::git::{Grants, work_tree_of};
-use super::repositories::Repositories;
-use crate::Policy;
+use super::git::{GitDirectoryGrants, work_tree_of};
+use super::repositories::RepositoryFinder;
+use crate::ConfinementPolicy;
 
 /// The name of a repository's directory in a protected name.
 const GIT: &str = ".git";
@@ -17,14 +17,14 @@ const STATE: [&str; 4] = ["HEAD", "index", "gitdir", "commondir"];
 
 /// The protected paths of a moment.
 #[derive(Debug, Default)]
-pub struct Protected {
+pub struct ProtectedPaths {
     /// Paths that must not be changed or created, with everything below them.
     pub protected: BTreeSet<PathBuf>,
     /// Directories that must not be renamed or removed.
     pub pinned: BTreeSet<PathBuf>,
 }
 
-impl Protected {
+impl ProtectedPaths {
     /// Protects a path in a write root, and pins the directories above it. A directory above that is missing or a link
     /// is protected instead, because a directory with the rest of the path in it could take its place.
     fn add(&mut self, target: &Path, roots: &[PathBuf]) {
@@ -43,23 +43,23 @@ impl Protected {
 
 /// Protected names, and the places in which they are protected.
 #[derive(Debug)]
-pub(super) struct Targets {
+pub(super) struct ProtectionTargets {
     /// The write roots that are directories, with the granted git directories.
     pub roots: Vec<PathBuf>,
-    git: Grants,
+    git: GitDirectoryGrants,
     /// Names that are protected, relative to a root or a repository.
     names: Vec<PathBuf>,
     /// Names that are protected, relative to the directory of a repository.
     git_names: Vec<PathBuf>,
     /// Paths that are protected wherever they lie.
     paths: Vec<PathBuf>,
-    pub repositories: Repositories,
+    pub repositories: RepositoryFinder,
 }
 
-impl Targets {
+impl ProtectionTargets {
     /// Returns the paths that a policy names, which has the granted git directories among its write roots. Without
     /// `watches`, repositories are searched again each time.
-    pub fn of(policy: &Policy, git: Grants, watches: bool) -> Self {
+    pub fn of(policy: &ConfinementPolicy, git: GitDirectoryGrants, watches: bool) -> Self {
         let roots: Vec<_> = policy.write.iter().filter(|root| root.is_dir()).cloned().collect();
         let (paths, names): (Vec<_>, Vec<_>) = policy.protect.iter().cloned().partition(|name| name.is_absolute());
         let (git_names, names): (Vec<_>, Vec<_>) =
@@ -72,24 +72,24 @@ impl Targets {
         let is_searched = |root: &&PathBuf| git.open(root).is_none();
         let searched = roots.iter().filter(is_searched).cloned().collect();
         let known = git.paths().map(Path::to_owned).collect();
-        let repositories = Repositories::below(searched, known, watches);
+        let repositories = RepositoryFinder::below(searched, known, watches);
         Self { roots, git, names, git_names, paths, repositories }
     }
 
     /// Returns no paths.
     pub fn none() -> Self {
-        let repositories = Repositories::below(Vec::new(), Vec::new(), false);
-        let (roots, git) = (Vec::new(), Grants::default());
+        let repositories = RepositoryFinder::below(Vec::new(), Vec::new(), false);
+        let (roots, git) = (Vec::new(), GitDirectoryGrants::default());
         Self { roots, git, names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }
     }
 
     /// Looks for repositories. Returns the paths that are protected now.
-    pub fn protected(&mut self) -> Protected {
+    pub fn protected(&mut self) -> ProtectedPaths {
         self.repositories.update();
         while self.repositories.is_behind() {
             self.repositories.proceed();
         }
-        let mut found = Protected::default();
+        let mut found = ProtectedPaths::default();
         for target in self.all() {
             found.add(&target, &self.roots);
             // A link leads elsewhere, perhaps to a writable place.

@@ -13,10 +13,10 @@ use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::git::Grants;
-use super::private::Private;
-use super::{Held, HostPaths, World, build};
-use crate::{Part, Policy};
+use super::git::GitDirectoryGrants;
+use super::private::PrivateDirectory;
+use super::{ConfinedWorld, ListenerHeldWorld, WorldHostPaths, build};
+use crate::{ConfinementPart, ConfinementPolicy};
 use sys::Fork;
 
 /// The user of tests that need an ordinary one.
@@ -70,19 +70,19 @@ pub fn isolated<T: Serialize + DeserializeOwned>(user: Option<u32>, run: impl Fn
 
 /// Returns the files of a world without namespaces, with the directory that keeps them, and one that belongs to the
 /// world alone.
-pub fn held(policy: &Policy) -> (tempfile::TempDir, Held, PathBuf) {
+pub fn held(policy: &ConfinementPolicy) -> (tempfile::TempDir, ListenerHeldWorld, PathBuf) {
     let state = tempfile::tempdir().expect("a directory");
-    let private = Private::create(state.path()).expect("private files");
-    let held = Held::create(policy, Grants::default(), &private).expect("made");
+    let private = PrivateDirectory::create(state.path()).expect("private files");
+    let held = ListenerHeldWorld::create(policy, GitDirectoryGrants::default(), &private).expect("made");
     let own = private.tmp();
     (state, held, own)
 }
 
 /// A directory of a test. A world may still remove its own files when the directory is removed, and of two that remove
 /// one directory each may find a file gone and stop.
-struct Directory(tempfile::TempDir);
+struct WorldTestDirectory(tempfile::TempDir);
 
-impl Drop for Directory {
+impl Drop for WorldTestDirectory {
     fn drop(&mut self) {
         let path = self.0.path();
         let removed = || fs::remove_dir_all(path).is_ok() || !path.exists();
@@ -96,8 +96,8 @@ impl Drop for Directory {
 }
 
 /// Directories of a test that every user may use.
-pub struct Scene {
-    _directory: Directory,
+pub struct WorldTestScene {
+    _directory: WorldTestDirectory,
     /// A write root.
     pub root: PathBuf,
     /// A directory of the host next to it.
@@ -109,7 +109,7 @@ pub struct Scene {
     watches: bool,
 }
 
-impl Scene {
+impl WorldTestScene {
     /// Creates the directories below `parent` for a user.
     pub fn below(parent: &Path, user: Option<u32>) -> Self {
         let directory = tempfile::tempdir_in(parent).expect("a directory");
@@ -120,7 +120,7 @@ impl Scene {
             fs::set_permissions(path, Permissions::from_mode(0o755)).expect("permitted");
             chown(path, user, user).expect("given away");
         }
-        Self { _directory: Directory(directory), root, outside, state, user, watches: true }
+        Self { _directory: WorldTestDirectory(directory), root, outside, state, user, watches: true }
     }
 
     /// Creates them in the directory for temporary files.
@@ -134,21 +134,21 @@ impl Scene {
     }
 
     /// Returns a policy with the write root of the scene.
-    pub fn policy(&self) -> Policy {
-        Policy {
+    pub fn policy(&self) -> ConfinementPolicy {
+        ConfinementPolicy {
             protect: crate::policy::PROTECT.iter().map(PathBuf::from).collect(),
-            require: Part::ALL.to_vec(),
-            ..Policy::sample(&self.root)
+            require: ConfinementPart::ALL.to_vec(),
+            ..ConfinementPolicy::sample(&self.root)
         }
     }
 
     /// Makes a world.
-    pub fn world(&self, policy: &Policy) -> World {
-        build(policy, &HostPaths { state: &self.state, readable: &[], watches: self.watches }).expect("a world")
+    pub fn world(&self, policy: &ConfinementPolicy) -> ConfinedWorld {
+        build(policy, &WorldHostPaths { state: &self.state, readable: &[], watches: self.watches }).expect("a world")
     }
 
     /// Runs a script in a world of its own, as the user of the scene, and returns its output and exit code.
-    pub fn run(&self, policy: &Policy, script: &str) -> (String, i32) {
+    pub fn run(&self, policy: &ConfinementPolicy, script: &str) -> (String, i32) {
         isolated(self.user, || {
             let world = self.world(policy);
             let result = run_in(&world, &self.root, script);
@@ -159,14 +159,14 @@ impl Scene {
 }
 
 /// Ends a world and waits until its init has exited.
-pub fn end(world: World) {
+pub fn end(world: ConfinedWorld) {
     let init = world.namespaces.as_ref().and_then(|spaces| spaces.init);
     drop(world);
     init.iter().for_each(|init| assert_eq!(waitpid(*init, None), Ok(WaitStatus::Exited(*init, 0))));
 }
 
 /// Runs a script in a world, and returns its output and exit code.
-pub fn run_in(world: &World, cwd: &Path, script: &str) -> (String, i32) {
+pub fn run_in(world: &ConfinedWorld, cwd: &Path, script: &str) -> (String, i32) {
     world.refresh().expect("refreshed");
     let spaces = world.namespaces.as_ref().expect("namespaces");
     let entrance = world.entrance().expect("an entrance");

@@ -12,16 +12,16 @@ use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::messages;
-use crate::filter::{self, Variant};
+use crate::filter::{self, SyscallFilterMode};
 use sys::{Answer, Follow, Fork, Landlocked, Machine, Ruleset, Signal};
 
 /// The parts that work here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Tried {
+pub(super) struct UsableMechanisms {
     /// Whether a process can restrict itself with Landlock.
     pub landlock: bool,
     /// The filter of system calls that a process can install. `None`: it can install none.
-    pub filter: Option<Variant>,
+    pub filter: Option<SyscallFilterMode>,
     /// Whether a listener can open files for its callers.
     pub performs: bool,
 }
@@ -42,8 +42,8 @@ static MEMORY: [u8; 8] = *b"readable";
 ///
 /// # Errors
 /// If no child can be made.
-pub(super) fn tried() -> io::Result<Tried> {
-    static KNOWN: OnceLock<Tried> = OnceLock::new();
+pub(super) fn tried() -> io::Result<UsableMechanisms> {
+    static KNOWN: OnceLock<UsableMechanisms> = OnceLock::new();
     match KNOWN.get() {
         Some(known) => Ok(*known),
         None => attempt().map(|tried| *KNOWN.get_or_init(|| tried)),
@@ -51,7 +51,7 @@ pub(super) fn tried() -> io::Result<Tried> {
 }
 
 /// Tries the parts in a child, which is to its own child what a listener is to a command.
-fn attempt() -> io::Result<Tried> {
+fn attempt() -> io::Result<UsableMechanisms> {
     let (ours, theirs) = sys::socket_pair()?;
     let listener = match sys::fork()? {
         Fork::Child => {
@@ -71,11 +71,11 @@ fn attempt() -> io::Result<Tried> {
     let answer = received.map_or(0, |(answer, _)| answer);
     let filter = match (answer & FILTER != 0, answer & LISTENER != 0) {
         (false, _) => None,
-        (true, false) => Some(Variant::Silent),
-        (true, true) => Some(Variant::Confined),
+        (true, false) => Some(SyscallFilterMode::Silent),
+        (true, true) => Some(SyscallFilterMode::Confined),
     };
     let performs = answer & LISTENER != 0 && answer & PERFORMS != 0;
-    Ok(Tried { landlock: answer & LANDLOCK != 0, filter, performs })
+    Ok(UsableMechanisms { landlock: answer & LANDLOCK != 0, filter, performs })
 }
 
 /// Confines a child, and answers two of its calls. Returns what worked.
@@ -115,14 +115,14 @@ fn confine(socket: &OwnedFd) -> u8 {
     let installs = |variant, listener: Option<(i32, &[u8])>| {
         Machine::HERE.is_some_and(|machine| sys::install_filter(&filter::program(machine, variant), listener).is_ok())
     };
-    if sys::has_listeners() && installs(Variant::Confined, Some((socket.as_raw_fd(), &[0]))) {
+    if sys::has_listeners() && installs(SyscallFilterMode::Confined, Some((socket.as_raw_fd(), &[0]))) {
         // The kernel answers that there is no such directory, if it performs the call. The second call returns a
         // descriptor.
         let performed = std::fs::remove_dir("").is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         let opened = std::fs::remove_dir("").is_ok();
         let listens = if performed && resolves { LISTENER } else { 0 };
         answer | FILTER | listens | if opened && resolves { PERFORMS } else { 0 }
-    } else if installs(Variant::Silent, None) {
+    } else if installs(SyscallFilterMode::Silent, None) {
         answer | FILTER
     } else {
         answer

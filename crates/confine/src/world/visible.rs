@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, Step};
-use super::layers::{Layer, What};
+use super::failure::{StepContext, WorldStepFailure};
+use super::layers::{LayerKind, MountLayer};
 use crate::policy::SYSTEM;
-use crate::{Policy, Read};
+use crate::{ConfinementPolicy, ReadScope};
 use sys::MountFlags;
 
 /// Returns layers that hide everything in `/` except the policy's readable paths and the existing layers.
-pub(super) fn veils(policy: &Policy, layers: &[Layer]) -> Result<Vec<Layer>, Failure> {
-    let Read::Only(readable) = &policy.read else { return Ok(Vec::new()) };
+pub(super) fn veils(policy: &ConfinementPolicy, layers: &[MountLayer]) -> Result<Vec<MountLayer>, WorldStepFailure> {
+    let ReadScope::Only(readable) = &policy.read else { return Ok(Vec::new()) };
     let shown = readable.iter().map(PathBuf::as_path).chain(SYSTEM.iter().map(Path::new));
     let shown: Vec<_> = shown.filter(|path| path.exists()).collect();
-    let trees = layers.iter().filter(|layer| matches!(layer.what, What::Tree(_))).map(|layer| layer.at.as_path());
+    let trees = layers.iter().filter(|layer| matches!(layer.what, LayerKind::Tree(_))).map(|layer| layer.at.as_path());
     let shown: Vec<_> = shown.into_iter().chain(trees).collect();
     let mut veils = Vec::new();
     for entry in fs::read_dir("/").step(|| "the list of /".into())?.flatten() {
@@ -24,14 +24,14 @@ pub(super) fn veils(policy: &Policy, layers: &[Layer]) -> Result<Vec<Layer>, Fai
             continue;
         }
         if shown.iter().any(|path| path.starts_with(&at)) {
-            veils.push(Layer { at, what: What::Veil });
+            veils.push(MountLayer { at, what: LayerKind::Veil });
         } else {
-            veils.push(Layer { at, what: What::Hidden });
+            veils.push(MountLayer { at, what: LayerKind::Hidden });
         }
     }
     let is_layer = |path: &Path| layers.iter().any(|layer| layer.at == path);
     let veiled = |path: &&Path| !is_layer(path) && veils.iter().any(|veil| path.starts_with(&veil.at));
-    let copies = shown.iter().copied().filter(veiled).map(|path| Layer::copy(path, path, MountFlags::READ_ONLY));
+    let copies = shown.iter().copied().filter(veiled).map(|path| MountLayer::copy(path, path, MountFlags::READ_ONLY));
     let copies = copies.collect::<Result<Vec<_>, _>>()?;
     Ok(veils.into_iter().chain(copies).collect())
 }

@@ -2,23 +2,26 @@
 
 use std::path::Path;
 
-use super::failure::{Failure, Step};
-use super::git::Grants;
+use super::failure::{StepContext, WorldStepFailure};
+use super::git::GitDirectoryGrants;
 use super::held::environment;
-use super::private::Private;
-use super::tried::{Tried, tried};
-use super::{Held, HostPaths, Keeper, NAMESPACES, World, remedy, rules};
-use crate::filter::Variant;
-use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, Way, WorldError, WorldFacts};
+use super::private::PrivateDirectory;
+use super::tried::{UsableMechanisms, tried};
+use super::{ConfinedWorld, ListenerHeldWorld, NAMESPACES, WorldCleanupProcess, WorldHostPaths, remedy, rules};
+use crate::filter::SyscallFilterMode;
+use crate::{
+    CacheAccess, ConfinementMechanism, ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, TmpPlacement,
+    WorldError, WorldFacts, WorldStatusBoard,
+};
 
 /// Why a world has no namespaces, and the remedy, as sentences without their full stops.
 #[derive(Debug, Clone)]
-pub(super) struct Obstacle {
+pub(super) struct NamespaceObstacle {
     why: String,
     remedy: String,
 }
 
-impl Obstacle {
+impl NamespaceObstacle {
     /// Returns the obstacle of a host that does without namespaces.
     pub fn switched_off() -> Self {
         let words = NAMESPACES.words();
@@ -26,7 +29,7 @@ impl Obstacle {
     }
 
     /// Returns the obstacle behind a failed step, or the failure if this machine is not its cause.
-    fn of(failure: Failure) -> Result<Self, Failure> {
+    fn of(failure: WorldStepFailure) -> Result<Self, WorldStepFailure> {
         match remedy::of_failure(&failure) {
             Some(remedy) => Ok(Self { why: failure.why(), remedy }),
             None => Err(failure),
@@ -38,17 +41,27 @@ impl Obstacle {
 ///
 /// # Errors
 /// As [`without_namespaces`]. [`WorldError::Step`] if the machine is not the cause of the failure.
-pub(super) fn after(policy: &Policy, place: &HostPaths<'_>, failure: Failure) -> Result<World, WorldError> {
-    without_namespaces(policy, place, &Obstacle::of(failure)?)
+pub(super) fn after(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    failure: WorldStepFailure,
+) -> Result<ConfinedWorld, WorldError> {
+    without_namespaces(policy, place, &NamespaceObstacle::of(failure)?)
 }
 
 /// Returns a world without namespaces in the place of one in which these parts are missing.
 ///
 /// # Errors
 /// [`WorldError::Missing`] with these parts, if no other way holds those that the policy requires.
-pub(super) fn instead_of(policy: &Policy, place: &HostPaths<'_>, missing: Vec<Missing>) -> Result<World, WorldError> {
-    let Some(Missing { why, remedy, .. }) = missing.first().cloned() else { return Err(WorldError::Missing(missing)) };
-    match without_namespaces(policy, place, &Obstacle { why, remedy }) {
+pub(super) fn instead_of(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    missing: Vec<MissingPart>,
+) -> Result<ConfinedWorld, WorldError> {
+    let Some(MissingPart { why, remedy, .. }) = missing.first().cloned() else {
+        return Err(WorldError::Missing(missing));
+    };
+    match without_namespaces(policy, place, &NamespaceObstacle { why, remedy }) {
         Err(WorldError::Missing(_)) => Err(WorldError::Missing(missing)),
         other => other,
     }
@@ -59,10 +72,10 @@ pub(super) fn instead_of(policy: &Policy, place: &HostPaths<'_>, missing: Vec<Mi
 /// # Errors
 /// [`WorldError::Missing`] if the policy requires a part that the way does not hold. No later way holds more.
 pub(super) fn without_namespaces(
-    policy: &Policy,
-    place: &HostPaths<'_>,
-    obstacle: &Obstacle,
-) -> Result<World, WorldError> {
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    obstacle: &NamespaceObstacle,
+) -> Result<ConfinedWorld, WorldError> {
     let tried = tried().step(|| "a process that tries to confine itself".into())?;
     let missing: Vec<_> = policy.parts().filter_map(|part| missing(tried, part, obstacle)).collect();
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
@@ -71,7 +84,7 @@ pub(super) fn without_namespaces(
     if tried.performs {
         return held(policy, place, tried, missing);
     }
-    let place = HostPaths { state: Path::new(""), readable: &[], watches: false };
+    let place = WorldHostPaths { state: Path::new(""), readable: &[], watches: false };
     let landlock = if tried.landlock { rules::ruleset(policy, &place, false)? } else { None };
     let facts = WorldFacts {
         held: policy.held_without(&missing),
@@ -81,101 +94,115 @@ pub(super) fn without_namespaces(
         notes: notes(policy, tried, sys::landlock_version()),
         ..WorldFacts::default()
     };
-    let board = Board::new().step(|| "a file without a name".into())?;
-    Ok(World { namespaces: None, landlock, seatbelt: None, filter: tried.filter, held: None, facts, board, door: None })
+    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    Ok(ConfinedWorld {
+        namespaces: None,
+        landlock,
+        seatbelt: None,
+        filter: tried.filter,
+        held: None,
+        facts,
+        board,
+        door: None,
+    })
 }
 
 /// Returns a world whose listeners hold its files.
-fn held(policy: &Policy, place: &HostPaths<'_>, tried: Tried, missing: Vec<Missing>) -> Result<World, WorldError> {
-    let git = Grants::of(policy, place.state);
+fn held(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    tried: UsableMechanisms,
+    missing: Vec<MissingPart>,
+) -> Result<ConfinedWorld, WorldError> {
+    let git = GitDirectoryGrants::of(policy, place.state);
     let policy = git.added_to(policy);
     let mut notes = git.notes.clone();
     notes.extend(of_listener(&policy, tried));
     let landlock = if tried.landlock { rules::second_guard(&policy)? } else { None };
-    let board = Board::new().step(|| "a file without a name".into())?;
-    let private = Private::create(place.state);
+    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    let private = PrivateDirectory::create(place.state);
     let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
-    let held = Held::create(&policy, git, &private).inspect_err(|_| private.remove());
+    let held = ListenerHeldWorld::create(&policy, git, &private).inspect_err(|_| private.remove());
     let held = held.step(|| "the private directories".into())?;
     let facts = WorldFacts {
         held: policy.held_without(&missing),
         missing,
-        way: Way::Listener,
+        way: ConfinementMechanism::Listener,
         write: policy.write.clone(),
         environment: environment(&policy, &private),
         home: Some(private.path.clone()),
-        tmp: (policy.tmp == Tmp::Private).then(|| private.tmp()),
+        tmp: (policy.tmp == TmpPlacement::Private).then(|| private.tmp()),
         notes,
         begun: WorldFacts::now(),
     };
-    let keeper = Keeper::start(private).step(|| "a process that keeps the private directories".into())?;
-    let (filter, held) = (Some(Variant::Performed), Some((held, keeper)));
-    Ok(World { namespaces: None, landlock, seatbelt: None, filter, held, facts, board, door: None })
+    let keeper = WorldCleanupProcess::start(private).step(|| "a process that keeps the private directories".into())?;
+    let (filter, held) = (Some(SyscallFilterMode::Performed), Some((held, keeper)));
+    Ok(ConfinedWorld { namespaces: None, landlock, seatbelt: None, filter, held, facts, board, door: None })
 }
 
 /// Returns the first way that works.
-fn way(tried: Tried) -> Way {
+fn way(tried: UsableMechanisms) -> ConfinementMechanism {
     match tried {
-        Tried { performs: true, .. } => Way::Listener,
-        Tried { filter: None, landlock: false, .. } => Way::None,
-        Tried { landlock: true, .. } => Way::Landlock,
-        Tried { .. } => Way::Filter,
+        UsableMechanisms { performs: true, .. } => ConfinementMechanism::Listener,
+        UsableMechanisms { filter: None, landlock: false, .. } => ConfinementMechanism::None,
+        UsableMechanisms { landlock: true, .. } => ConfinementMechanism::Landlock,
+        UsableMechanisms { .. } => ConfinementMechanism::Filter,
     }
 }
 
 /// Returns why a part is missing. `None`: it is held.
-fn missing(tried: Tried, part: Part, obstacle: &Obstacle) -> Option<Missing> {
-    let Obstacle { why, remedy } = obstacle.clone();
+fn missing(tried: UsableMechanisms, part: ConfinementPart, obstacle: &NamespaceObstacle) -> Option<MissingPart> {
+    let NamespaceObstacle { why, remedy } = obstacle.clone();
     match part {
-        Part::Syscalls if tried.filter.is_some() => None,
-        Part::Files | Part::Network | Part::Processes if tried.performs => None,
-        Part::Syscalls => Some(Missing {
+        ConfinementPart::Syscalls if tried.filter.is_some() => None,
+        ConfinementPart::Files | ConfinementPart::Network | ConfinementPart::Processes if tried.performs => None,
+        ConfinementPart::Syscalls => Some(MissingPart {
             part,
             why: "no filter of system calls (seccomp) can be installed".to_owned(),
             remedy: "use a kernel that was built with CONFIG_SECCOMP_FILTER, and a container that permits seccomp"
                 .to_owned(),
         }),
-        _ => Some(Missing { part, why, remedy }),
+        _ => Some(MissingPart { part, why, remedy }),
     }
 }
 
 /// Returns notes on the limits of a way. `version` is that of Landlock.
-fn notes(policy: &Policy, tried: Tried, version: u32) -> Vec<String> {
+fn notes(policy: &ConfinementPolicy, tried: UsableMechanisms, version: u32) -> Vec<String> {
     let mut notes = Vec::new();
     match (tried.landlock, tried.filter) {
         (true, _) => notes.extend(of_landlock(policy, version)),
         (false, Some(_)) => notes.push("no file is confined: this system has no Landlock".to_owned()),
         (false, None) => notes.push("nothing confines the command".to_owned()),
     }
-    if policy.tmp == Tmp::Private {
+    if policy.tmp == TmpPlacement::Private {
         notes.push("/tmp, /var/tmp and /dev/shm are those of this machine".to_owned());
     }
-    if tried.filter != Some(Variant::Confined) {
+    if tried.filter != Some(SyscallFilterMode::Confined) {
         notes.push("denials are not reported: no process can answer the command's system calls here".to_owned());
     }
     notes
 }
 
 /// Returns notes on the differences of a world whose listeners hold its files.
-fn of_listener(policy: &Policy, tried: Tried) -> Vec<String> {
+fn of_listener(policy: &ConfinementPolicy, tried: UsableMechanisms) -> Vec<String> {
     let mut notes = Vec::new();
     if !tried.landlock {
         notes.push("there is no second guard behind the listener: this system has no Landlock".to_owned());
     }
-    if policy.tmp == Tmp::Private {
+    if policy.tmp == TmpPlacement::Private {
         notes.push(
             "TMPDIR names a private directory, /tmp and /var/tmp are closed, and /dev/shm has the commands' own entries"
                 .to_owned(),
         );
     }
-    if policy.caches.0 == Caches::Overlay {
+    if policy.caches.0 == CacheAccess::Overlay {
         notes.push("variables name private directories for the caches of package managers".to_owned());
     }
     notes
 }
 
 /// Returns notes on how far this version of Landlock confines a command.
-fn of_landlock(policy: &Policy, version: u32) -> Vec<String> {
+fn of_landlock(policy: &ConfinementPolicy, version: u32) -> Vec<String> {
     let files = "Landlock alone confines the files: contents and names outside cannot be changed, but modes, owners and \
                  times can, and hidden files can be read";
     let mut notes = vec![files.to_owned()];
@@ -185,7 +212,7 @@ fn of_landlock(policy: &Policy, version: u32) -> Vec<String> {
     if version < 3 {
         notes.push("files outside can be emptied by their paths (before Linux 6.2)".to_owned());
     }
-    if version >= 4 && policy.network != Network::Full {
+    if version >= 4 && policy.network != NetworkScope::Full {
         notes.push("TCP is refused altogether, the loopback included".to_owned());
     }
     notes
@@ -197,16 +224,19 @@ mod tests {
 
     use super::*;
 
-    const LISTENER: Tried = Tried { performs: true, ..ALL };
-    const ALL: Tried = Tried { landlock: true, filter: Some(Variant::Confined), performs: false };
-    const SILENT: Tried = Tried { landlock: true, filter: Some(Variant::Silent), performs: false };
-    const FILTER: Tried = Tried { landlock: false, filter: Some(Variant::Silent), performs: false };
-    const LANDLOCK: Tried = Tried { landlock: true, filter: None, performs: false };
-    const NONE: Tried = Tried { landlock: false, filter: None, performs: false };
+    const LISTENER: UsableMechanisms = UsableMechanisms { performs: true, ..ALL };
+    const ALL: UsableMechanisms =
+        UsableMechanisms { landlock: true, filter: Some(SyscallFilterMode::Confined), performs: false };
+    const SILENT: UsableMechanisms =
+        UsableMechanisms { landlock: true, filter: Some(SyscallFilterMode::Silent), performs: false };
+    const FILTER: UsableMechanisms =
+        UsableMechanisms { landlock: false, filter: Some(SyscallFilterMode::Silent), performs: false };
+    const LANDLOCK: UsableMechanisms = UsableMechanisms { landlock: true, filter: None, performs: false };
+    const NONE: UsableMechanisms = UsableMechanisms { landlock: false, filter: None, performs: false };
 
-    fn held(tried: Tried) -> Vec<Part> {
-        let policy = Policy::sample(Path::new("/work"));
-        let obstacle = Obstacle::switched_off();
+    fn held(tried: UsableMechanisms) -> Vec<ConfinementPart> {
+        let policy = ConfinementPolicy::sample(Path::new("/work"));
+        let obstacle = NamespaceObstacle::switched_off();
         let missing: Vec<_> = policy.parts().filter_map(|part| missing(tried, part, &obstacle)).collect();
         policy.held_without(&missing)
     }
@@ -215,18 +245,26 @@ mod tests {
     fn a_way_holds_what_its_table_says() {
         for tried in [LISTENER, ALL, SILENT, FILTER, NONE] {
             let way = way(tried);
-            let promised: Vec<_> = Part::ALL.into_iter().filter(|part| way.needs(*part).is_some()).collect();
+            let promised: Vec<_> = ConfinementPart::ALL.into_iter().filter(|part| way.needs(*part).is_some()).collect();
             assert_eq!(held(tried), promised, "{way:?}");
         }
-        assert_eq!(way(LISTENER), Way::Listener);
-        assert_eq!([ALL, SILENT, FILTER, NONE].map(way), [Way::Landlock, Way::Landlock, Way::Filter, Way::None]);
+        assert_eq!(way(LISTENER), ConfinementMechanism::Listener);
+        assert_eq!(
+            [ALL, SILENT, FILTER, NONE].map(way),
+            [
+                ConfinementMechanism::Landlock,
+                ConfinementMechanism::Landlock,
+                ConfinementMechanism::Filter,
+                ConfinementMechanism::None
+            ]
+        );
         // A kernel with Landlock and without seccomp.
-        assert_eq!((way(LANDLOCK), held(LANDLOCK)), (Way::Landlock, Vec::new()));
+        assert_eq!((way(LANDLOCK), held(LANDLOCK)), (ConfinementMechanism::Landlock, Vec::new()));
     }
 
     #[test]
     fn notes_tell_what_is_not_confined() {
-        let policy = Policy { tmp: Tmp::Shared, ..Policy::sample(Path::new("/work")) };
+        let policy = ConfinementPolicy { tmp: TmpPlacement::Shared, ..ConfinementPolicy::sample(Path::new("/work")) };
         let text = |tried, version| notes(&policy, tried, version).join("\n");
         for (version, has) in
             [(1, [true, true, false]), (2, [false, true, false]), (3, [false; 3]), (4, [false, false, true])]
@@ -239,26 +277,27 @@ mod tests {
         assert!(!text(ALL, 6).contains("denials") && text(SILENT, 6).contains("denials are not reported"));
         assert!(text(FILTER, 0).starts_with("no file is confined"));
         assert!(text(NONE, 0).starts_with("nothing confines the command"));
-        let open = Policy { network: Network::Full, ..policy.clone() };
+        let open = ConfinementPolicy { network: NetworkScope::Full, ..policy.clone() };
         assert!(!notes(&open, ALL, 6).join("").contains("TCP"));
     }
 
     #[test]
     fn notes_tell_what_is_different_with_a_listener() {
-        let policy = Policy::sample(Path::new("/work"));
+        let policy = ConfinementPolicy::sample(Path::new("/work"));
         let text = of_listener(&policy, LISTENER).join("\n");
         assert!(text.contains("TMPDIR names a private directory") && !text.contains("second guard"), "{text}");
-        let text = of_listener(&policy, Tried { landlock: false, ..LISTENER }).join("\n");
+        let text = of_listener(&policy, UsableMechanisms { landlock: false, ..LISTENER }).join("\n");
         assert!(text.contains("no second guard") && !text.contains("TCP"), "{text}");
-        let shared = Policy { tmp: Tmp::Shared, network: Network::Full, ..policy };
+        let shared = ConfinementPolicy { tmp: TmpPlacement::Shared, network: NetworkScope::Full, ..policy };
         assert!(of_listener(&shared, LISTENER).is_empty());
     }
 
     #[test]
     fn a_failure_of_another_cause_makes_no_world() {
-        let failure = |errno| Failure { step: "a mount".to_owned(), source: io::Error::from_raw_os_error(errno) };
-        assert!(Obstacle::of(failure(libc::EIO)).is_err());
-        let obstacle = Obstacle::of(failure(libc::ENOSYS)).expect("an obstacle");
+        let failure =
+            |errno| WorldStepFailure { step: "a mount".to_owned(), source: io::Error::from_raw_os_error(errno) };
+        assert!(NamespaceObstacle::of(failure(libc::EIO)).is_err());
+        let obstacle = NamespaceObstacle::of(failure(libc::ENOSYS)).expect("an obstacle");
         assert!(obstacle.why.starts_with("a mount failed: ") && !obstacle.remedy.is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::plan::{Plan, Stdin};
-use confine::world::Freshness;
+use confine::world::GuardFreshness;
 
 /// The descriptors of a command that starts cold.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ pub struct WarmEnds {
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     pub streams: Vec<OwnedFd>,
     /// Shows whether the shell's world has changed.
-    pub freshness: Option<Freshness>,
+    pub freshness: Option<GuardFreshness>,
 }
 
 impl RunDescriptors {
@@ -127,14 +127,14 @@ impl TaskInput {
 impl WarmEnds {
     /// Returns all descriptors, in the order in which [`WarmEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
-        let freshness = self.freshness.into_iter().flat_map(Freshness::into_list);
+        let freshness = self.freshness.into_iter().flat_map(GuardFreshness::into_list);
         freshness.chain(self.resume).chain(self.streams).collect()
     }
 
     /// Takes the descriptors from such a list.
     pub fn of(descriptors: Vec<OwnedFd>, fresh: bool) -> Self {
         let mut next = descriptors.into_iter();
-        let mut pair = || Some(Freshness::new(next.next()?.into(), [next.next()?, next.next()?]));
+        let mut pair = || Some(GuardFreshness::new(next.next()?.into(), [next.next()?, next.next()?]));
         let freshness = if fresh { pair() } else { None };
         Self { freshness, resume: next.next(), streams: next.collect() }
     }

@@ -16,7 +16,7 @@ use crate::Survivor;
 use crate::plan::{Plan, Record, Recorded, ShellKind};
 use crate::task::TaskSpec;
 use crate::{EndedBy, ExceededLimit, LimitKind};
-use confine::Denials;
+use confine::CommandDenials;
 use sys::{Exit, FileId, LaunchError, Signal, Usage};
 
 /// From the addon to a shim.
@@ -131,7 +131,7 @@ pub enum FromShim {
     Untaken,
     /// The denials of the command since the last message of this kind. Sent before [`FromShim::Ended`] if there are
     /// any.
-    Denied(Denials),
+    Denied(CommandDenials),
     /// The shell has exited.
     Ended(Ended),
     /// Survivors have exceeded a limit, between [`FromShim::Ended`] and [`FromShim::Released`].

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::BUILD;
 use super::frames::Message;
 use crate::plan::WorldId;
-use confine::{NoWorld, Policy, WorldFacts};
+use confine::{ConfinementPolicy, ReportedWorldError, WorldFacts};
 
 /// From the addon to the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub enum ToSupervisor {
         /// Id of the world.
         id: WorldId,
         /// The reach of the world's commands.
-        policy: Box<Policy>,
+        policy: Box<ConfinementPolicy>,
         /// The directory in which worlds keep their private files.
         #[serde(with = "crate::plan::bytes::path")]
         state: PathBuf,
@@ -82,7 +82,7 @@ pub enum FromSupervisor {
         /// Id of the world.
         id: WorldId,
         /// The facts of the world, or why there is none.
-        made: Result<WorldFacts, NoWorld>,
+        made: Result<WorldFacts, ReportedWorldError>,
         /// The addon's ways into the world.
         #[serde(skip)]
         ways: WorldWays,

@@ -11,7 +11,7 @@ use crate::Survivor;
 use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
 use capture::Sanitize;
-use confine::Confinement;
+use confine::ConfinementReport;
 use sys::{Signal, Usage};
 
 /// The description of a task for its shim.
@@ -37,7 +37,7 @@ pub struct TaskSpec {
     /// The longest silence that is allowed, in ms. `None`: no limit.
     pub idle_ms: Option<u64>,
     /// Confinement of the task, without denials. `None`: the task is not confined.
-    pub confinement: Option<Confinement>,
+    pub confinement: Option<ConfinementReport>,
     /// Whether a registry of another host that opens the directory joins the world of the task.
     pub joins: bool,
 }
@@ -161,7 +161,7 @@ pub struct Task {
     pub world: Option<PathBuf>,
     /// Confinement of the task with the denials so far. `None`: the task is not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub confinement: Option<Confinement>,
+    pub confinement: Option<ConfinementReport>,
     /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<TaskRecord>,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
-use confine::Missing;
+use confine::MissingPart;
 use runner::error::Error;
 
 /// Why nothing could be done.
@@ -18,7 +18,7 @@ pub struct Failure {
     /// The error of the system (`EAGAIN`), if there is one.
     pub errno: Option<String>,
     /// The parts of a confinement that cannot be held.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPart>,
 }
 
 impl From<Error> for Failure {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::raw::RawOptions;
-use confine::Host;
-use confine::policy::Surroundings;
+use confine::RealHost;
+use confine::policy::PolicyEnvironment;
 use safety::{Finding, Verdict};
 
 /// The part of an entry that is known before the command is planned.
@@ -50,7 +50,7 @@ pub fn ledger_directory(environment: &str) -> Option<PathBuf> {
 
 /// Returns the directory of all that is kept for the user with this environment, as text.
 pub(super) fn user_state(environment: &str) -> Option<PathBuf> {
-    let host = Host { environment };
+    let host = RealHost { environment };
     let variable = |name: &str| match (host.variable(name), name) {
         (Some(value), _) => Some(PathBuf::from(value)),
         (None, "HOME") => host.home().map(Path::to_owned),

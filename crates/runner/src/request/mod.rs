@@ -26,7 +26,7 @@ use crate::registry::{Registry, TASK_LIMIT};
 use crate::reuse::{self, SharedCopy};
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
-use confine::{Confine, Confinement, Denials, WorldFacts};
+use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
 use protocol::plan;
 use protocol::plan::{Environment, Inherited, RawLimits, Startup};
@@ -120,7 +120,7 @@ pub struct Request {
     /// The pipe on which the shell reports the exit code before its own exit.
     pub report: Option<OwnedFd>,
     /// The world in which the command runs. `None`: it is not confined.
-    pub confine: Option<Arc<Confine>>,
+    pub confine: Option<Arc<OwnedPolicy>>,
     /// Whether the world belongs to the registry, whose running tasks may have it already.
     pub joins: bool,
     /// The facts of the world, once it is made.
@@ -284,10 +284,10 @@ impl Request {
     }
 
     /// Returns the confinement of the command, as far as it is known, without denials.
-    pub fn confinement(&self) -> Option<Confinement> {
+    pub fn confinement(&self) -> Option<ConfinementReport> {
         let profile = self.confine.as_ref()?.policy.profile;
         let WorldFacts { held, missing, way, write, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
-        Some(Confinement { profile, held, missing, way, write, denials: Denials::default(), tmp })
+        Some(ConfinementReport { profile, held, missing, way, write, denials: CommandDenials::default(), tmp })
     }
 
     /// Returns the text that the shell gets.

@@ -147,7 +147,7 @@ mod tests {
             output,
             written: None,
             ground: Ground::Reads,
-            denials: confine::Denials::default(),
+            denials: confine::CommandDenials::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use capture::Stream;
-use confine::Denials;
+use confine::CommandDenials;
 use evidence::{Evidence, Part};
 use protocol::task::now_ms;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct Stored {
     /// What its first program has written, if that can go through another filter.
     pub written: Option<Written>,
     /// The denials of its confinement.
-    pub denials: Denials,
+    pub denials: CommandDenials,
     /// Why its result may be given again.
     pub ground: Ground,
 }

@@ -26,7 +26,7 @@ use crate::reuse::{
     self, Candidate, Copied, Ground, Key, Source, Storable, Stored, Written, is_vouched, only_reads, varies, writes,
 };
 use capture::Stream;
-use confine::Tmp;
+use confine::TmpPlacement;
 use evidence::{Evidence, State};
 use protocol::plan::Startup;
 use protocol::task::now_ms;
@@ -244,7 +244,7 @@ fn analysis(request: &Request) -> Option<Analysis> {
 fn places(request: &Request) -> Option<Places> {
     let policy = &request.confine.as_ref()?.policy;
     let reach = policy.reach(&policy.root);
-    (reach.offline && policy.tmp == Tmp::Private).then_some(reach.write)
+    (reach.offline && policy.tmp == TmpPlacement::Private).then_some(reach.write)
 }
 
 /// Returns why the result of a command may be given again. `None`: it must not.

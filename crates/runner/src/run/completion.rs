@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::reuse::Storable;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
 use capture::Captured;
-use confine::Denials;
+use confine::CommandDenials;
 use evidence::{End, Evidence, Part};
 use protocol::plan::ShellKind;
 use protocol::task::Task;
@@ -100,7 +100,7 @@ pub struct Completion<'a> {
     /// Facts for the caller.
     pub notes: Vec<String>,
     /// The denials of the command's confinement.
-    pub denials: Denials,
+    pub denials: CommandDenials,
     /// The shell after its command.
     pub shell: ShellAfter,
 }

@@ -10,7 +10,7 @@ use super::guard::in_context;
 use super::outcome::{Outcome, Status};
 use crate::own_paths;
 use crate::request::Request;
-use confine::Policy;
+use confine::ConfinementPolicy;
 use evidence::is_builtin;
 
 /// Directories of programs in a project, below the directory of the command and those around it.
@@ -161,7 +161,7 @@ struct Places<'r> {
     home: Option<PathBuf>,
     /// The directories of the user's own PATH, from a snapshot that this process has.
     own: Vec<String>,
-    policy: Option<&'r Policy>,
+    policy: Option<&'r ConfinementPolicy>,
 }
 
 impl<'r> Places<'r> {
@@ -209,7 +209,7 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 /// Returns whether confined commands see a file, under its own path and its real one.
-fn shows(policy: &Policy, path: &Path) -> bool {
+fn shows(policy: &ConfinementPolicy, path: &Path) -> bool {
     let real = fs::canonicalize(path).ok();
     let beside =
         path.parent().zip(path.file_name()).and_then(|(place, name)| Some(place.canonicalize().ok()?.join(name)));
@@ -293,7 +293,11 @@ mod tests {
         link("secret/b", "app/bin/c");
         let real = site.path().canonicalize().expect("there");
         let hidden = ["app/bin", "secret"].map(|path| real.join(path)).to_vec();
-        let policy = Policy { hide: hidden, tmp: confine::policy::Tmp::Shared, ..Policy::sample(&real) };
+        let policy = ConfinementPolicy {
+            hide: hidden,
+            tmp: confine::policy::TmpPlacement::Shared,
+            ..ConfinementPolicy::sample(&real)
+        };
         let find = |name, policy| {
             let home = Some(site.path().to_owned());
             Places { home, own: Vec::new(), policy }.find(name, Some(&site.path().join("app")))
@@ -301,6 +305,6 @@ mod tests {
         let at = |path: &str| Some(site.path().join(path).display().to_string());
         assert_eq!((find("a", None), find("b", None)), (at("app/bin/a"), at(".local/bin/b")));
         assert_eq!((find("a", Some(&policy)), find("b", Some(&policy))), (at(".local/bin/a"), None));
-        assert_eq!(find("c", Some(&Policy { hide: vec![real.join("secret")], ..policy.clone() })), None);
+        assert_eq!(find("c", Some(&ConfinementPolicy { hide: vec![real.join("secret")], ..policy.clone() })), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::noting::unwritten;
 use crate::proof::{Ended, Wanted};
 use crate::request::Request;
 use capture::Truncation;
-use confine::{Confinement, Denials, refused_reads};
+use confine::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{Evidence, Part};
 use protocol::plan;
 use protocol::task::{Store, Task};
@@ -30,7 +30,7 @@ pub use protocol::Status;
 pub const FEW_REPLACED: u64 = 3;
 
 /// Returns the hidden files that a command could not read, according to its output. A missing file was not refused.
-fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
+fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDenials {
     let said = refused_reads(text, cwd, hidden);
     if said.total == 0 {
         return said;
@@ -84,7 +84,7 @@ pub struct Outcome {
     /// Resources that the command's processes have used.
     pub usage: Usage,
     /// Confinement of the command. `None`: it was not confined.
-    pub confinement: Option<Confinement>,
+    pub confinement: Option<ConfinementReport>,
     /// One fact per line.
     pub notes: Vec<String>,
     /// The value of `AGENT_BASH_ID`, which is never used again.
@@ -141,7 +141,7 @@ impl Outcome {
             background: None,
             survivors: Vec::new(),
             usage: Usage::default(),
-            confinement: confinement_of(request, Denials::default()),
+            confinement: confinement_of(request, CommandDenials::default()),
             notes: request.notes.clone(),
             run: request.mark.clone(),
             receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
@@ -266,8 +266,8 @@ fn unstarted(request: &Request, wanted: &Wanted) -> Evidence {
 }
 
 /// Returns the confinement of a command, as far as it is known.
-fn confinement_of(request: &Request, denials: Denials) -> Option<Confinement> {
-    request.confinement().map(|confinement| Confinement { denials, ..confinement })
+fn confinement_of(request: &Request, denials: CommandDenials) -> Option<ConfinementReport> {
+    request.confinement().map(|confinement| ConfinementReport { denials, ..confinement })
 }
 
 fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {
@@ -356,7 +356,7 @@ mod tests {
                 // With a drain of two seconds.
                 elapsed: 2_100 * MS,
                 notes: Vec::new(),
-                denials: Denials::default(),
+                denials: CommandDenials::default(),
                 shell: ShellAfter::default(),
             };
             let outcome = Outcome::of(&request, completion);

@@ -12,7 +12,10 @@ use crate::error::Error;
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{MAX_ARGUMENT, Request, RequestError};
 use crate::supervise::{Failure, Helpers, Watched, WorldFailure};
-use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, WorldFacts, remedy_of};
+use confine::{
+    ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
+    WorldFacts, remedy_of,
+};
 use protocol::Order;
 use protocol::plan::{self, Inherited, MARK, Plan, Startup, Stdin, WorldId};
 use protocol::task::TaskSpec;
@@ -107,7 +110,7 @@ fn directory(request: &Request) -> Cow<'_, Path> {
 
 /// Changes the variables of a confined command that name unreachable things: the directory for temporary files, and
 /// proxies, which the world's own way to the allowed hosts replaces.
-fn confine_environment(plan: &mut Plan, policy: &Policy) {
+fn confine_environment(plan: &mut Plan, policy: &ConfinementPolicy) {
     const PROXIES: [&str; 16] = [
         "http_proxy",
         "https_proxy",
@@ -126,12 +129,12 @@ fn confine_environment(plan: &mut Plan, policy: &Policy) {
         "npm_config_https_proxy",
         "YARN_HTTPS_PROXY",
     ];
-    if policy.network != Network::Full {
+    if policy.network != NetworkScope::Full {
         for name in PROXIES {
             plan.take(name);
         }
     }
-    if policy.tmp == Tmp::Private {
+    if policy.tmp == TmpPlacement::Private {
         for name in ["TMP", "TEMP"] {
             if plan.take(name).is_some() {
                 plan.set(name, b"/tmp");
@@ -326,8 +329,8 @@ pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
         }
     }
     match failure {
-        WorldFailure::None(NoWorld::Missing(missing)) => Error::Confinement(missing),
-        WorldFailure::None(NoWorld::Step { step, errno }) => {
+        WorldFailure::None(ReportedWorldError::Missing(missing)) => Error::Confinement(missing),
+        WorldFailure::None(ReportedWorldError::Step { step, errno }) => {
             let what = format!("its confinement could not be made: {step}");
             Error::system(what, std::io::Error::from_raw_os_error(errno), command)
         }
@@ -336,15 +339,17 @@ pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
 }
 
 /// Returns the part of a confinement into which a command could not be put.
-fn unconfined(failure: &Failure) -> Option<Missing> {
+fn unconfined(failure: &Failure) -> Option<MissingPart> {
     let (part, what) = match failure.step {
-        LaunchStep::Confine => (Part::Processes, "the namespaces of its world could not be entered"),
-        LaunchStep::Protect => (Part::Files, "the protected files of its world could not be brought up to date"),
-        LaunchStep::Filter => (Part::Syscalls, "the filter of system calls could not be installed"),
+        LaunchStep::Confine => (ConfinementPart::Processes, "the namespaces of its world could not be entered"),
+        LaunchStep::Protect => {
+            (ConfinementPart::Files, "the protected files of its world could not be brought up to date")
+        }
+        LaunchStep::Filter => (ConfinementPart::Syscalls, "the filter of system calls could not be installed"),
         _ => return None,
     };
     let error = std::io::Error::from_raw_os_error(failure.errno);
-    Some(Missing {
+    Some(MissingPart {
         part,
         why: format!("{what}: {error}"),
         remedy: remedy_of(&error).unwrap_or_else(|| "run it again, and see what agent-bash doctor finds".to_owned()),
@@ -389,9 +394,9 @@ mod tests {
         let request = request("/");
         let plan = plan_of(&request, Helpers::shared().expect("threads")).expect("bash");
         for (step, part) in [
-            (LaunchStep::Confine, Part::Processes),
-            (LaunchStep::Protect, Part::Files),
-            (LaunchStep::Filter, Part::Syscalls),
+            (LaunchStep::Confine, ConfinementPart::Processes),
+            (LaunchStep::Protect, ConfinementPart::Files),
+            (LaunchStep::Filter, ConfinementPart::Syscalls),
         ] {
             let error = refusal(&request, &plan, &Failure { step, errno: libc::EPERM });
             assert_eq!(error.code(), "ERR_BASH_CONFINEMENT");

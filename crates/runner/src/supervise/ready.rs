@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use confine::world::Freshness;
+use confine::world::GuardFreshness;
 use protocol::plan::{Plan, ROOM, Stdin};
 use protocol::{Order, Pipes, WarmCommand};
 use protocol::{Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
@@ -29,7 +29,7 @@ pub struct ReadyShell {
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     ends: Vec<OwnedFd>,
     /// The number of the guards of the shell's world, and the facts that show whether the number is current.
-    freshness: Option<(u64, Freshness)>,
+    freshness: Option<(u64, GuardFreshness)>,
 }
 
 /// Why a warm shell was not given a command. No part of the command was run.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Shim;
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
-use confine::Denials;
+use confine::CommandDenials;
 use protocol::FromShim;
 use protocol::plan::Record;
 use sys::{Confined, LaunchError, LaunchStep};
@@ -38,8 +38,8 @@ impl Shim {
     }
 
     /// Connects a task with its world, which may read its log from now on. Returns the denials so far.
-    pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> Denials {
-        let Some(world) = &mut self.world else { return Denials::default() };
+    pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> CommandDenials {
+        let Some(world) = &mut self.world else { return CommandDenials::default() };
         world.show(&server.log_path());
         let news = world.news();
         let denials = world.take(mark);

@@ -15,7 +15,7 @@ use super::denial_news::DenialNews;
 use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
 use super::task_client::{ClientRequest, TaskClient};
-use confine::{Denials, Way};
+use confine::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;
 use protocol::plan::Recorded;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
@@ -134,10 +134,11 @@ impl TaskServer {
 
     /// Connects the task with its world: the directory by which other hosts join the world, and the descriptor that
     /// announces denials.
-    pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: Denials) {
+    pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: CommandDenials) {
         // A state file is text, so the path has to be text.
         // Without namespaces it cannot be joined. It names the servers of the task.
-        let is_beside = self.spec.confinement.as_ref().is_some_and(|confinement| confinement.way == Way::Listener);
+        let is_beside =
+            self.spec.confinement.as_ref().is_some_and(|confinement| confinement.way == ConfinementMechanism::Listener);
         let is_kept = |home: &&Path| (self.spec.joins || is_beside) && home.to_str().is_some();
         self.task.world = home.filter(is_kept).map(Path::to_owned);
         self.news.listen(news);
@@ -171,7 +172,7 @@ impl TaskServer {
     }
 
     /// Adds denials to the state.
-    pub fn add_denials(&mut self, denials: Denials) {
+    pub fn add_denials(&mut self, denials: CommandDenials) {
         if let Some(confinement) = &mut self.task.confinement
             && denials.total > 0
         {

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use confine::filter::{self, Variant};
+use confine::filter::{self, SyscallFilterMode};
 use confine::gate::GateControl;
-use confine::listener::{Link, Report};
-use confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
-use confine::{Board, Denials, Post};
+use confine::listener::{ListenerLink, ListenerReport};
+use confine::world::{GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces};
+use confine::{CommandDenials, WorldStatusBoard, WorldStatusSlot};
 use sys::{Confined, Entrance, Filter, Machine};
 
 /// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
@@ -23,15 +23,15 @@ pub struct ShimWorld {
     landlock: Option<RawFd>,
     filters: Filters,
     /// Profiles of Seatbelt, on macOS alone.
-    seatbelt: Option<Seatbelt>,
+    seatbelt: Option<SeatbeltProfileSource>,
     /// The way to init. `None` without namespaces.
-    door: Option<Door>,
+    door: Option<InitConnection>,
     /// The listener beside this shim. `None` where the kernel supports no listener.
-    listener: Option<Link>,
+    listener: Option<ListenerLink>,
     /// Whether the listener has ended, and whether the world has lost its owner.
     ended: [bool; 2],
     /// The gate, the board on which the gate posts, and its post when its record was taken last.
-    gate: Option<(GateControl, Board, u64)>,
+    gate: Option<(GateControl, WorldStatusBoard, u64)>,
     /// A pipe that ends when the world has no owner.
     owner: Option<OwnedFd>,
     /// The number of the last command, for the listener.
@@ -39,14 +39,14 @@ pub struct ShimWorld {
     /// The directory by which other supervisors join the world.
     home: Option<PathBuf>,
     /// Descriptors that stay open as long as commands enter through them.
-    descriptors: (Option<Namespaces>, Option<OwnedFd>, Option<OwnedFd>),
+    descriptors: (Option<WorldNamespaces>, Option<OwnedFd>, Option<OwnedFd>),
 }
 
 /// The filters of system calls of a world.
 struct Filters {
     /// The usual filter. `None`: the machine supports no filter.
     plain: Option<Rc<Filter>>,
-    variant: Variant,
+    variant: SyscallFilterMode,
     /// The filter for commands whose changes are recorded, after the first such command.
     recorded: Option<Rc<Filter>>,
 }
@@ -62,26 +62,26 @@ impl Filters {
 /// The ways of a shim to the other processes of its world.
 pub struct Ways {
     /// The way to the first process.
-    pub door: Option<Door>,
+    pub door: Option<InitConnection>,
     /// The way to the listener of the shim.
-    pub listener: Option<Link>,
+    pub listener: Option<ListenerLink>,
     /// The way to the gate, and the board on which the gate posts.
-    pub gate: Option<(GateControl, Board)>,
+    pub gate: Option<(GateControl, WorldStatusBoard)>,
     /// A pipe that ends when the world has no owner.
     pub owner: OwnedFd,
     /// The directory by which other supervisors join the world.
     pub home: Option<PathBuf>,
     /// The profiles of the world's commands, on macOS alone.
-    pub seatbelt: Option<Seatbelt>,
+    pub seatbelt: Option<SeatbeltProfileSource>,
     /// The filter of the world's commands.
-    pub filter: Option<Variant>,
+    pub filter: Option<SyscallFilterMode>,
     /// The descriptor that keeps the files of a world without namespaces.
     pub kept: Option<OwnedFd>,
 }
 
 impl ShimWorld {
     /// Makes a process that was just forked into a world the shim of the world's commands.
-    pub fn enter(namespaces: Option<Namespaces>, landlock: Option<OwnedFd>, ways: Ways) -> io::Result<Self> {
+    pub fn enter(namespaces: Option<WorldNamespaces>, landlock: Option<OwnedFd>, ways: Ways) -> io::Result<Self> {
         if let Some(spaces) = &namespaces {
             sys::read_processes_in(spaces.proc.try_clone()?);
             // Otherwise each child would have to do this.
@@ -90,7 +90,7 @@ impl ShimWorld {
         let Ways { door, listener, gate, owner, home, seatbelt, filter, kept } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
-        let variant = filter.unwrap_or(Variant::Silent);
+        let variant = filter.unwrap_or(SyscallFilterMode::Silent);
         let filter = filter.zip(Machine::HERE).map(|(variant, machine)| filter::program(machine, variant));
         Ok(Self {
             entrance,
@@ -121,10 +121,11 @@ impl ShimWorld {
         if let Some((listener, journal)) = self.listener.as_ref().zip(journal.as_ref()) {
             listener.record(self.command, journal)?;
         }
-        let begin =
-            |listener: &Link| io::Result::Ok((listener.descriptor(), listener.begin(self.command, &self.guards())?));
+        let begin = |listener: &ListenerLink| {
+            io::Result::Ok((listener.descriptor(), listener.begin(self.command, &self.guards())?))
+        };
         let listener = self.listener.as_ref().map(begin).transpose()?;
-        let profile = self.seatbelt.as_mut().map(Seatbelt::profile).transpose()?;
+        let profile = self.seatbelt.as_mut().map(SeatbeltProfileSource::profile).transpose()?;
         let filter = if journal.is_some() { self.filters.recorded() } else { self.filters.plain.clone() };
         let Self { entrance, landlock, .. } = *self;
         Ok(Rc::new(Confined { entrance, landlock, profile, filter, listener }))
@@ -143,16 +144,16 @@ impl ShimWorld {
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        self.door.as_mut().map_or(Ok(()), Door::refresh)
+        self.door.as_mut().map_or(Ok(()), InitConnection::refresh)
     }
 
-    fn guards(&self) -> Guards {
+    fn guards(&self) -> NameGuards {
         self.door.as_ref().map(|door| door.guards().clone()).unwrap_or_default()
     }
 
     /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the facts that
     /// show whether the world has changed when the shell gets its command.
-    pub fn warmed_up(&self) -> Option<(u64, Freshness)> {
+    pub fn warmed_up(&self) -> Option<(u64, GuardFreshness)> {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards())).ok()?;
         let (number, freshness) = self.door.as_ref()?.freshness()?;
         Some((number, freshness.another().ok()?))
@@ -188,7 +189,7 @@ impl ShimWorld {
             let mut fds = [PollFd::new(spaces.ended.as_fd(), PollFlags::POLLIN)];
             poll(&mut fds, PollTimeout::from(ENDING)).is_ok_and(|ready| ready > 0)
         });
-        !ended && self.listener.as_ref().is_none_or(Link::is_open)
+        !ended && self.listener.as_ref().is_none_or(ListenerLink::is_open)
     }
 
     /// Returns the directory by which other supervisors join the world.
@@ -212,13 +213,13 @@ impl ShimWorld {
     }
 
     /// Returns the denials of the command with this mark since the last call. The command goes on.
-    pub fn take(&mut self, mark: Option<&str>) -> Denials {
+    pub fn take(&mut self, mark: Option<&str>) -> CommandDenials {
         let report = self.listener.as_ref().and_then(|listener| listener.take(self.command).ok());
         self.denials(report, mark)
     }
 
     /// Ends the command with this mark, and with it the journal of its changes. Returns its denials.
-    pub fn end(&mut self, mark: Option<&str>) -> Denials {
+    pub fn end(&mut self, mark: Option<&str>) -> CommandDenials {
         let report = self.listener.as_ref().map(|listener| listener.end(self.command));
         self.ended[0] |= matches!(report, Some(Err(_)));
         let report = report.and_then(Result::ok).flatten();
@@ -226,14 +227,14 @@ impl ShimWorld {
     }
 
     /// Adds the gate's refusals to the command with this mark.
-    fn denials(&mut self, report: Option<Report>, mark: Option<&str>) -> Denials {
+    fn denials(&mut self, report: Option<ListenerReport>, mark: Option<&str>) -> CommandDenials {
         let refused = self.gate.as_mut().and_then(|(gate, board, taken)| {
-            let posted = board.read(Post::Refusals).ok()?;
+            let posted = board.read(WorldStatusSlot::Refusals).ok()?;
             // The gate may still have to read messages of the command.
             let may_follow = report.is_some();
             (std::mem::replace(taken, posted) != posted || may_follow).then(|| gate.take(mark).ok()).flatten()
         });
-        let Report { mut denials, attempts } = report.unwrap_or_default();
+        let ListenerReport { mut denials, attempts } = report.unwrap_or_default();
         denials.merge(refused.map(|refused| refused.into_denials(&attempts)).unwrap_or_default());
         denials
     }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use confine::Policy;
+use confine::ConfinementPolicy;
 use confine::gate::GateControl;
-use confine::world::{Begun, overlaid};
+use confine::world::{BlankWorld, overlaid};
 
 /// Time a blank world waits for its policy.
 const KEPT: Duration = Duration::from_secs(60);
@@ -17,7 +17,7 @@ pub type BlankGate = (Pid, GateControl);
 
 /// A blank world with its gate. It ends when this value is dropped.
 pub struct Blank {
-    begun: Begun,
+    begun: BlankWorld,
     gate: Option<BlankGate>,
     until: Instant,
 }
@@ -39,14 +39,14 @@ impl BlankPlace {
         &mut self,
         state: &Path,
         now: Instant,
-        open_gate: impl FnOnce(&Begun) -> Option<BlankGate>,
+        open_gate: impl FnOnce(&BlankWorld) -> Option<BlankGate>,
     ) -> Option<Pid> {
         let until = now + KEPT;
         if let Some(blank) = &mut self.blank {
             blank.until = until;
             return None;
         }
-        let begun = Begun::ahead(state, &self.caches)?;
+        let begun = BlankWorld::ahead(state, &self.caches)?;
         let init = begun.init;
         let gate = if self.is_isolated { open_gate(&begun) } else { None };
         self.blank = Some(Blank { begun, gate, until });
@@ -55,7 +55,12 @@ impl BlankPlace {
 
     /// Takes the blank world, with its gate, if it can become a world with this policy. `is_isolated`: whether the gate
     /// of the policy knows no hosts and opens nothing.
-    pub fn claim(&mut self, policy: &Policy, state: &Path, is_isolated: bool) -> Option<(Begun, Option<BlankGate>)> {
+    pub fn claim(
+        &mut self,
+        policy: &ConfinementPolicy,
+        state: &Path,
+        is_isolated: bool,
+    ) -> Option<(BlankWorld, Option<BlankGate>)> {
         (self.caches, self.is_isolated) = (overlaid(policy).to_vec(), is_isolated);
         let has_gate = |blank: &Blank| blank.gate.is_none() || is_isolated;
         let Blank { begun, gate, .. } =

@@ -8,22 +8,22 @@ use nix::unistd::Pid;
 
 use super::blank::{BlankGate, BlankPlace};
 use super::worlds::Worlds;
-use confine::Part;
+use confine::ConfinementPart;
 use confine::gate::GateControl;
-use confine::world::Begun;
-use confine::world::testing::{Scene, end, isolated, users};
-use confine::world::{HostPaths, finish};
+use confine::world::BlankWorld;
+use confine::world::testing::{WorldTestScene, end, isolated, users};
+use confine::world::{WorldHostPaths, finish};
 use protocol::plan::WorldId;
 use sys::{Fork, Signal};
 
-fn none(_: &Begun) -> Option<BlankGate> {
+fn none(_: &BlankWorld) -> Option<BlankGate> {
     None
 }
 
 #[test]
 fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         isolated(user, || {
             let (mut place, began) = (BlankPlace::default(), Instant::now());
             let later = |seconds| began + Duration::from_secs(seconds);
@@ -41,14 +41,14 @@ fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
 
 #[test]
 fn a_blank_world_is_claimed_once() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         let (mut place, policy) = (BlankPlace::default(), scene.policy());
         let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
         assert!(place.claim(&policy, Path::new("/elsewhere"), true).is_none());
         let (begun, _) = place.claim(&policy, &scene.state, true).expect("it fits");
         assert!(place.claim(&policy, &scene.state, true).is_none());
-        let host = HostPaths { state: &scene.state, readable: &[], watches: false };
+        let host = WorldHostPaths { state: &scene.state, readable: &[], watches: false };
         let world = finish(begun, &policy, &host).expect("made");
         assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
         end(world);
@@ -57,11 +57,11 @@ fn a_blank_world_is_claimed_once() {
 
 #[test]
 fn a_blank_world_with_a_gate_is_for_policies_without_hosts_and_ports() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         let (mut place, policy) = (BlankPlace::default(), scene.policy());
         assert!(place.claim(&policy, &scene.state, true).is_none());
-        let gate = |_: &Begun| {
+        let gate = |_: &BlankWorld| {
             let null = std::fs::File::open("/dev/null").expect("null");
             Some((Pid::from_raw(i32::MAX), GateControl::from(std::os::fd::OwnedFd::from(null))))
         };
@@ -78,7 +78,7 @@ fn a_blank_world_with_a_gate_is_for_policies_without_hosts_and_ports() {
 
 #[test]
 fn a_blank_world_ends_with_its_processes() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         let mut place = BlankPlace::default();
         let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
@@ -92,7 +92,7 @@ fn a_blank_world_ends_with_its_processes() {
 
 #[test]
 fn a_blank_world_that_ends_after_it_was_claimed_is_replaced() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         let (mut worlds, policy) = (Worlds::default(), scene.policy());
         worlds.keep_blank(&scene.state, Instant::now());
@@ -105,7 +105,7 @@ fn a_blank_world_that_ends_after_it_was_claimed_is_replaced() {
             sys::exit_now(0);
         }
         let facts = worlds.make(WorldId(1), &policy, &scene.state, None).expect("made");
-        assert_eq!(facts.held, Part::ALL);
+        assert_eq!(facts.held, ConfinementPart::ALL);
         assert!(!worlds.inits().contains(&init));
         worlds.clear();
     });

@@ -19,7 +19,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::group::{self, Groups};
 use super::{shim, tree};
-use confine::NoWorld;
+use confine::ReportedWorldError;
 use protocol::plan::WorldId;
 use protocol::task::Machine;
 use protocol::{FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
@@ -182,7 +182,8 @@ impl Supervisor {
     /// Reports a world that has ended too early.
     fn lose_world(&mut self, id: WorldId) {
         self.worlds.end(id);
-        let made = Err(NoWorld::Step { step: "its first process was killed".to_owned(), errno: libc::ECHILD });
+        let made =
+            Err(ReportedWorldError::Step { step: "its first process was killed".to_owned(), errno: libc::ECHILD });
         self.send(FromSupervisor::World { id, made, ways: WorldWays::default() });
     }
 

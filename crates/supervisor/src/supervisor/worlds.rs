@@ -15,11 +15,13 @@ use nix::unistd::Pid;
 use super::blank::{BlankGate, BlankPlace};
 use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
 use crate::shim::world::{ShimWorld, Ways};
-use confine::filter::Variant;
+use confine::filter::SyscallFilterMode;
 use confine::gate::{self, GateControl, GateError, GateSetup};
-use confine::listener::{self, Ends, Link, Settings};
-use confine::world::{self, Begun, Door, HostPaths, Joined, Leftovers, Published, World};
-use confine::{NoWorld, Part, Policy, WorldError, WorldFacts};
+use confine::listener::{self, ListenerEndpoint, ListenerLink, ListenerSettings};
+use confine::world::{
+    self, BlankWorld, ConfinedWorld, InitConnection, JoinedWorld, PublishedWorld, WorldHostPaths, WorldLeftovers,
+};
+use confine::{ConfinementPart, ConfinementPolicy, ReportedWorldError, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
 use protocol::task::Store;
 use protocol::{WORLD_LOST, WorldWays};
@@ -60,11 +62,11 @@ pub struct Worlds {
 
 /// A world that is made.
 struct Made {
-    world: World,
+    world: ConfinedWorld,
     gate: Option<GateControl>,
     /// Whether the gate may still be starting.
     opens: bool,
-    settings: Settings,
+    settings: ListenerSettings,
     /// The write end of a pipe that only this process holds, and its read end for shims.
     owner: (OwnedFd, OwnedFd),
 }
@@ -74,13 +76,13 @@ impl Worlds {
     pub fn make(
         &mut self,
         id: WorldId,
-        policy: &Policy,
+        policy: &ConfinementPolicy,
         state: &Path,
         registry: Option<&Path>,
-    ) -> Result<WorldFacts, NoWorld> {
+    ) -> Result<WorldFacts, ReportedWorldError> {
         let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
-            Some(Joined { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
+            Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
             None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,
         };
@@ -89,7 +91,7 @@ impl Worlds {
 
     /// Removes the leftovers of killed worlds, in a separate process, because there may be many.
     fn sweep(&mut self, state: &Path) {
-        let Some(leftovers) = Leftovers::of(state) else { return };
+        let Some(leftovers) = WorldLeftovers::of(state) else { return };
         match sys::fork() {
             Ok(Fork::Child) => {
                 let _ = sys::name_process(c"agent-bash-sweep");
@@ -106,12 +108,17 @@ impl Worlds {
     }
 
     /// Makes a world with its gate.
-    fn build(&mut self, id: WorldId, policy: &Policy, state: &Path) -> Result<(World, Option<OpenGate>), NoWorld> {
+    fn build(
+        &mut self,
+        id: WorldId,
+        policy: &ConfinementPolicy,
+        state: &Path,
+    ) -> Result<(ConfinedWorld, Option<OpenGate>), ReportedWorldError> {
         if self.swept.insert(state.to_owned()) {
             self.sweep(state);
         }
         let watches = self.watching.len() < WATCHING;
-        let place = HostPaths { state, readable: &[], watches };
+        let place = WorldHostPaths { state, readable: &[], watches };
         let blank = self.blank.claim(policy, state, opens_late(policy));
         let (mut world, gate) = match blank.map(|blank| self.finish(blank, policy, &place)) {
             Some(Ok(finished)) => finished,
@@ -130,7 +137,7 @@ impl Worlds {
             }
             None => self.open_gate(id, policy, &mut world)?,
         };
-        let published = Published::now(policy, &world.facts);
+        let published = PublishedWorld::now(policy, &world.facts);
         world
             .publish(&published, gate.as_ref().map(|(gate, _)| gate.as_fd()))
             .map_err(|error| failed("its description", error))?;
@@ -140,10 +147,10 @@ impl Worlds {
     /// Makes a world of the blank one.
     fn finish(
         &mut self,
-        (begun, gate): (Begun, Option<BlankGate>),
-        policy: &Policy,
-        place: &HostPaths<'_>,
-    ) -> Result<(World, Option<BlankGate>), WorldError> {
+        (begun, gate): (BlankWorld, Option<BlankGate>),
+        policy: &ConfinementPolicy,
+        place: &WorldHostPaths<'_>,
+    ) -> Result<(ConfinedWorld, Option<BlankGate>), WorldError> {
         let init = begun.init;
         let world = world::finish(begun, policy, place);
         let is_made = world.as_ref().is_ok_and(|world| world.namespaces.is_some());
@@ -174,19 +181,19 @@ impl Worlds {
     fn keep(
         &mut self,
         id: WorldId,
-        policy: &Policy,
-        world: World,
+        policy: &ConfinementPolicy,
+        world: ConfinedWorld,
         gate: Option<OpenGate>,
-    ) -> Result<WorldFacts, NoWorld> {
+    ) -> Result<WorldFacts, ReportedWorldError> {
         let (gate, loopback) = gate.map_or((None, None), |(gate, loopback)| (Some(gate), loopback));
         let facts = world.facts.clone();
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
-        let policy = Policy { write: facts.write.clone(), ..policy.clone() };
+        let policy = ConfinementPolicy { write: facts.write.clone(), ..policy.clone() };
         let mounts = world.namespaces.is_some();
         let held = world.held.as_ref().map(|(held, _)| held.clone());
         let landlock = world.landlock.is_some();
         let (gated, begun) = (gate.is_some(), facts.begun);
-        let settings = Settings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
+        let settings = ListenerSettings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
@@ -198,14 +205,19 @@ impl Worlds {
         let Some(Made { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
         let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
         WorldWays {
-            door: world.open_door().ok().flatten().map(Door::into_fd),
+            door: world.open_door().ok().flatten().map(InitConnection::into_fd),
             terminals: terminals.and_then(|terminals| terminals.try_clone().ok()),
         }
     }
 
     /// Starts the gate of a world, unless the world has the network of the host. Adds notes on ports that cannot be
     /// exposed, if the network is not required.
-    fn open_gate(&mut self, id: WorldId, policy: &Policy, world: &mut World) -> Result<Option<OpenGate>, NoWorld> {
+    fn open_gate(
+        &mut self,
+        id: WorldId,
+        policy: &ConfinementPolicy,
+        world: &mut ConfinedWorld,
+    ) -> Result<Option<OpenGate>, ReportedWorldError> {
         let give_up = Instant::now() + PORT_RELEASE;
         let mut expose = policy.expose.clone();
         let (setup, control) = loop {
@@ -215,7 +227,7 @@ impl Worlds {
                 Err(GateError::Expose { .. }) if self.is_one_ending() && Instant::now() < give_up => {
                     thread::sleep(TRY_EVERY);
                 }
-                Err(error @ GateError::Expose { port, .. }) if !policy.require.contains(&Part::Network) => {
+                Err(error @ GateError::Expose { port, .. }) if !policy.require.contains(&ConfinementPart::Network) => {
                     world.facts.notes.push(error.to_string());
                     expose.retain(|other| *other != port);
                 }
@@ -309,7 +321,8 @@ impl Worlds {
         if made.world.is_full() {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
         }
-        let listener = made.world.filter.is_some_and(Variant::has_listener).then(|| made.listener()).transpose()?;
+        let listener =
+            made.world.filter.is_some_and(SyscallFilterMode::has_listener).then(|| made.listener()).transpose()?;
         let door = made.world.open_door()?;
         let gate = made
             .gate
@@ -335,7 +348,7 @@ impl Worlds {
                 Ok(ForkedShim::Parent(forked))
             }
             Forked::Child => {
-                let Made { world: World { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
+                let Made { world: ConfinedWorld { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
                     self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
                 let world = ShimWorld::enter(
@@ -368,14 +381,14 @@ impl Made {
     }
 
     /// Returns the ways of a shim and of its listener to each other.
-    fn listener(&self) -> io::Result<(Link, Ends)> {
-        let (link, ends) = Link::pair()?;
+    fn listener(&self) -> io::Result<(ListenerLink, ListenerEndpoint)> {
+        let (link, ends) = ListenerLink::pair()?;
         let gate = self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::another);
         Ok((link, ends.with_gate(gate.transpose()?)))
     }
 
     /// Starts the listener of a shim in the namespaces of the world.
-    fn fork_listener(&self, ends: Ends) -> io::Result<Pid> {
+    fn fork_listener(&self, ends: ListenerEndpoint) -> io::Result<Pid> {
         match self.fork()? {
             Fork::Parent(pid) => Ok(pid),
             Fork::Child => {
@@ -390,7 +403,7 @@ impl Made {
 
     /// Forks a shim below its listener. Many machines let a process of an ordinary user read the memory of its
     /// descendants alone.
-    fn fork_below_listener(&self, ends: Ends) -> io::Result<Forked> {
+    fn fork_below_listener(&self, ends: ListenerEndpoint) -> io::Result<Forked> {
         let (read, write) = sys::pipe()?;
         match sys::fork()? {
             Fork::Parent(child) => {

@@ -3,59 +3,66 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
-use super::message::{self, Kind, Outcome, Query};
-use super::pairs::Pairs;
-use crate::Grant;
-use crate::gate::destination::Refusal;
-use crate::gate::names::Names;
-use crate::gate::rules::Rules;
+use super::message::{self, DnsOutcome, DnsQuery, DnsRecordKind};
+use super::pairs::UnpairedQueries;
+use crate::SuggestedGrant;
+use crate::gate::destination::RefusedTarget;
+use crate::gate::names::NameAddressTable;
+use crate::gate::rules::AllowedHosts;
 
 /// The answer to a query.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::gate) struct Looked {
+pub(in crate::gate) struct DnsReply {
     /// The message.
     pub answer: Vec<u8>,
     /// The refusal of a name that is not allowed, unless the query completes a pair.
-    pub refused: Option<Refusal>,
+    pub refused: Option<RefusedTarget>,
 }
 
 /// The resolver of a world. In a world with allowed hosts each name has addresses: a name without an entry is refused
 /// where a connection to it says the port that is wanted.
 #[derive(Debug)]
-pub(in crate::gate) struct Resolver<'a> {
+pub(in crate::gate) struct WorldResolver<'a> {
     /// Which names exist.
-    pub rules: &'a Rules,
+    pub rules: &'a AllowedHosts,
     /// The addresses of the names.
-    pub names: &'a mut Names,
+    pub names: &'a mut NameAddressTable,
     /// Names that were refused a moment ago.
-    pub pairs: &'a mut Pairs,
+    pub pairs: &'a mut UnpairedQueries,
     /// Whether the world has IPv6.
     pub v6: bool,
 }
 
-impl Resolver<'_> {
+impl WorldResolver<'_> {
     /// Answers a query. `None`: the query gets no answer.
-    pub fn look(&mut self, message: &[u8]) -> Option<Looked> {
+    pub fn look(&mut self, message: &[u8]) -> Option<DnsReply> {
         let query = message::parse(message)?;
         let (outcome, refused) = self.decide(&query);
         let refused = refused.filter(|name| !self.pairs.completes(name, query.kind, Instant::now()));
         // Of a name with an entry a program learns nothing but its addresses.
-        let grants = matches!(query.kind, Kind::A | Kind::Aaaa);
-        let refused = refused.map(|target| Refusal { grant: grants.then(|| Grant::Host(target.clone())), target });
-        Some(Looked { answer: message::build(&query, outcome.as_ref()), refused })
+        let grants = matches!(query.kind, DnsRecordKind::A | DnsRecordKind::Aaaa);
+        let refused =
+            refused.map(|target| RefusedTarget { grant: grants.then(|| SuggestedGrant::Host(target.clone())), target });
+        Some(DnsReply { answer: message::build(&query, outcome.as_ref()), refused })
     }
 
-    fn decide(&mut self, query: &Query) -> (Decided, Option<String>) {
+    fn decide(&mut self, query: &DnsQuery) -> (OwnedDnsOutcome, Option<String>) {
         let Some(name) = &query.name else {
             // The name has bytes that no host's name has, or there is no question at all.
-            return (Decided::Plain(if query.is_whole() { Outcome::NoName } else { Outcome::Damaged }), None);
+            return (
+                OwnedDnsOutcome::Plain(if query.is_whole() { DnsOutcome::NoName } else { DnsOutcome::Damaged }),
+                None,
+            );
         };
         if !query.standard {
-            return (Decided::Plain(Outcome::NotImplemented), None);
+            return (OwnedDnsOutcome::Plain(DnsOutcome::NotImplemented), None);
         }
         if let Some(address) = message::reverse(name) {
-            let known = self.names.name_of(address).filter(|_| query.kind == Kind::Ptr);
-            return (known.map_or(Decided::Plain(Outcome::NoName), |name| Decided::Name(name.to_owned())), None);
+            let known = self.names.name_of(address).filter(|_| query.kind == DnsRecordKind::Ptr);
+            return (
+                known.map_or(OwnedDnsOutcome::Plain(DnsOutcome::NoName), |name| OwnedDnsOutcome::Name(name.to_owned())),
+                None,
+            );
         }
         // The name of the world's own loopback, whatever the rules say.
         if name == "localhost" || name.ends_with(".localhost") {
@@ -65,17 +72,17 @@ impl Resolver<'_> {
         let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.knows(host));
         if self.rules.knows(name) || (!self.rules.is_empty() && !silent) {
             let addresses = self.names.addresses_of(name);
-            let is_stranger = query.kind == Kind::Other && !self.rules.knows(name);
+            let is_stranger = query.kind == DnsRecordKind::Other && !self.rules.knows(name);
             return (self.addresses(query.kind, addresses), is_stranger.then(|| name.clone()));
         }
-        (Decided::Plain(Outcome::NoName), (!silent).then(|| name.clone()))
+        (OwnedDnsOutcome::Plain(DnsOutcome::NoName), (!silent).then(|| name.clone()))
     }
 
-    fn addresses(&self, kind: Kind, (v4, v6): (Ipv4Addr, Ipv6Addr)) -> Decided {
-        Decided::Plain(match kind {
-            Kind::A => Outcome::Address(v4.into()),
-            Kind::Aaaa if self.v6 => Outcome::Address(v6.into()),
-            _ => Outcome::NoData,
+    fn addresses(&self, kind: DnsRecordKind, (v4, v6): (Ipv4Addr, Ipv6Addr)) -> OwnedDnsOutcome {
+        OwnedDnsOutcome::Plain(match kind {
+            DnsRecordKind::A => DnsOutcome::Address(v4.into()),
+            DnsRecordKind::Aaaa if self.v6 => DnsOutcome::Address(v6.into()),
+            _ => DnsOutcome::NoData,
         })
     }
 }
@@ -89,16 +96,16 @@ fn service_of(mut name: &str) -> Option<&str> {
 }
 
 /// An outcome that owns its name.
-enum Decided {
-    Plain(Outcome<'static>),
+enum OwnedDnsOutcome {
+    Plain(DnsOutcome<'static>),
     Name(String),
 }
 
-impl Decided {
-    fn as_ref(&self) -> Outcome<'_> {
+impl OwnedDnsOutcome {
+    fn as_ref(&self) -> DnsOutcome<'_> {
         match self {
             Self::Plain(outcome) => *outcome,
-            Self::Name(name) => Outcome::Name(name),
+            Self::Name(name) => DnsOutcome::Name(name),
         }
     }
 }
@@ -108,7 +115,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::Network;
+    use crate::NetworkScope;
     use crate::gate::dns::query;
     use crate::policy::{AllowEntry, AllowHost};
 
@@ -116,16 +123,16 @@ mod tests {
     fn look(name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<String>) {
         let entry = |host| AllowEntry { host, port: None };
         let entries = vec![entry(AllowHost::Name("a.test".into())), entry(AllowHost::Below("b.test".into()))];
-        let (code, data, refused) = look_by(&Network::Allow { entries, hosts: BTreeMap::new() }, name, kind, v6);
+        let (code, data, refused) = look_by(&NetworkScope::Allow { entries, hosts: BTreeMap::new() }, name, kind, v6);
         (code, data, refused.map(|refusal| refusal.target))
     }
 
-    fn look_by(network: &Network, name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<Refusal>) {
-        let rules = Rules::new(network);
-        let (mut names, mut pairs) = (Names::default(), Pairs::default());
+    fn look_by(network: &NetworkScope, name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<RefusedTarget>) {
+        let rules = AllowedHosts::new(network);
+        let (mut names, mut pairs) = (NameAddressTable::default(), UnpairedQueries::default());
         let asked = query(name, kind);
         let looked =
-            Resolver { rules: &rules, names: &mut names, pairs: &mut pairs, v6 }.look(&asked).expect("an answer");
+            WorldResolver { rules: &rules, names: &mut names, pairs: &mut pairs, v6 }.look(&asked).expect("an answer");
         let data = looked.answer.get(asked.len() + 12..).unwrap_or_default().to_vec();
         (looked.answer[3] & 0xf, data, looked.refused)
     }
@@ -156,9 +163,9 @@ mod tests {
     #[test]
     fn no_name_exists_without_allowed_hosts() {
         for (kind, grant) in [(1, Some("c.test")), (28, Some("c.test")), (16, None), (65, None)] {
-            let grant = grant.map(|host| Grant::Host(host.to_owned()));
-            let refused = Refusal { target: "c.test".to_owned(), grant };
-            assert_eq!(look_by(&Network::None, "c.test", kind, true), (3, vec![], Some(refused)), "{kind}");
+            let grant = grant.map(|host| SuggestedGrant::Host(host.to_owned()));
+            let refused = RefusedTarget { target: "c.test".to_owned(), grant };
+            assert_eq!(look_by(&NetworkScope::None, "c.test", kind, true), (3, vec![], Some(refused)), "{kind}");
         }
     }
 

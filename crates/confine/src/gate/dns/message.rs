@@ -11,7 +11,7 @@ const LIFETIME: u32 = 60;
 
 /// The kind of a record that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DnsRecordKind {
     /// Addresses of IPv4.
     A,
     /// Addresses of IPv6.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 
 /// How a question is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome<'a> {
+pub(super) enum DnsOutcome<'a> {
     /// The name exists and has this address.
     Address(IpAddr),
     /// The address has this name.
@@ -43,7 +43,7 @@ pub(super) enum Outcome<'a> {
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Query {
+pub(super) struct DnsQuery {
     id: u16,
     /// Whether the program wants recursion, which is repeated in the answer.
     recursion: bool,
@@ -55,12 +55,12 @@ pub(super) struct Query {
     /// host's name has.
     pub name: Option<String>,
     /// The kind of record.
-    pub kind: Kind,
+    pub kind: DnsRecordKind,
     /// Whether this is a standard query for the internet's class.
     pub standard: bool,
 }
 
-impl Query {
+impl DnsQuery {
     /// Returns whether the query has an undamaged question.
     pub fn is_whole(&self) -> bool {
         !self.question.is_empty()
@@ -68,20 +68,20 @@ impl Query {
 }
 
 /// Parses a query. `None`: the query cannot be answered at all, because it has no header or is an answer itself.
-pub(super) fn parse(message: &[u8]) -> Option<Query> {
+pub(super) fn parse(message: &[u8]) -> Option<DnsQuery> {
     let header: &[u8; HEADER] = message.first_chunk()?;
     let word = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     if header[2] & 0x80 != 0 {
         return None;
     }
     let opcode = header[2] >> 3 & 0xf;
-    let mut query = Query {
+    let mut query = DnsQuery {
         id: word(0),
         recursion: header[2] & 1 != 0,
         opcode,
         question: Vec::new(),
         name: None,
-        kind: Kind::Other,
+        kind: DnsRecordKind::Other,
         standard: false,
     };
     let Some((name, length)) = (word(4) == 1).then(|| parse_name(&message[HEADER..])).flatten() else {
@@ -90,11 +90,11 @@ pub(super) fn parse(message: &[u8]) -> Option<Query> {
     let Some([a, b, c, d]) = message[HEADER + length..].first_chunk::<4>() else { return Some(query) };
     query.question = message[HEADER..HEADER + length + 4].to_vec();
     query.kind = match u16::from_be_bytes([*a, *b]) {
-        1 => Kind::A,
-        28 => Kind::Aaaa,
-        12 => Kind::Ptr,
-        64 | 65 => Kind::Service,
-        _ => Kind::Other,
+        1 => DnsRecordKind::A,
+        28 => DnsRecordKind::Aaaa,
+        12 => DnsRecordKind::Ptr,
+        64 | 65 => DnsRecordKind::Service,
+        _ => DnsRecordKind::Other,
     };
     query.standard = opcode == 0 && [*c, *d] == [0, 1];
     query.name = name;
@@ -140,18 +140,18 @@ fn write_name(name: &str) -> Option<Vec<u8>> {
 }
 
 /// Builds the answer to a query.
-pub(super) fn build(query: &Query, outcome: Outcome<'_>) -> Vec<u8> {
+pub(super) fn build(query: &DnsQuery, outcome: DnsOutcome<'_>) -> Vec<u8> {
     let data = match outcome {
-        Outcome::Address(IpAddr::V4(address)) => Some(address.octets().to_vec()),
-        Outcome::Address(IpAddr::V6(address)) => Some(address.octets().to_vec()),
-        Outcome::Name(name) => write_name(name),
+        DnsOutcome::Address(IpAddr::V4(address)) => Some(address.octets().to_vec()),
+        DnsOutcome::Address(IpAddr::V6(address)) => Some(address.octets().to_vec()),
+        DnsOutcome::Name(name) => write_name(name),
         _ => None,
     };
     let code: u8 = match outcome {
-        Outcome::Address(_) | Outcome::Name(_) | Outcome::NoData => 0,
-        Outcome::Damaged => 1,
-        Outcome::NoName => 3,
-        Outcome::NotImplemented => 4,
+        DnsOutcome::Address(_) | DnsOutcome::Name(_) | DnsOutcome::NoData => 0,
+        DnsOutcome::Damaged => 1,
+        DnsOutcome::NoName => 3,
+        DnsOutcome::NotImplemented => 4,
     };
     let questions = u8::from(!query.question.is_empty());
     let mut bytes = query.id.to_be_bytes().to_vec();
@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn queries() {
         for (bytes, name, kind, standard) in [
-            (query("Example.ORG", 1), Some("example.org"), Kind::A, true),
-            (query("a_b-c.example.org", 28), Some("a_b-c.example.org"), Kind::Aaaa, true),
-            (query("", 1), Some(""), Kind::A, true),
-            (query("x y.example.org", 1), None, Kind::A, true),
-            (query("é.example.org", 1), None, Kind::A, true),
-            (query("example.org", 65), Some("example.org"), Kind::Service, true),
+            (query("Example.ORG", 1), Some("example.org"), DnsRecordKind::A, true),
+            (query("a_b-c.example.org", 28), Some("a_b-c.example.org"), DnsRecordKind::Aaaa, true),
+            (query("", 1), Some(""), DnsRecordKind::A, true),
+            (query("x y.example.org", 1), None, DnsRecordKind::A, true),
+            (query("é.example.org", 1), None, DnsRecordKind::A, true),
+            (query("example.org", 65), Some("example.org"), DnsRecordKind::Service, true),
         ] {
             let parsed = parse(&bytes).expect("a query");
             assert_eq!((parsed.name.as_deref(), parsed.kind, parsed.standard), (name, kind, standard));
@@ -230,7 +230,7 @@ mod tests {
         for bytes in [with(12, 0xc0), with(12, 64), with(12, 60), with(5, 2), with(5, 0), good[..20].to_vec()] {
             let parsed = parse(&bytes).expect("a header");
             assert_eq!(parsed.name, None, "{bytes:?}");
-            assert_eq!(build(&parsed, Outcome::Damaged)[3], 0x81);
+            assert_eq!(build(&parsed, DnsOutcome::Damaged)[3], 0x81);
         }
         assert!(!parse(&with(good.len() - 1, 3)).expect("a query").standard, "the class of chaos");
         assert!(!parse(&with(2, 0x28)).expect("a query").standard, "an update");
@@ -248,13 +248,13 @@ mod tests {
     #[test]
     fn answers() {
         let asked = parse(&query("a.test", 1)).expect("a query");
-        let bytes = build(&asked, Outcome::Address([198, 18, 0, 1].into()));
+        let bytes = build(&asked, DnsOutcome::Address([198, 18, 0, 1].into()));
         let mut expected = vec![0xab, 0xcd, 0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0];
         expected.extend(b"\x01a\x04test\0\0\x01\0\x01");
         expected.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04\xc6\x12\0\x01");
         assert_eq!(bytes, expected);
-        assert_eq!(build(&asked, Outcome::NoName)[2..8], [0x85, 0x83, 0, 1, 0, 0]);
-        assert_eq!(build(&asked, Outcome::NoData)[2..8], [0x85, 0x80, 0, 1, 0, 0]);
+        assert_eq!(build(&asked, DnsOutcome::NoName)[2..8], [0x85, 0x83, 0, 1, 0, 0]);
+        assert_eq!(build(&asked, DnsOutcome::NoData)[2..8], [0x85, 0x80, 0, 1, 0, 0]);
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         #[test]
         fn any_bytes_are_parsed_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
             if let Some(query) = parse(&bytes) {
-                prop_assert!(build(&query, Outcome::NoName).len() <= bytes.len());
+                prop_assert!(build(&query, DnsOutcome::NoName).len() <= bytes.len());
             }
         }
 
@@ -285,7 +285,7 @@ mod tests {
             let mut bytes = query("registry.example.org", 1);
             let at = at % bytes.len();
             bytes[at] = byte;
-            if let Some(Query { name: Some(name), .. }) = parse(&bytes) {
+            if let Some(DnsQuery { name: Some(name), .. }) = parse(&bytes) {
                 prop_assert!(name.len() < LONGEST);
                 prop_assert!(!name.starts_with('.') && !name.ends_with('.') && !name.contains(".."));
             }
@@ -296,7 +296,7 @@ mod tests {
             let name = labels.join(".");
             let parsed = parse(&query(&name, 28)).expect("a query");
             prop_assert_eq!(parsed.name.as_deref(), Some(name.as_str()));
-            prop_assert_eq!(parsed.kind, Kind::Aaaa);
+            prop_assert_eq!(parsed.kind, DnsRecordKind::Aaaa);
         }
     }
 }

@@ -5,8 +5,8 @@ mod message;
 mod pairs;
 mod stream;
 
-pub(super) use answer::Resolver;
+pub(super) use answer::WorldResolver;
 #[cfg(test)]
 pub(super) use message::query;
-pub(super) use pairs::Pairs;
-pub(super) use stream::Queries;
+pub(super) use pairs::UnpairedQueries;
+pub(super) use stream::DnsTcpStream;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::message::Kind;
+use super::message::DnsRecordKind;
 
 /// Time between the two queries of a pair.
 const APART: Duration = Duration::from_secs(2);
@@ -12,15 +12,15 @@ const MOST: usize = 32;
 
 /// Queries whose counterpart was not seen yet.
 #[derive(Debug, Default)]
-pub(in crate::gate) struct Pairs(VecDeque<(String, Kind, Instant)>);
+pub(in crate::gate) struct UnpairedQueries(VecDeque<(String, DnsRecordKind, Instant)>);
 
-impl Pairs {
+impl UnpairedQueries {
     /// Returns whether a query is the second of a pair.
-    pub(super) fn completes(&mut self, name: &str, kind: Kind, now: Instant) -> bool {
+    pub(super) fn completes(&mut self, name: &str, kind: DnsRecordKind, now: Instant) -> bool {
         let other = match kind {
-            Kind::A => Kind::Aaaa,
-            Kind::Aaaa => Kind::A,
-            Kind::Ptr | Kind::Service | Kind::Other => return false,
+            DnsRecordKind::A => DnsRecordKind::Aaaa,
+            DnsRecordKind::Aaaa => DnsRecordKind::A,
+            DnsRecordKind::Ptr | DnsRecordKind::Service | DnsRecordKind::Other => return false,
         };
         self.0.retain(|(.., at)| now.saturating_duration_since(*at) < APART);
         if let Some(at) = self.0.iter().position(|(asked, of, _)| asked == name && *of == other) {
@@ -41,19 +41,19 @@ mod tests {
 
     #[test]
     fn a_pair_is_one_attempt() {
-        let (mut pairs, now) = (Pairs::default(), Instant::now());
+        let (mut pairs, now) = (UnpairedQueries::default(), Instant::now());
         let mut asked = |name, kind| !pairs.completes(name, kind, now);
         let counted = [
-            asked("a", Kind::A),
-            asked("a", Kind::Aaaa),
-            asked("a", Kind::Aaaa),
-            asked("b", Kind::A),
-            asked("a", Kind::A),
-            asked("b", Kind::A),
-            asked("c", Kind::Other),
-            asked("c", Kind::Other),
+            asked("a", DnsRecordKind::A),
+            asked("a", DnsRecordKind::Aaaa),
+            asked("a", DnsRecordKind::Aaaa),
+            asked("b", DnsRecordKind::A),
+            asked("a", DnsRecordKind::A),
+            asked("b", DnsRecordKind::A),
+            asked("c", DnsRecordKind::Other),
+            asked("c", DnsRecordKind::Other),
         ];
         assert_eq!(counted, [true, false, true, true, false, true, true, true]);
-        assert!(!pairs.completes("b", Kind::Aaaa, now + APART), "too late");
+        assert!(!pairs.completes("b", DnsRecordKind::Aaaa, now + APART), "too late");
     }
 }

@@ -11,14 +11,14 @@ const MOST: usize = 64 * 1024;
 
 /// A connection to the resolver.
 #[derive(Debug)]
-pub(in crate::gate) struct Queries {
+pub(in crate::gate) struct DnsTcpStream {
     socket: TcpStream,
     input: Vec<u8>,
     output: Vec<u8>,
     ended: bool,
 }
 
-impl Queries {
+impl DnsTcpStream {
     /// Begins a connection.
     pub fn new(socket: TcpStream) -> Self {
         Self { socket, input: Vec::new(), output: Vec::new(), ended: false }

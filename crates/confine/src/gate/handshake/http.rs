@@ -12,7 +12,7 @@ const SWITCHING: &[u8] = b"HTTP/1.1 101";
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum HttpRequestFault {
     /// A server could read the request in two ways, or not at all.
     Malformed,
     /// The request names this host.
@@ -21,7 +21,7 @@ pub(super) enum Fault {
 
 /// The protocol after the bytes that were read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextProtocol {
     /// More requests.
     More,
     /// Another protocol, to which the server has agreed. `true`: HTTP/2.
@@ -30,7 +30,7 @@ pub(super) enum Next {
 
 /// Reads the requests of a connection.
 #[derive(Debug)]
-pub(super) struct Requests {
+pub(super) struct HttpRequestReader {
     state: BodyState,
     /// The head of the current request.
     head: Vec<u8>,
@@ -68,7 +68,7 @@ enum BodyState {
     /// The request is over.
     Over,
     /// The request for another protocol is over, and the server has not answered.
-    Asked,
+    AwaitingUpgrade,
 }
 
 const CHUNK_SIZE: BodyState = BodyState::ChunkSize { size: 0, digits: 0, extension: false, cr: false };
@@ -108,7 +108,7 @@ impl BodyState {
     }
 }
 
-impl Requests {
+impl HttpRequestReader {
     /// Begins after the first line, which was passed on already except for its last byte.
     pub fn after(line: Vec<u8>) -> Self {
         let sent = line.len() - 1;
@@ -134,7 +134,7 @@ impl Requests {
     pub fn on_served(&mut self, output: &[u8]) -> bool {
         let missing = SWITCHING.len().saturating_sub(self.served.len()).min(output.len());
         self.served.extend_from_slice(&output[..missing]);
-        missing > 0 && self.state == BodyState::Asked && self.switched().is_some()
+        missing > 0 && self.state == BodyState::AwaitingUpgrade && self.switched().is_some()
     }
 
     /// Returns whether the server has agreed to another protocol. `None`: it has not answered.
@@ -145,13 +145,18 @@ impl Requests {
 
     /// Takes more of the stream. Appends the bytes to pass on. `accepts` decides on hosts. Bytes after a request for
     /// another protocol are kept until the server has answered.
-    pub fn feed(&mut self, mut input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
+    pub fn feed(
+        &mut self,
+        mut input: &[u8],
+        out: &mut Vec<u8>,
+        accepts: &dyn Fn(&str) -> bool,
+    ) -> Result<NextProtocol, HttpRequestFault> {
         loop {
-            if self.state == BodyState::Asked {
+            if self.state == BodyState::AwaitingUpgrade {
                 return self.feed_asked(input, out, accepts);
             }
             if input.is_empty() {
-                return Ok(Next::More);
+                return Ok(NextProtocol::More);
             }
             let taken = match self.state {
                 BodyState::Head => self.take_head(input, out, accepts)?,
@@ -165,7 +170,7 @@ impl Requests {
                     taken
                 }
                 between => {
-                    self.state = between.after(input[0]).ok_or(Fault::Malformed)?;
+                    self.state = between.after(input[0]).ok_or(HttpRequestFault::Malformed)?;
                     out.push(input[0]);
                     1
                 }
@@ -173,7 +178,9 @@ impl Requests {
             input = &input[taken..];
             self.state = match self.state {
                 BodyState::Chunk(0) => BodyState::ChunkEnd(false),
-                BodyState::Body(0) | BodyState::Over if self.count == 1 && self.upgrade.is_some() => BodyState::Asked,
+                BodyState::Body(0) | BodyState::Over if self.count == 1 && self.upgrade.is_some() => {
+                    BodyState::AwaitingUpgrade
+                }
                 BodyState::Body(0) | BodyState::Over => BodyState::Head,
                 state => state,
             };
@@ -181,13 +188,13 @@ impl Requests {
     }
 
     /// Reads the first line of a body that may be a request.
-    fn suspect(&mut self, body: &[u8]) -> Result<(), Fault> {
+    fn suspect(&mut self, body: &[u8]) -> Result<(), HttpRequestFault> {
         let Some(mut line) = self.suspect.take() else { return Ok(()) };
         for byte in body {
             line.push(*byte);
             match byte {
                 b'\n' if line.iter().all(is_blank) => line.clear(),
-                b'\n' => return if is_request_line(&line) { Err(Fault::Malformed) } else { Ok(()) },
+                b'\n' => return if is_request_line(&line) { Err(HttpRequestFault::Malformed) } else { Ok(()) },
                 _ if line.len() > LONGEST_LINE => return Ok(()),
                 _ => {}
             }
@@ -196,14 +203,19 @@ impl Requests {
         Ok(())
     }
 
-    fn feed_asked(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
+    fn feed_asked(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        accepts: &dyn Fn(&str) -> bool,
+    ) -> Result<NextProtocol, HttpRequestFault> {
         self.head.extend_from_slice(input);
         match self.switched() {
-            None if self.head.len() > LONGEST_HEAD => Err(Fault::Malformed),
-            None => Ok(Next::More),
+            None if self.head.len() > LONGEST_HEAD => Err(HttpRequestFault::Malformed),
+            None => Ok(NextProtocol::More),
             Some(true) => {
                 out.append(&mut self.head);
-                Ok(Next::Other(self.upgrade == Some(true)))
+                Ok(NextProtocol::Other(self.upgrade == Some(true)))
             }
             Some(false) => {
                 let kept = std::mem::take(&mut self.head);
@@ -215,7 +227,12 @@ impl Requests {
     }
 
     /// Takes the rest of a head, or all of the input. Returns the number of bytes taken.
-    fn take_head(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<usize, Fault> {
+    fn take_head(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        accepts: &dyn Fn(&str) -> bool,
+    ) -> Result<usize, HttpRequestFault> {
         // Requests may be separated by empty lines.
         if self.head.is_empty() && matches!(input[0], b'\r' | b'\n') {
             out.push(input[0]);
@@ -225,12 +242,12 @@ impl Requests {
         let room = LONGEST_HEAD.saturating_sub(before);
         self.head.extend_from_slice(&input[..input.len().min(room)]);
         let Some(end) = end_of_head(&self.head, before.saturating_sub(1))? else {
-            return if input.len() > room { Err(Fault::Malformed) } else { Ok(input.len()) };
+            return if input.len() > room { Err(HttpRequestFault::Malformed) } else { Ok(input.len()) };
         };
         self.head.truncate(end);
-        let head = parse(&self.head).ok_or(Fault::Malformed)?;
+        let head = parse(&self.head).ok_or(HttpRequestFault::Malformed)?;
         if let Some(host) = head.hosts.into_iter().find(|host| !accepts(host)) {
-            return Err(Fault::Host(host));
+            return Err(HttpRequestFault::Host(host));
         }
         out.extend_from_slice(&self.head[self.sent..]);
         self.head.clear();
@@ -247,12 +264,12 @@ impl Requests {
 
 /// Returns the length of a head with its empty line. Lines that end without CR are an error. Bytes before `from` were
 /// searched already.
-fn end_of_head(head: &[u8], from: usize) -> Result<Option<usize>, Fault> {
+fn end_of_head(head: &[u8], from: usize) -> Result<Option<usize>, HttpRequestFault> {
     for at in memchr::memchr_iter(b'\n', &head[from..]).map(|at| at + from) {
         match &head[..=at] {
             [.., b'\r', b'\n', b'\r', b'\n'] => return Ok(Some(at + 1)),
             [.., b'\r', b'\n'] => {}
-            _ => return Err(Fault::Malformed),
+            _ => return Err(HttpRequestFault::Malformed),
         }
     }
     Ok(None)
@@ -260,7 +277,7 @@ fn end_of_head(head: &[u8], from: usize) -> Result<Option<usize>, Fault> {
 
 /// The relevant facts of a head.
 #[derive(Debug, PartialEq, Eq)]
-struct Head {
+struct HttpRequestHead {
     /// The hosts that the head names, in lower case and without ports.
     hosts: Vec<String>,
     /// The state after the head.
@@ -312,7 +329,7 @@ fn is_token(text: &str) -> bool {
 }
 
 /// Parses a head. `None`: a server could read the head in another way.
-fn parse(head: &[u8]) -> Option<Head> {
+fn parse(head: &[u8]) -> Option<HttpRequestHead> {
     let text = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
     let mut lines = text.split("\r\n");
     let [method, target, version] = lines.next()?.split(' ').collect::<Vec<_>>().try_into().ok()?;
@@ -360,7 +377,7 @@ fn parse(head: &[u8]) -> Option<Head> {
         (length, false) => BodyState::Body(length.unwrap_or(0)),
     };
     let may_be_ignored = !matches!(method, "POST" | "PUT" | "PATCH") && matches!(body, BodyState::Body(1..));
-    Some(Head { hosts, body, may_be_ignored, upgrade })
+    Some(HttpRequestHead { hosts, body, may_be_ignored, upgrade })
 }
 
 fn number(value: &str) -> Option<u64> {

@@ -3,18 +3,18 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Dialled, Flow, Inspector, Mismatch};
-use crate::Network;
-use crate::gate::rules::Rules;
+use super::{DialledDestination, ForwardingDecision, HandshakeInspector, HandshakeMismatch};
+use crate::NetworkScope;
+use crate::gate::rules::AllowedHosts;
 
-fn named(mapped: bool) -> Inspector {
-    Inspector::new(Dialled::Name { name: "a.test".into(), mapped })
+fn named(mapped: bool) -> HandshakeInspector {
+    HandshakeInspector::new(DialledDestination::Name { name: "a.test".into(), mapped })
 }
 
-fn pass(inspector: &mut Inspector, stream: &[u8]) -> Result<Vec<u8>, Mismatch> {
+fn pass(inspector: &mut HandshakeInspector, stream: &[u8]) -> Result<Vec<u8>, HandshakeMismatch> {
     Ok(match inspector.feed(stream)? {
-        Flow::Pass => stream.to_vec(),
-        Flow::Instead(bytes) => bytes,
+        ForwardingDecision::Pass => stream.to_vec(),
+        ForwardingDecision::ReplaceWith(bytes) => bytes,
     })
 }
 
@@ -217,7 +217,7 @@ fn what_follows_an_upgrade_waits_for_the_server() {
     assert_eq!(pass(&mut inspector, EVIL), Ok(vec![]));
     assert_eq!(inspector.on_served(b"HTTP/1.1 1"), Ok(vec![]));
     assert_eq!(inspector.on_served(b"01 Switching"), Ok(EVIL.to_vec()), "it is no request any more");
-    assert_eq!(inspector.feed(EVIL), Ok(Flow::Pass));
+    assert_eq!(inspector.feed(EVIL), Ok(ForwardingDecision::Pass));
 }
 
 #[test]
@@ -246,12 +246,13 @@ fn http2_is_for_names_whose_server_the_caller_has_chosen() {
 
 #[test]
 fn an_address_is_its_own_host() {
-    let rules = Arc::new(Rules::new(&Network::Allow { entries: vec![], hosts: BTreeMap::new() }));
+    let rules = Arc::new(AllowedHosts::new(&NetworkScope::Allow { entries: vec![], hosts: BTreeMap::new() }));
     for (address, host, accepted) in
         [("192.0.2.1", "192.0.2.1:80", true), ("2001:db8::1", "[2001:db8::1]", true), ("192.0.2.1", "a.test", false)]
     {
         let address = address.parse().expect("an address");
-        let mut inspector = Inspector::new(Dialled::Address { address, port: 80, rules: rules.clone() });
+        let mut inspector =
+            HandshakeInspector::new(DialledDestination::Address { address, port: 80, rules: rules.clone() });
         let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
         assert_eq!(pass(&mut inspector, request.as_bytes()).is_ok(), accepted, "{host}");
     }
@@ -262,7 +263,7 @@ fn a_large_body_passes_unread() {
     let mut inspector = named(false);
     pass(&mut inspector, b"PUT / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1000000\r\n\r\n").expect("a request");
     for _ in 0..9 {
-        assert_eq!(inspector.feed(&[b'\n'; 100_000]), Ok(Flow::Pass));
+        assert_eq!(inspector.feed(&[b'\n'; 100_000]), Ok(ForwardingDecision::Pass));
     }
     assert_eq!(pass(&mut inspector, &[b'\n'; 100_000]).map(|passed| passed.len()), Ok(100_000));
     assert!(pass(&mut inspector, EVIL).is_err());

@@ -30,7 +30,7 @@ mod tls_tests;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::rules::Rules;
+use super::rules::AllowedHosts;
 
 /// The longest first line that is read to find out whether it is HTTP.
 const LONGEST_LINE: usize = 32 * 1024;
@@ -39,7 +39,7 @@ const BLANKS: usize = 32;
 
 /// The destination that a program has dialled.
 #[derive(Debug, Clone)]
-pub(super) enum Dialled {
+pub(super) enum DialledDestination {
     /// A name, and whether the caller has mapped it to an address.
     Name {
         /// The name.
@@ -54,11 +54,11 @@ pub(super) enum Dialled {
         /// The port.
         port: u16,
         /// The rules, for names that are allowed besides the address.
-        rules: Arc<Rules>,
+        rules: Arc<AllowedHosts>,
     },
 }
 
-impl Dialled {
+impl DialledDestination {
     /// Returns whether a handshake may give this name.
     fn accepts(&self, claimed: &str) -> bool {
         match self {
@@ -80,96 +80,96 @@ impl Dialled {
 
 /// Why a connection is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mismatch {
+pub(super) struct HandshakeMismatch {
     /// The name in the handshake. `None`: there was no name, or no reliable one.
     pub claimed: Option<String>,
 }
 
-const UNCLEAR: Mismatch = Mismatch { claimed: None };
+const UNCLEAR: HandshakeMismatch = HandshakeMismatch { claimed: None };
 
 /// Reads the bytes of one client.
 #[derive(Debug)]
-pub(super) struct Inspector {
-    dialled: Dialled,
-    state: State,
+pub(super) struct HandshakeInspector {
+    dialled: DialledDestination,
+    state: InspectionState,
     /// Looks for a ClientHello in all that is neither a handshake nor HTTP.
     scan: tls::HelloScan,
 }
 
 #[derive(Debug)]
-enum State {
+enum InspectionState {
     /// The first bytes, which may be those of TLS. They were passed on.
     Start(Vec<u8>),
     /// The first line, which may belong to a request. All its bytes were passed on.
-    Line(Line),
-    Hello(tls::Hello),
-    Http(Box<http::Requests>),
+    Line(FirstLine),
+    Hello(tls::HelloCollector),
+    Http(Box<http::HttpRequestReader>),
     Opaque,
 }
 
 /// The answer to bytes of the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum ForwardingDecision {
     /// All bytes may be passed on.
     Pass,
     /// These bytes may be passed on instead. The other bytes come later.
-    Instead(Vec<u8>),
+    ReplaceWith(Vec<u8>),
 }
 
-impl Inspector {
+impl HandshakeInspector {
     /// Begins a connection.
-    pub fn new(dialled: Dialled) -> Self {
-        Self { dialled, state: State::Start(Vec::new()), scan: tls::HelloScan::default() }
+    pub fn new(dialled: DialledDestination) -> Self {
+        Self { dialled, state: InspectionState::Start(Vec::new()), scan: tls::HelloScan::default() }
     }
 
     /// Returns the number of bytes that are kept.
     pub fn kept(&self) -> usize {
         match &self.state {
-            State::Line(line) => line.text.len(),
-            State::Hello(hello) => hello.kept(),
-            State::Http(requests) => requests.kept(),
-            State::Start(_) | State::Opaque => 0,
+            InspectionState::Line(line) => line.text.len(),
+            InspectionState::Hello(hello) => hello.kept(),
+            InspectionState::Http(requests) => requests.kept(),
+            InspectionState::Start(_) | InspectionState::Opaque => 0,
         }
     }
 
     /// Takes bytes of the client, as one read has delivered them.
-    pub fn feed(&mut self, input: &[u8]) -> Result<Flow, Mismatch> {
+    pub fn feed(&mut self, input: &[u8]) -> Result<ForwardingDecision, HandshakeMismatch> {
         let passes = match &mut self.state {
-            State::Opaque => self.scan.skips(input),
-            State::Http(requests) => requests.skip(input),
+            InspectionState::Opaque => self.scan.skips(input),
+            InspectionState::Http(requests) => requests.skip(input),
             _ => false,
         };
         if passes {
-            return Ok(Flow::Pass);
+            return Ok(ForwardingDecision::Pass);
         }
         let (mut out, mut rest) = (Vec::with_capacity(input.len()), input.to_vec());
         while let Some(again) = self.step(&rest, &mut out)? {
             rest = again;
         }
-        Ok(Flow::Instead(out))
+        Ok(ForwardingDecision::ReplaceWith(out))
     }
 
     /// Records bytes of the server. Returns the bytes of the client that may now be passed on.
-    pub fn on_served(&mut self, output: &[u8]) -> Result<Vec<u8>, Mismatch> {
-        let State::Http(requests) = &mut self.state else { return Ok(Vec::new()) };
+    pub fn on_served(&mut self, output: &[u8]) -> Result<Vec<u8>, HandshakeMismatch> {
+        let InspectionState::Http(requests) = &mut self.state else { return Ok(Vec::new()) };
         if !requests.on_served(output) {
             return Ok(Vec::new());
         }
         match self.feed(&[])? {
-            Flow::Pass => Ok(Vec::new()),
-            Flow::Instead(out) => Ok(out),
+            ForwardingDecision::Pass => Ok(Vec::new()),
+            ForwardingDecision::ReplaceWith(out) => Ok(out),
         }
     }
 
     /// Lets the current state take bytes. Returns the bytes that belong to the next state.
-    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Mismatch> {
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<Vec<u8>>, HandshakeMismatch> {
         let Self { dialled, state, scan } = self;
         let (next, rest) = match state {
-            State::Start(start) => step_start(start, scan, input, out, dialled)?,
-            State::Line(line) => step_line(line, scan, input, out, dialled)?,
-            State::Hello(hello) => step_hello(hello, input, out, dialled)?,
-            State::Http(requests) => (step_http(requests, input, out, dialled)?, None),
-            State::Opaque => step_opaque(scan, input, out),
+            InspectionState::Start(start) => step_start(start, scan, input, out, dialled)?,
+            InspectionState::Line(line) => step_line(line, scan, input, out, dialled)?,
+            InspectionState::Hello(hello) => step_hello(hello, input, out, dialled)?,
+            InspectionState::Http(requests) => (step_http(requests, input, out, dialled)?, None),
+            InspectionState::Opaque => step_opaque(scan, input, out),
         };
         if let Some(next) = next {
             *state = next;
@@ -179,15 +179,15 @@ impl Inspector {
 }
 
 /// The next state, if the state changes, and the bytes that belong to it.
-type Stepped = (Option<State>, Option<Vec<u8>>);
+type InspectionStep = (Option<InspectionState>, Option<Vec<u8>>);
 
 fn step_start(
     start: &mut Vec<u8>,
     scan: &mut tls::HelloScan,
     input: &[u8],
     out: &mut Vec<u8>,
-    dialled: &Dialled,
-) -> Result<Stepped, Mismatch> {
+    dialled: &DialledDestination,
+) -> Result<InspectionStep, HandshakeMismatch> {
     for (at, byte) in input.iter().enumerate() {
         start.push(*byte);
         out.push(*byte);
@@ -197,14 +197,14 @@ fn step_start(
             tls::StreamStart::Refused => return Err(UNCLEAR),
             tls::StreamStart::Hello => {
                 let sent = start.len();
-                let hello = tls::Hello::after(std::mem::take(start), sent);
-                return Ok((Some(State::Hello(hello)), rest()));
+                let hello = tls::HelloCollector::after(std::mem::take(start), sent);
+                return Ok((Some(InspectionState::Hello(hello)), rest()));
             }
             tls::StreamStart::Other => {
-                let mut line = Line::default();
+                let mut line = FirstLine::default();
                 let next = match line.read(start, dialled)? {
-                    (None, _) => State::Line(line),
-                    (Some(State::Opaque), _) => State::Opaque,
+                    (None, _) => InspectionState::Line(line),
+                    (Some(InspectionState::Opaque), _) => InspectionState::Opaque,
                     // No request begins like that.
                     _ => return Err(UNCLEAR),
                 };
@@ -217,17 +217,17 @@ fn step_start(
 }
 
 fn step_line(
-    line: &mut Line,
+    line: &mut FirstLine,
     scan: &mut tls::HelloScan,
     input: &[u8],
     out: &mut Vec<u8>,
-    dialled: &Dialled,
-) -> Result<Stepped, Mismatch> {
+    dialled: &DialledDestination,
+) -> Result<InspectionStep, HandshakeMismatch> {
     let found = scan.clone().find(input);
     let end = found.as_ref().map_or(input.len(), |found| found.at);
     let (next, taken) = line.read(&input[..end], dialled)?;
     // The end of a request's line is kept with its head.
-    let kept = usize::from(matches!(next, Some(State::Http(_))));
+    let kept = usize::from(matches!(next, Some(InspectionState::Http(_))));
     out.extend_from_slice(&input[..taken - kept]);
     match (next, found) {
         (None, Some(found)) => Ok(begin_hello(found, input)),
@@ -239,50 +239,55 @@ fn step_line(
     }
 }
 
-fn step_opaque(scan: &mut tls::HelloScan, input: &[u8], out: &mut Vec<u8>) -> Stepped {
+fn step_opaque(scan: &mut tls::HelloScan, input: &[u8], out: &mut Vec<u8>) -> InspectionStep {
     let found = scan.find(input);
     out.extend_from_slice(&input[..found.as_ref().map_or(input.len(), |found| found.at)]);
     found.map_or((None, None), |found| begin_hello(found, input))
 }
 
-fn begin_hello(found: tls::HelloPlace, input: &[u8]) -> Stepped {
+fn begin_hello(found: tls::HelloPosition, input: &[u8]) -> InspectionStep {
     let rest = input[found.at..].to_vec();
     let sent = found.carried.len();
-    (Some(State::Hello(tls::Hello::after(found.carried, sent))), Some(rest))
+    (Some(InspectionState::Hello(tls::HelloCollector::after(found.carried, sent))), Some(rest))
 }
 
-fn step_hello(hello: &mut tls::Hello, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
-    let Some(greeting) = hello.feed(input).map_err(|tls::Malformed| UNCLEAR)? else { return Ok((None, None)) };
+fn step_hello(
+    hello: &mut tls::HelloCollector,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    dialled: &DialledDestination,
+) -> Result<InspectionStep, HandshakeMismatch> {
+    let Some(greeting) = hello.feed(input).map_err(|tls::MalformedHello| UNCLEAR)? else { return Ok((None, None)) };
     match &greeting.name {
-        Some(name) if !dialled.accepts(name) => return Err(Mismatch { claimed: greeting.name }),
+        Some(name) if !dialled.accepts(name) => return Err(HandshakeMismatch { claimed: greeting.name }),
         None if !dialled.may_be_silent() => return Err(UNCLEAR),
         _ => {}
     }
     let (records, behind) = greeting.raw.split_at(greeting.raw.len() - greeting.rest);
     out.extend_from_slice(records);
-    Ok((Some(State::Opaque), Some(behind.to_vec())))
+    Ok((Some(InspectionState::Opaque), Some(behind.to_vec())))
 }
 
 fn step_http(
-    requests: &mut http::Requests,
+    requests: &mut http::HttpRequestReader,
     input: &[u8],
     out: &mut Vec<u8>,
-    dialled: &Dialled,
-) -> Result<Option<State>, Mismatch> {
+    dialled: &DialledDestination,
+) -> Result<Option<InspectionState>, HandshakeMismatch> {
     let next = requests.feed(input, out, &|host| dialled.accepts(host)).map_err(|fault| match fault {
-        http::Fault::Malformed => UNCLEAR,
-        http::Fault::Host(host) => Mismatch { claimed: Some(host) },
+        http::HttpRequestFault::Malformed => UNCLEAR,
+        http::HttpRequestFault::Host(host) => HandshakeMismatch { claimed: Some(host) },
     })?;
     match next {
-        http::Next::More => Ok(None),
-        http::Next::Other(true) if !dialled.may_use_http2() => Err(UNCLEAR),
-        http::Next::Other(_) => Ok(Some(State::Opaque)),
+        http::NextProtocol::More => Ok(None),
+        http::NextProtocol::Other(true) if !dialled.may_use_http2() => Err(UNCLEAR),
+        http::NextProtocol::Other(_) => Ok(Some(InspectionState::Opaque)),
     }
 }
 
 /// The first line of a client.
 #[derive(Debug, Default)]
-struct Line {
+struct FirstLine {
     text: Vec<u8>,
     /// Whether the line has text.
     begun: bool,
@@ -292,9 +297,13 @@ struct Line {
     spaced: bool,
 }
 
-impl Line {
+impl FirstLine {
     /// Reads more of the line. Returns the next state, if it is known, and the number of bytes that belong to the line.
-    fn read(&mut self, input: &[u8], dialled: &Dialled) -> Result<(Option<State>, usize), Mismatch> {
+    fn read(
+        &mut self,
+        input: &[u8],
+        dialled: &DialledDestination,
+    ) -> Result<(Option<InspectionState>, usize), HandshakeMismatch> {
         for (at, byte) in input.iter().enumerate() {
             let space = http::is_blank(byte);
             if !self.begun && !space {
@@ -313,7 +322,7 @@ impl Line {
             self.spaced |= self.begun && space;
             self.is_odd |= self.begun && !self.spaced && !http::is_token_byte(*byte);
             match self.text.len() {
-                http::LONGEST_LINE.. if self.is_odd => return Ok((Some(State::Opaque), at + 1)),
+                http::LONGEST_LINE.. if self.is_odd => return Ok((Some(InspectionState::Opaque), at + 1)),
                 length if length > if self.begun { LONGEST_LINE } else { BLANKS } && !self.is_odd => {
                     return Err(UNCLEAR);
                 }
@@ -324,14 +333,14 @@ impl Line {
     }
 
     /// Returns the protocol to which the whole line belongs.
-    fn protocol(&mut self, dialled: &Dialled) -> Result<State, Mismatch> {
+    fn protocol(&mut self, dialled: &DialledDestination) -> Result<InspectionState, HandshakeMismatch> {
         let text = std::mem::take(&mut self.text);
         let http2 = text.starts_with(b"PRI ");
         match http::is_request_line(&text) {
             _ if text.starts_with(b"PROXY ") => Err(UNCLEAR),
             true if http2 && !dialled.may_use_http2() => Err(UNCLEAR),
-            true if !http2 => Ok(State::Http(Box::new(http::Requests::after(text)))),
-            _ => Ok(State::Opaque),
+            true if !http2 => Ok(InspectionState::Http(Box::new(http::HttpRequestReader::after(text)))),
+            _ => Ok(InspectionState::Opaque),
         }
     }
 }

@@ -22,7 +22,7 @@ const SHOWN: usize = 6;
 
 /// A handshake that no client of ours sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedHello;
 
 /// What a client speaks, by the first bytes of its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(super) struct HelloScan {
 
 /// The beginning of a ClientHello.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct HelloPlace {
+pub(super) struct HelloPosition {
     /// Its bytes that were passed on before.
     pub carried: Vec<u8>,
     /// Where it begins, or goes on, in the input.
@@ -86,7 +86,7 @@ impl HelloScan {
     }
 
     /// Takes more of the stream. Returns where a ClientHello begins.
-    pub fn find(&mut self, input: &[u8]) -> Option<HelloPlace> {
+    pub fn find(&mut self, input: &[u8]) -> Option<HelloPosition> {
         let carried = self.tail.len();
         let mut all = std::mem::take(&mut self.tail);
         all.extend_from_slice(input);
@@ -98,12 +98,12 @@ impl HelloScan {
                 _ => continue,
             };
             match look {
-                HelloLook::Other => {}
-                HelloLook::Unclear => unclear = Some(unclear.map_or(at, |first| first.min(at))),
-                HelloLook::Hello => {
+                HelloMatch::Other => {}
+                HelloMatch::Unclear => unclear = Some(unclear.map_or(at, |first| first.min(at))),
+                HelloMatch::Hello => {
                     all.truncate(carried);
                     let carried = all.split_off(at.min(carried));
-                    return Some(HelloPlace { at: at.saturating_sub(all.len() + carried.len()), carried });
+                    return Some(HelloPosition { at: at.saturating_sub(all.len() + carried.len()), carried });
                 }
             }
         }
@@ -119,22 +119,22 @@ fn cut_old(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Returns whether a ClientHello of version 2 begins here, whose lengths have to agree.
-fn looks_old(bytes: &[u8]) -> HelloLook {
+fn looks_old(bytes: &[u8]) -> HelloMatch {
     match bytes {
         [0x80..=0xFF, _, CLIENT_HELLO, rest @ ..] if rest.len() < 8 && matches!(rest, [] | [0 | 3, ..]) => {
-            HelloLook::Unclear
+            HelloMatch::Unclear
         }
         [high @ 0x80..=0xFF, low, CLIENT_HELLO, 0 | 3, _, lengths @ ..] => {
             let number = |at: usize| usize::from(lengths[at]) << 8 | usize::from(lengths[at + 1]);
             let whole = usize::from(high & 0x7F) << 8 | usize::from(*low);
             let agrees = 9 + number(0) + number(2) + number(4) == whole;
-            if agrees && number(2) <= LONGEST_SESSION { HelloLook::Hello } else { HelloLook::Other }
+            if agrees && number(2) <= LONGEST_SESSION { HelloMatch::Hello } else { HelloMatch::Other }
         }
-        _ => HelloLook::Other,
+        _ => HelloMatch::Other,
     }
 }
 
-enum HelloLook {
+enum HelloMatch {
     Hello,
     Unclear,
     Other,
@@ -142,60 +142,60 @@ enum HelloLook {
 
 /// Returns whether a ClientHello begins here. Go and rustls take any version, of records and of the message. Then a
 /// second record has to follow, or the lengths in the message have to agree.
-fn looks(bytes: &[u8]) -> HelloLook {
+fn looks(bytes: &[u8]) -> HelloMatch {
     let (mut message, mut at, mut is_usual) = (Vec::new(), 0, true);
     loop {
         let header = &bytes[at..bytes.len().min(at + HEADER)];
         let is_sure = at > 0 && (is_usual || message.len() < SHOWN);
         match header {
-            [HANDSHAKE, _, _, 0x42..=0xFF, ..] => return HelloLook::Other,
+            [HANDSHAKE, _, _, 0x42..=0xFF, ..] => return HelloMatch::Other,
             [] | [HANDSHAKE, ..] => {}
             // Servers pass over some records in the middle of a message. They would hide the rest.
-            [kind, ..] if is_sure && RECORDS.contains(kind) => return HelloLook::Hello,
-            [ALERT, _, _, 0, 2] if at > 0 => return HelloLook::Hello,
+            [kind, ..] if is_sure && RECORDS.contains(kind) => return HelloMatch::Hello,
+            [ALERT, _, _, 0, 2] if at > 0 => return HelloMatch::Hello,
             [ALERT] | [ALERT, _] | [ALERT, _, _] | [ALERT, _, _, 0] if at > 0 => {}
-            _ => return HelloLook::Other,
+            _ => return HelloMatch::Other,
         }
-        let [_, major, _, high, low] = header else { return HelloLook::Unclear };
+        let [_, major, _, high, low] = header else { return HelloMatch::Unclear };
         let length = usize::from(*high) << 8 | usize::from(*low);
         is_usual &= *major == 3;
         match length {
-            0 if at == 0 => return HelloLook::Other,
+            0 if at == 0 => return HelloMatch::Other,
             // Behind the beginning of a message, an empty record hides the rest.
-            0 => return HelloLook::Hello,
-            _ if at > 0 && message.len() >= SHOWN => return HelloLook::Hello,
+            0 => return HelloMatch::Hello,
+            _ if at > 0 && message.len() >= SHOWN => return HelloMatch::Hello,
             _ => {}
         }
         let content = &bytes[at + HEADER..];
         message.extend_from_slice(&content[..length.min(content.len())]);
         match begins(&message, is_usual) {
-            HelloLook::Unclear if content.len() >= length => at += HEADER + length,
+            HelloMatch::Unclear if content.len() >= length => at += HEADER + length,
             known => return known,
         }
     }
 }
 
 /// Returns whether a message is a ClientHello, by its beginning.
-fn begins(message: &[u8], is_usual: bool) -> HelloLook {
+fn begins(message: &[u8], is_usual: bool) -> HelloMatch {
     match message {
-        [] | [CLIENT_HELLO] => HelloLook::Unclear,
-        [CLIENT_HELLO, 0..=2, ..] if message.len() < SHOWN => HelloLook::Unclear,
-        [CLIENT_HELLO, 0..=2, _, _, 3, ..] if is_usual => HelloLook::Hello,
+        [] | [CLIENT_HELLO] => HelloMatch::Unclear,
+        [CLIENT_HELLO, 0..=2, ..] if message.len() < SHOWN => HelloMatch::Unclear,
+        [CLIENT_HELLO, 0..=2, _, _, 3, ..] if is_usual => HelloMatch::Hello,
         // Servers that take other versions read no longer ones.
         [CLIENT_HELLO, 0, high, low, body @ ..] => agrees(usize::from(*high) << 8 | usize::from(*low), body),
         [CLIENT_HELLO, 1, 0, 0, body @ ..] => agrees(1 << 16, body),
-        _ => HelloLook::Other,
+        _ => HelloMatch::Other,
     }
 }
 
 /// Returns whether the lengths in the body of a ClientHello add up to its length.
-fn agrees(whole: usize, body: &[u8]) -> HelloLook {
+fn agrees(whole: usize, body: &[u8]) -> HelloMatch {
     // Behind version and random are session, ciphers, compressions and extensions, which begin with their lengths.
     let mut end = 2 + 32;
     for width in [1, 2, 1, 2] {
         let length = match body.get(end..end + width) {
             Some(length) => length.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)),
-            None if end < whole => return HelloLook::Unclear,
+            None if end < whole => return HelloMatch::Unclear,
             // There are no extensions.
             None => break,
         };
@@ -203,12 +203,12 @@ fn agrees(whole: usize, body: &[u8]) -> HelloLook {
             end += width + length;
         }
     }
-    if end == whole { HelloLook::Hello } else { HelloLook::Other }
+    if end == whole { HelloMatch::Hello } else { HelloMatch::Other }
 }
 
 /// Collects a ClientHello, which may be split over records, and records over segments.
 #[derive(Debug, Default)]
-pub(super) struct Hello {
+pub(super) struct HelloCollector {
     /// The stream from its first record.
     raw: Vec<u8>,
     /// Bytes of the stream that were passed on already.
@@ -220,7 +220,7 @@ pub(super) struct Hello {
 
 /// A whole ClientHello.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Greeting {
+pub(super) struct ClientHello {
     /// The name in the ClientHello, in lower case.
     pub name: Option<String>,
     /// The bytes to pass on if the name is right: the records, and the bytes after them.
@@ -229,7 +229,7 @@ pub(super) struct Greeting {
     pub rest: usize,
 }
 
-impl Hello {
+impl HelloCollector {
     /// Begins with bytes that were partly passed on already.
     pub fn after(raw: Vec<u8>, sent: usize) -> Self {
         Self { raw, sent, ..Self::default() }
@@ -241,12 +241,12 @@ impl Hello {
     }
 
     /// Takes more of the stream. Returns the ClientHello when it is whole.
-    pub fn feed(&mut self, input: &[u8]) -> Result<Option<Greeting>, Malformed> {
+    pub fn feed(&mut self, input: &[u8]) -> Result<Option<ClientHello>, MalformedHello> {
         self.raw.extend_from_slice(input);
         while let Some([kind, major, _, high, low]) = self.raw[self.read..].first_chunk::<HEADER>() {
             let length = usize::from(*high) << 8 | usize::from(*low);
             if *kind != HANDSHAKE || *major != 3 || length == 0 || length > LONGEST_RECORD {
-                return Err(Malformed);
+                return Err(MalformedHello);
             }
             let end = self.read + HEADER + length;
             let Some(fragment) = self.raw.get(self.read + HEADER..end) else { break };
@@ -255,52 +255,52 @@ impl Hello {
             if let Some(body) = whole(&self.message)? {
                 let name = server_name(body)?;
                 let raw = self.raw.split_off(self.sent);
-                return Ok(Some(Greeting { name, rest: self.sent + raw.len() - end, raw }));
+                return Ok(Some(ClientHello { name, rest: self.sent + raw.len() - end, raw }));
             }
         }
-        if self.raw.len() > LONGEST_HELLO { Err(Malformed) } else { Ok(None) }
+        if self.raw.len() > LONGEST_HELLO { Err(MalformedHello) } else { Ok(None) }
     }
 }
 
 /// Returns the body of a ClientHello, if the message is whole. Nothing may follow it in its record.
-fn whole(message: &[u8]) -> Result<Option<&[u8]>, Malformed> {
+fn whole(message: &[u8]) -> Result<Option<&[u8]>, MalformedHello> {
     if message.first().is_some_and(|kind| *kind != CLIENT_HELLO) {
-        return Err(Malformed);
+        return Err(MalformedHello);
     }
     let Some([_, a, b, c]) = message.first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
     match message.len().cmp(&(4 + length)) {
-        _ if length > LONGEST_HELLO => Err(Malformed),
+        _ if length > LONGEST_HELLO => Err(MalformedHello),
         std::cmp::Ordering::Less => Ok(None),
         std::cmp::Ordering::Equal => Ok(Some(&message[4..])),
-        std::cmp::Ordering::Greater => Err(Malformed),
+        std::cmp::Ordering::Greater => Err(MalformedHello),
     }
 }
 
 /// Reads from the front of a message.
-struct Fields<'a>(&'a [u8]);
+struct TlsFieldReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed)?;
+impl<'a> TlsFieldReader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], MalformedHello> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(MalformedHello)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn number(&mut self, bytes: usize) -> Result<usize, Malformed> {
+    fn number(&mut self, bytes: usize) -> Result<usize, MalformedHello> {
         Ok(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
     /// Takes a field that begins with its length in this many bytes.
-    fn vector(&mut self, bytes: usize) -> Result<&'a [u8], Malformed> {
+    fn vector(&mut self, bytes: usize) -> Result<&'a [u8], MalformedHello> {
         let length = self.number(bytes)?;
         self.take(length)
     }
 }
 
 /// Returns the name in the body of a ClientHello, in lower case.
-pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, Malformed> {
-    let mut fields = Fields(body);
+pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, MalformedHello> {
+    let mut fields = TlsFieldReader(body);
     // Version, random, session, ciphers, compressions.
     fields.take(2 + 32)?;
     fields.vector(1)?;
@@ -309,9 +309,9 @@ pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, Malformed> {
     if fields.0.is_empty() {
         return Ok(None);
     }
-    let mut extensions = Fields(fields.vector(2)?);
+    let mut extensions = TlsFieldReader(fields.vector(2)?);
     if !fields.0.is_empty() {
-        return Err(Malformed);
+        return Err(MalformedHello);
     }
     let mut found = None;
     while !extensions.0.is_empty() {
@@ -319,25 +319,25 @@ pub(super) fn server_name(body: &[u8]) -> Result<Option<String>, Malformed> {
         let data = extensions.vector(2)?;
         // With two names, the server could choose another name than we do.
         if kind == 0 && found.replace(name_in(data)?).is_some() {
-            return Err(Malformed);
+            return Err(MalformedHello);
         }
     }
     Ok(found)
 }
 
 /// Returns the only name in an extension.
-fn name_in(data: &[u8]) -> Result<String, Malformed> {
-    let mut fields = Fields(data);
-    let mut names = Fields(fields.vector(2)?);
+fn name_in(data: &[u8]) -> Result<String, MalformedHello> {
+    let mut fields = TlsFieldReader(data);
+    let mut names = TlsFieldReader(fields.vector(2)?);
     let kind = names.number(1)?;
     let name = names.vector(2)?;
     let plain = name.iter().all(u8::is_ascii_graphic);
     if kind != 0 || !plain || !names.0.is_empty() || !fields.0.is_empty() {
-        return Err(Malformed);
+        return Err(MalformedHello);
     }
     // Some servers know no name with a final dot, and take it for none.
     if name.is_empty() || name.ends_with(b".") {
-        return Err(Malformed);
+        return Err(MalformedHello);
     }
     Ok(String::from_utf8_lossy(name).to_ascii_lowercase())
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::tls::{HANDSHAKE, server_name};
-use super::{Dialled, Flow, Inspector, Mismatch};
-use crate::Network;
-use crate::gate::rules::Rules;
+use super::{DialledDestination, ForwardingDecision, HandshakeInspector, HandshakeMismatch};
+use crate::NetworkScope;
+use crate::gate::rules::AllowedHosts;
 use crate::policy::{AllowEntry, AllowHost};
 
 fn vector(bytes: usize, data: &[u8]) -> Vec<u8> {
@@ -50,17 +50,17 @@ fn hello(name: &str) -> Vec<u8> {
     records(HANDSHAKE, &message(&body(&others)), 16_384)
 }
 
-fn named(name: &str) -> Inspector {
-    Inspector::new(Dialled::Name { name: name.into(), mapped: false })
+fn named(name: &str) -> HandshakeInspector {
+    HandshakeInspector::new(DialledDestination::Name { name: name.into(), mapped: false })
 }
 
 /// Feeds a stream in parts. Returns the bytes that were passed on.
-fn pass(inspector: &mut Inspector, parts: &[&[u8]]) -> Result<Vec<u8>, Mismatch> {
+fn pass(inspector: &mut HandshakeInspector, parts: &[&[u8]]) -> Result<Vec<u8>, HandshakeMismatch> {
     let mut passed = Vec::new();
     for part in parts {
         match inspector.feed(part)? {
-            Flow::Pass => passed.extend_from_slice(part),
-            Flow::Instead(bytes) => passed.extend(bytes),
+            ForwardingDecision::Pass => passed.extend_from_slice(part),
+            ForwardingDecision::ReplaceWith(bytes) => passed.extend(bytes),
         }
     }
     Ok(passed)
@@ -80,14 +80,14 @@ fn another_name_is_refused_and_its_handshake_stays_here() {
     let mut inspector = named("a.test");
     let mut passed = 0;
     let refused = stream.iter().find_map(|byte| match inspector.feed(&[*byte]) {
-        Ok(Flow::Pass) => panic!("a byte passed unread"),
-        Ok(Flow::Instead(bytes)) => {
+        Ok(ForwardingDecision::Pass) => panic!("a byte passed unread"),
+        Ok(ForwardingDecision::ReplaceWith(bytes)) => {
             passed += bytes.len();
             None
         }
         Err(mismatch) => Some(mismatch),
     });
-    assert_eq!(refused, Some(Mismatch { claimed: Some("evil.test".into()) }));
+    assert_eq!(refused, Some(HandshakeMismatch { claimed: Some("evil.test".into()) }));
     assert!(passed <= 6, "only the start, which says nothing, has passed");
 }
 
@@ -113,15 +113,20 @@ fn any_split_into_segments_and_records_is_read_alike() {
 #[test]
 fn a_handshake_without_a_name_is_for_addresses() {
     let silent = records(HANDSHAKE, &message(&body(&[extension(43, &[2, 3, 4])])), 100);
-    assert_eq!(pass(&mut named("a.test"), &[&silent]), Err(Mismatch { claimed: None }));
+    assert_eq!(pass(&mut named("a.test"), &[&silent]), Err(HandshakeMismatch { claimed: None }));
     let entries = vec![AllowEntry { host: AllowHost::Name("a.test".into()), port: Some(443) }];
-    let rules = Arc::new(Rules::new(&Network::Allow { entries, hosts: BTreeMap::new() }));
-    let address =
-        || Inspector::new(Dialled::Address { address: IpAddr::from([192, 0, 2, 1]), port: 443, rules: rules.clone() });
+    let rules = Arc::new(AllowedHosts::new(&NetworkScope::Allow { entries, hosts: BTreeMap::new() }));
+    let address = || {
+        HandshakeInspector::new(DialledDestination::Address {
+            address: IpAddr::from([192, 0, 2, 1]),
+            port: 443,
+            rules: rules.clone(),
+        })
+    };
     assert!(pass(&mut address(), &[&silent]).is_ok());
     assert!(pass(&mut address(), &[&hello("a.test")]).is_ok());
     assert!(pass(&mut address(), &[&hello("192.0.2.1")]).is_ok());
-    assert_eq!(pass(&mut address(), &[&hello("b.test")]), Err(Mismatch { claimed: Some("b.test".into()) }));
+    assert_eq!(pass(&mut address(), &[&hello("b.test")]), Err(HandshakeMismatch { claimed: Some("b.test".into()) }));
 }
 
 #[test]
@@ -138,7 +143,7 @@ fn names_that_a_server_could_read_otherwise_are_refused() {
         vec![extension(0, &[0, 9, 0, 0, 6, b'a'])],
     ] {
         let stream = records(HANDSHAKE, &message(&body(&extensions)), 16_384);
-        assert_eq!(pass(&mut named("a.test"), &[&stream]), Err(Mismatch { claimed: None }));
+        assert_eq!(pass(&mut named("a.test"), &[&stream]), Err(HandshakeMismatch { claimed: None }));
     }
 }
 
@@ -294,7 +299,7 @@ fn a_stream_of_tls_begins_with_a_hello() {
         for at in 0..front.len() {
             let (one, two) = front.split_at(at);
             let parts: Vec<&[u8]> = [one, two].into_iter().filter(|part| !part.is_empty()).collect();
-            assert_eq!(pass(&mut named("a.test"), &parts), Err(Mismatch { claimed: None }), "{front:?}");
+            assert_eq!(pass(&mut named("a.test"), &parts), Err(HandshakeMismatch { claimed: None }), "{front:?}");
         }
     }
 }

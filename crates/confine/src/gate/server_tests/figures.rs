@@ -5,14 +5,14 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Instant;
 
-use super::world::{World, echo, serve};
+use super::world::{GatedTestWorld, echo, serve};
 
 /// Prints figures: `cargo test --release -- --ignored --nocapture gate_figures`.
 #[test]
 #[ignore = "it measures"]
 fn gate_figures() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     let direct = || TcpStream::connect(("127.0.0.1", port)).expect("connected");
     let through = || world.dial("a.test", port).expect("connected");
     let address = world.look("a.test", 1).expect("an address");

@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use crate::gate::dns::query;
 use crate::gate::link::GATE_V4;
-use crate::gate::refusals::Refusals;
+use crate::gate::refusals::GateRefusals;
 use crate::gate::relay::reset;
-use crate::gate::resolve::Pool;
-use crate::gate::server::Gate;
+use crate::gate::resolve::ResolverPool;
+use crate::gate::server::GateServer;
 use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
-use crate::gate::sockets::Sockets;
-use crate::{Grant, Network};
-use world::{HANG, HostPaths, World, address_in, echo, is_refused, is_reset, resets, resolve, serve};
+use crate::gate::sockets::LinkSockets;
+use crate::{NetworkScope, SuggestedGrant};
+use world::{GatedTestWorld, HANG, NamespaceThread, address_in, echo, is_refused, is_reset, resets, resolve, serve};
 
 #[test]
 fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     world.control.started().expect("started");
     for kind in [1, 28] {
         let address = world.look("a.test", kind).expect("an address");
@@ -45,7 +45,7 @@ fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {
 
 #[test]
 fn a_name_that_is_not_allowed_is_refused_with_the_port_that_was_wanted() {
-    let Some(world) = World::new(&[("a.test", 443)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", 443)], &["a.test"], &[]) else { return };
     for port in [443, 46_627] {
         let mut refused = Vec::new();
         for kind in [1, 28] {
@@ -54,18 +54,18 @@ fn a_name_that_is_not_allowed_is_refused_with_the_port_that_was_wanted() {
             assert!(connected.map_or(true, |stream| resets(&stream)), "{port}");
             refused.push(world.control.take(None).expect("refusals"));
         }
-        for Refusals { listed, total } in refused {
+        for GateRefusals { listed, total } in refused {
             let [refused] = listed.as_slice() else { panic!("{listed:?}") };
             let target = format!("evil.test:{port}");
             assert_eq!((&refused.target, refused.count, total), (&target, 1, 1));
-            assert_eq!(refused.grant, Some(Grant::Host(target)));
+            assert_eq!(refused.grant, Some(SuggestedGrant::Host(target)));
         }
     }
 }
 
 #[test]
 fn the_program_and_the_command_that_tried_are_found() {
-    let Some(world) = World::new(&[("192.0.2.7", 443)], &[], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("192.0.2.7", 443)], &[], &[]) else { return };
     let asked: String = query("evil.test", 16).iter().map(|byte| format!("\\x{byte:02x}")).collect();
     let script = format!(
         "exec 3<>/dev/udp/{GATE_V4}/53; printf '{asked}' >&3; head -c 1 <&3 | wc -c
@@ -76,7 +76,7 @@ fn the_program_and_the_command_that_tried_are_found() {
     bash.stdout.take().expect("a pipe").read_exact(&mut output).expect("output");
     assert_eq!(&output, b"1\nover\n");
     assert_eq!(world.control.take(Some("other")).expect("refusals").listed.len(), 1, "the program of one had gone on");
-    let Refusals { listed, .. } = world.control.take(Some("marked")).expect("refusals");
+    let GateRefusals { listed, .. } = world.control.take(Some("marked")).expect("refusals");
     drop(bash.stdin.take());
     bash.wait().expect("an exit");
     let found: Vec<_> = listed.iter().map(|refused| (refused.target.as_str(), refused.program.as_str())).collect();
@@ -85,16 +85,17 @@ fn the_program_and_the_command_that_tried_are_found() {
 
 #[test]
 fn a_world_without_hosts_records_the_names_that_it_asks_for() {
-    let Ok(inside) = HostPaths::new() else { return };
-    let Ok(sockets) = inside.ip(vec!["link set lo up".into()]).and_then(|()| inside.run(Sockets::open_resolver)) else {
+    let Ok(inside) = NamespaceThread::new() else { return };
+    let Ok(sockets) = inside.ip(vec!["link set lo up".into()]).and_then(|()| inside.run(LinkSockets::open_resolver))
+    else {
         return;
     };
     let (lifeline, held) = sys::pipe().expect("a pipe");
     let namespaces = GateNamespaces { user: None, gate: None, world: inside.network.try_clone().expect("a copy") };
-    let network = GateNetwork::Apart(namespaces);
-    let (setup, control) = GateSetup::new(&Network::None, &[], network, lifeline, "X").expect("a setup");
-    let pool = Pool::new(resolve).expect("a pool");
-    let gate = thread::spawn(move || Gate::new(setup, sockets, None, pool)?.run());
+    let network = GateNetwork::Namespaces(namespaces);
+    let (setup, control) = GateSetup::new(&NetworkScope::None, &[], network, lifeline, "X").expect("a setup");
+    let pool = ResolverPool::new(resolve).expect("a pool");
+    let gate = thread::spawn(move || GateServer::new(setup, sockets, None, pool)?.run());
     let answer = inside.run(|| {
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
         socket.send_to(&query("evil.test", 1), (GATE_V4, 53)).expect("sent");
@@ -111,7 +112,7 @@ fn a_world_without_hosts_records_the_names_that_it_asks_for() {
 
 #[test]
 fn the_resolver_answers_over_connections_too() {
-    let Some(world) = World::new(&[("a.test", 443)], &[], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", 443)], &[], &[]) else { return };
     let mut stream = world.inside.connect((GATE_V4, 53).into()).expect("connected");
     let asked = query("a.test", 1);
     let framed = [&(asked.len() as u16).to_be_bytes()[..], &asked].concat();
@@ -132,7 +133,7 @@ fn the_resolver_answers_over_connections_too() {
 #[test]
 fn addresses_are_refused_unless_they_are_entries() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("192.0.2.7", port), ("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("192.0.2.7", port), ("a.test", port)], &["a.test"], &[]) else { return };
     assert!(is_refused(world.inside.connect(([192, 0, 2, 8], port).into())));
     let closed = world.inside.connect(([192, 0, 2, 8], port ^ 1).into()).expect_err("nothing listens");
     assert_eq!(closed.kind(), io::ErrorKind::ConnectionRefused);
@@ -150,7 +151,9 @@ fn addresses_are_refused_unless_they_are_entries() {
 #[test]
 fn names_of_private_addresses_are_refused() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("private.test", port), ("loop.test", port), ("none.test", port)], &[], &[]) else {
+    let Some(world) =
+        GatedTestWorld::new(&[("private.test", port), ("loop.test", port), ("none.test", port)], &[], &[])
+    else {
         return;
     };
     for name in ["private.test", "loop.test", "none.test"] {
@@ -163,7 +166,7 @@ fn names_of_private_addresses_are_refused() {
 
 #[test]
 fn datagrams_are_refused() {
-    let Some(world) = World::new(&[("a.test", 443)], &[], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", 443)], &[], &[]) else { return };
     let address = world.look("a.test", 1).expect("an address");
     let error = world.inside.run(move || {
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
@@ -179,7 +182,7 @@ fn datagrams_are_refused() {
 #[test]
 fn a_handshake_for_another_host_is_refused() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     let mut stream = world.dial("a.test", port).expect("connected");
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").expect("written");
     stream.read_exact(&mut [0; 32]).expect("echoed");
@@ -194,7 +197,7 @@ fn a_server_may_speak_first() {
         stream.write_all(b"220 ready\r\n").expect("written");
         echo(stream);
     });
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     let mut stream = world.dial("a.test", port).expect("connected");
     let mut greeting = [0; 11];
     stream.read_exact(&mut greeting).expect("a greeting");
@@ -214,7 +217,7 @@ fn resets_are_passed_on() {
     });
     let (seen, sees) = mpsc::channel();
     let watched = serve(move |mut stream| seen.send(is_reset(stream.read(&mut [0; 1]))).unwrap_or_default());
-    let Some(world) = World::new(&[("a.test", port), ("a.test", watched)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port), ("a.test", watched)], &["a.test"], &[]) else { return };
     let mut stream = world.dial("a.test", port).expect("connected");
     stream.write_all(b"x").expect("written");
     assert!(resets(&stream));
@@ -223,7 +226,7 @@ fn resets_are_passed_on() {
     drop(stream);
     assert!(sees.recv_timeout(HANG).expect("an end"), "the server sees a reset");
     let closed = TcpListener::bind("127.0.0.1:0").expect("a listener").local_addr().expect("an address").port();
-    let Some(world) = World::new(&[("a.test", closed)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", closed)], &["a.test"], &[]) else { return };
     assert!(is_refused(world.dial("a.test", closed)));
     assert_eq!(world.taken(), [], "a server that is down is no denial");
 }
@@ -239,7 +242,7 @@ fn a_slow_reader_holds_its_server_back() {
         }
         let _ = sent.send(total);
     });
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     let mut stream = world.dial("a.test", port).expect("connected");
     let total = counts.recv_timeout(HANG).expect("the server is held back");
     assert!(total < 64 << 20, "{total} bytes were taken");
@@ -251,7 +254,7 @@ fn a_slow_reader_holds_its_server_back() {
 #[test]
 fn exposed_ports_lead_to_the_loopback_of_the_world() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a listener").local_addr().expect("an address").port();
-    let Some(world) = World::new(&[], &[], &[free]) else { return };
+    let Some(world) = GatedTestWorld::new(&[], &[], &[free]) else { return };
     let visit = |from: IpAddr| TcpStream::connect_timeout(&(from, free).into(), HANG);
     assert!(is_refused(visit([127, 0, 0, 1].into())), "nothing listens there");
     let mut bash = world.inside.bash("read -r".into());
@@ -276,7 +279,7 @@ fn exposed_ports_lead_to_the_loopback_of_the_world() {
 #[test]
 fn hundreds_of_connections_at_once() {
     let port = serve(echo);
-    let Some(world) = World::new(&[("a.test", port)], &["a.test"], &[]) else { return };
+    let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
     let address = world.look("a.test", 1).expect("an address");
     let mut all: Vec<TcpStream> =
         (0..300).map(|_| world.inside.connect((address, port).into()).expect("connected")).collect();

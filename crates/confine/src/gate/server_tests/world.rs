@@ -9,29 +9,29 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::Network;
+use crate::NetworkScope;
 use crate::gate::control::GateControl;
 use crate::gate::dns::query;
 use crate::gate::link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
-use crate::gate::refusals::Refusals;
-use crate::gate::resolve::Pool;
-use crate::gate::server::Gate;
+use crate::gate::refusals::GateRefusals;
+use crate::gate::resolve::ResolverPool;
+use crate::gate::server::GateServer;
 use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
-use crate::gate::sockets::Sockets;
-use crate::gate::spring::{Spring, flow};
+use crate::gate::sockets::LinkSockets;
+use crate::gate::spring::{NamespacedSocketFactory, flow};
 use crate::policy::{AllowEntry, AllowHost};
 
 /// A bound against a hang.
 pub(super) const HANG: Duration = Duration::from_secs(20);
 
 /// A thread in a network namespace of its own, which runs functions.
-pub(super) struct HostPaths {
+pub(super) struct NamespaceThread {
     work: mpsc::Sender<Box<dyn FnOnce() + Send>>,
     thread: libc::pid_t,
     pub network: OwnedFd,
 }
 
-impl HostPaths {
+impl NamespaceThread {
     pub fn new() -> io::Result<Self> {
         let (work, todo) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
         let (made, making) = mpsc::channel();
@@ -78,12 +78,12 @@ impl HostPaths {
 }
 
 /// A world with its gate.
-pub(super) struct World {
-    pub inside: HostPaths,
+pub(super) struct GatedTestWorld {
+    pub inside: NamespaceThread,
     pub control: GateControl,
     lifeline: Option<OwnedFd>,
     gate: Option<JoinHandle<io::Result<()>>>,
-    _outside: HostPaths,
+    _outside: NamespaceThread,
 }
 
 /// Returns the names that exist, as far as the host of these tests knows.
@@ -95,7 +95,7 @@ pub(super) fn resolve(name: &str) -> Vec<IpAddr> {
     }
 }
 
-impl World {
+impl GatedTestWorld {
     /// Makes one. `None`: this machine does not allow it.
     pub fn new(allow: &[(&str, u16)], mapped: &[&str], expose: &[u16]) -> Option<Self> {
         match Self::make(allow, mapped, expose) {
@@ -109,7 +109,7 @@ impl World {
     }
 
     pub fn make(allow: &[(&str, u16)], mapped: &[&str], expose: &[u16]) -> io::Result<Self> {
-        let (inside, outside) = (HostPaths::new()?, HostPaths::new()?);
+        let (inside, outside) = (NamespaceThread::new()?, NamespaceThread::new()?);
         let net = |address: IpAddr, prefix| format!("{address}/{prefix}");
         outside.ip(vec![
             "link set lo up".into(),
@@ -135,19 +135,21 @@ impl World {
             AllowEntry { host, port: Some(*port) }
         };
         let hosts: BTreeMap<_, _> = mapped.iter().map(|name| ((*name).to_owned(), [127, 0, 0, 1].into())).collect();
-        let network = Network::Allow { entries: allow.iter().map(entry).collect(), hosts };
+        let network = NetworkScope::Allow { entries: allow.iter().map(entry).collect(), hosts };
         let (read, lifeline) = sys::pipe()?;
         let world = inside.network.try_clone()?;
-        let place = GateNetwork::Apart(GateNamespaces { user: None, gate: None, world });
+        let place = GateNetwork::Namespaces(GateNamespaces { user: None, gate: None, world });
         let (setup, control) =
             GateSetup::new(&network, expose, place, read, "AGENT_BASH_TEST_MARK").map_err(io::Error::other)?;
         let ports = setup.rules.ports();
-        let sockets = outside.run(move || Sockets::open(&ports))?;
+        let sockets = outside.run(move || LinkSockets::open(&ports))?;
         let (spring, end) = sys::packet_pair()?;
         let network = inside.network.try_clone()?;
         thread::spawn(move || sys::enter_namespace(network.as_fd()).map(|()| flow(&end)));
-        let gate =
-            thread::spawn(move || Gate::new(setup, sockets, Some(Spring::at(spring)), Pool::new(resolve)?)?.run());
+        let gate = thread::spawn(move || {
+            GateServer::new(setup, sockets, Some(NamespacedSocketFactory::at(spring)), ResolverPool::new(resolve)?)?
+                .run()
+        });
         Ok(Self { inside, control, lifeline: Some(lifeline), gate: Some(gate), _outside: outside })
     }
 
@@ -172,12 +174,12 @@ impl World {
     }
 
     pub fn taken(&self) -> Vec<(String, u64)> {
-        let Refusals { listed, .. } = self.control.take(None).expect("refusals");
+        let GateRefusals { listed, .. } = self.control.take(None).expect("refusals");
         listed.into_iter().map(|refused| (refused.target, refused.count)).collect()
     }
 }
 
-impl Drop for World {
+impl Drop for GatedTestWorld {
     fn drop(&mut self) {
         self.lifeline = None;
         let ended = self.gate.take().map(JoinHandle::join);

@@ -8,8 +8,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::policy::{OF_MACHINE, SYSTEM};
-use crate::world::{Held, Protected};
-use crate::{Caches, Policy, Read, Tmp};
+use crate::world::{ListenerHeldWorld, ProtectedPaths};
+use crate::{CacheAccess, ConfinementPolicy, ReadScope, TmpPlacement};
 
 /// Directories for temporary files of the machine.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -17,8 +17,8 @@ const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// The bounds of a world's commands.
-pub(in crate::listener) struct Bounds {
-    held: Held,
+pub(in crate::listener) struct WorldBounds {
+    held: ListenerHeldWorld,
     /// Paths that may be changed.
     write: Vec<PathBuf>,
     hide: HashSet<PathBuf>,
@@ -32,17 +32,17 @@ pub(in crate::listener) struct Bounds {
     pinned: BTreeSet<PathBuf>,
 }
 
-impl Bounds {
+impl WorldBounds {
     /// Returns the bounds of a policy, whose write roots are those in effect. Nothing is protected yet.
-    pub fn new(policy: &Policy, held: Held) -> Self {
-        let shared = |caches: &Caches| *caches == Caches::Shared;
+    pub fn new(policy: &ConfinementPolicy, held: ListenerHeldWorld) -> Self {
+        let shared = |caches: &CacheAccess| *caches == CacheAccess::Shared;
         let caches = policy.caches.1.iter().filter(|_| shared(&policy.caches.0));
-        let private = policy.tmp == Tmp::Private;
+        let private = policy.tmp == TmpPlacement::Private;
         let temporary = || TEMPORARY.iter().map(PathBuf::from);
         let write = policy.write.iter().chain(caches).cloned();
         let read = match &policy.read {
-            Read::All => None,
-            Read::Only(paths) => Some(paths.iter().cloned().chain(SYSTEM.iter().map(PathBuf::from)).collect()),
+            ReadScope::All => None,
+            ReadScope::Only(paths) => Some(paths.iter().cloned().chain(SYSTEM.iter().map(PathBuf::from)).collect()),
         };
         Self {
             held,
@@ -57,13 +57,13 @@ impl Bounds {
     }
 
     /// Returns the world's own files.
-    pub fn held(&self) -> &Held {
+    pub fn held(&self) -> &ListenerHeldWorld {
         &self.held
     }
 
     /// Looks for repositories and hidden files, and protects what a command that starts now finds.
     pub fn protect(&mut self) {
-        let Protected { protected, pinned } = self.held.protected();
+        let ProtectedPaths { protected, pinned } = self.held.protected();
         self.hide = self.held.hidden();
         let pinned = pinned.iter().map(PathBuf::as_path);
         let above_hidden = self.hide.iter().flat_map(|path| path.ancestors().skip(1));
@@ -177,9 +177,9 @@ mod tests {
     const ALL: [bool; 3] = [true; 3];
 
     #[cfg(target_os = "linux")]
-    fn check(policy: &Policy, rows: &[Row]) {
+    fn check(policy: &ConfinementPolicy, rows: &[Row]) {
         let (_state, held, own) = crate::world::testing::held(policy);
-        let mut bounds = Bounds::new(policy, held);
+        let mut bounds = WorldBounds::new(policy, held);
         bounds.protect();
         for (path, expected) in rows {
             let path = &PathBuf::from(path.replace("OWN", &own.to_string_lossy()));
@@ -193,13 +193,13 @@ mod tests {
     fn paths_are_judged_as_the_policy_says() {
         let root = tempfile::tempdir_in("/var/lib").or_else(|_| tempfile::tempdir()).expect("a directory");
         let root = root.path().canonicalize().expect("a path");
-        let sample = Policy::sample(&root);
+        let sample = ConfinementPolicy::sample(&root);
         let (at, root) = (|name: &str| root.join(name), root.to_string_lossy().into_owned());
         for name in [".git/objects", ".git/refs", "a/b", "deep/hidden"] {
             std::fs::create_dir_all(at(name)).expect("made");
         }
         std::fs::write(at(".git/HEAD"), "ref: refs/heads/main").expect("written");
-        let policy = Policy {
+        let policy = ConfinementPolicy {
             protect: [".git/hooks", ".git/config", ".envrc"].map(PathBuf::from).into(),
             hide: vec![at("deep/hidden"), PathBuf::from("/home/me/.ssh")],
             ..sample
@@ -233,7 +233,7 @@ mod tests {
                 ("OWN/x/.envrc", ALL),
             ],
         );
-        let listed = Policy { read: Read::Only(vec![PathBuf::from("/srv/data")]), ..policy.clone() };
+        let listed = ConfinementPolicy { read: ReadScope::Only(vec![PathBuf::from("/srv/data")]), ..policy.clone() };
         check(
             &listed,
             &[
@@ -245,7 +245,10 @@ mod tests {
                 ("/home/me/notes", NO),
             ],
         );
-        check(&Policy { tmp: Tmp::Shared, ..policy }, &[("/tmp/x", ALL), ("/tmp", KEPT), ("/usr/x", READ)]);
+        check(
+            &ConfinementPolicy { tmp: TmpPlacement::Shared, ..policy },
+            &[("/tmp/x", ALL), ("/tmp", KEPT), ("/usr/x", READ)],
+        );
     }
 
     #[test]

@@ -8,13 +8,13 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::super::asked::Asked;
+use super::super::asked::PendingSyscall;
 use super::super::links::{link_of, shown};
-use super::super::names::Two;
-use super::super::place::{Base, Place, parent};
+use super::super::names::SyscallPathPair;
+use super::super::place::{CallerPath, PathStart, parent};
 use super::super::renames::is_alike;
-use super::super::reply::Reply;
-use super::bounds::Bounds;
+use super::super::reply::SyscallReply;
+use super::bounds::WorldBounds;
 use super::judge::{exists, named};
 use sys::Follow;
 
@@ -24,7 +24,12 @@ const EMPTY_PATH: i32 = 0x1000;
 const SYMLINK_FOLLOW: i32 = 0x400;
 
 /// `unlink`, `rmdir`
-pub(super) fn remove(asked: &mut Asked<'_>, descriptor: i32, at: usize, is_directory: bool) -> Result<Reply, Errno> {
+pub(super) fn remove(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    is_directory: bool,
+) -> Result<SyscallReply, Errno> {
     let (base, name) = asked.place(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
     asked.check()?;
     let (base, name) = parent(base, &name)?;
@@ -40,21 +45,21 @@ pub(super) fn remove(asked: &mut Asked<'_>, descriptor: i32, at: usize, is_direc
             Ok(_) => asked.outside(&path),
         });
     }
-    unlinkat(base.descriptor(), name.as_c_str(), how).map(|()| Reply::DONE)
+    unlinkat(base.descriptor(), name.as_c_str(), how).map(|()| SyscallReply::DONE)
 }
 
 /// The most directories one below another that are looked into.
 const NESTED: u32 = 64;
 
 /// Returns whether a directory that is kept in its place has an entry that its caller could have removed.
-fn holds_more(bounds: &Bounds, directory: &Path, nested: u32) -> bool {
+fn holds_more(bounds: &WorldBounds, directory: &Path, nested: u32) -> bool {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let has_more = |path: &Path| bounds.may_move(path) || (nested > 0 && holds_more(bounds, path, nested - 1));
     bounds.may_change(directory) && entries.map(|entry| entry.path()).any(|path| has_more(&path))
 }
 
 /// `rename`
-pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
+pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: u32) -> Result<SyscallReply, Errno> {
     let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
     let (to, new) = asked.place(two.to.0, two.to.1)?.path()?;
     asked.check()?;
@@ -68,7 +73,7 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
         // Git rewrites its configuration to rename and remove branches, even if no branch is in it.
         Err(_) if flags == 0 && is_alike(source, target) => {
             unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
-            return Ok(Reply::DONE);
+            return Ok(SyscallReply::DONE);
         }
         judged => judged?,
     }
@@ -78,31 +83,31 @@ pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Rep
     if flags != 0 {
         asked.left.moves(&from, &old);
     }
-    Ok(Reply::DONE)
+    Ok(SyscallReply::DONE)
 }
 
 /// Fails unless a name may be moved away, or another file may take its place.
-fn movable(asked: &mut Asked<'_>, base: &Base, name: &CStr) -> Result<(), Errno> {
+fn movable(asked: &mut PendingSyscall<'_>, base: &PathStart, name: &CStr) -> Result<(), Errno> {
     let Some(path) = named(base, name)? else { return Err(Errno::EBUSY) };
     if asked.bounds()?.may_move(&path) { Ok(()) } else { Err(asked.outside(&path)) }
 }
 
 /// `link`
-pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply, Errno> {
+pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: i32) -> Result<SyscallReply, Errno> {
     let old = asked.text(two.from.1)?;
     let source = if flags & EMPTY_PATH != 0 && old.is_empty() && two.from.0 != libc::AT_FDCWD {
-        Place::Open(asked.caller()?.place_of_descriptor(two.from.0)?)
+        CallerPath::Open(asked.caller()?.place_of_descriptor(two.from.0)?)
     } else {
         asked.place_of(two.from.0, old)?
     };
     let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
     asked.check()?;
     let thing = match source {
-        Place::Open(thing) => thing,
-        Place::OwnProc(..) => return Err(Errno::EXDEV),
-        Place::Path(from, path) => open_source(&from, &path, flags & SYMLINK_FOLLOW != 0)?,
+        CallerPath::Open(thing) => thing,
+        CallerPath::OwnProc(..) => return Err(Errno::EXDEV),
+        CallerPath::Path(from, path) => open_source(&from, &path, flags & SYMLINK_FOLLOW != 0)?,
     };
-    let (base, name): (Base, CString) = parent(base, &path)?;
+    let (base, name): (PathStart, CString) = parent(base, &path)?;
     asked.judge_new(&base, &name)?;
     asked.guard(&base, &name)?;
     let source = shown(thing.as_fd())?;
@@ -113,9 +118,9 @@ pub(super) fn link(asked: &mut Asked<'_>, two: &Two, flags: i32) -> Result<Reply
     asked.remember_names(thing.as_fd(), &base);
     asked.left.appears(&base, &name);
     let to = (base.descriptor(), name.as_c_str());
-    sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| Reply::DONE)
+    sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| SyscallReply::DONE)
 }
 
-fn open_source(from: &Base, path: &CStr, follow: bool) -> Result<std::os::fd::OwnedFd, Errno> {
+fn open_source(from: &PathStart, path: &CStr, follow: bool) -> Result<std::os::fd::OwnedFd, Errno> {
     sys::open_place(from.descriptor(), path, follow, Follow::Texts)
 }

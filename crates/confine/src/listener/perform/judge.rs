@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use super::super::asked::Asked;
+use super::super::asked::PendingSyscall;
 use super::super::links::shown;
-use super::super::place::{Base, last};
-use super::bounds::{Bounds, is_nameless};
+use super::super::place::{PathStart, last};
+use super::bounds::{WorldBounds, is_nameless};
 use sys::Follow;
 
 /// Returns the path of a name in a directory. `None`: the name is the directory itself, or the one above it.
-pub(super) fn named(directory: &Base, name: &CStr) -> Result<Option<PathBuf>, Errno> {
+pub(super) fn named(directory: &PathStart, name: &CStr) -> Result<Option<PathBuf>, Errno> {
     let (_, bare) = last(name);
     if matches!(bare, b"" | b"." | b"..") {
         return Ok(None);
     }
     let above = match directory {
-        Base::Root => PathBuf::from("/"),
-        Base::Directory(directory) => shown(directory.as_fd())?,
+        PathStart::Root => PathBuf::from("/"),
+        PathStart::Directory(directory) => shown(directory.as_fd())?,
     };
     Ok(Some(above.join(OsStr::from_bytes(bare))))
 }
 
 /// Returns whether a name exists.
-pub(super) fn exists(directory: &Base, name: &CStr) -> bool {
+pub(super) fn exists(directory: &PathStart, name: &CStr) -> bool {
     sys::open_place(directory.descriptor(), name, false, Follow::Texts).is_ok()
 }
 
-impl Asked<'_> {
-    pub(super) fn bounds(&self) -> Result<&Bounds, Errno> {
+impl PendingSyscall<'_> {
+    pub(super) fn bounds(&self) -> Result<&WorldBounds, Errno> {
         self.shared.bounds.as_ref().ok_or(Errno::EACCES)
     }
 
@@ -44,7 +44,7 @@ impl Asked<'_> {
     }
 
     /// Fails unless a name may be created in a directory, whether it exists or not.
-    pub(in crate::listener) fn judge_new(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
+    pub(in crate::listener) fn judge_new(&mut self, directory: &PathStart, name: &CStr) -> Result<(), Errno> {
         let Some(path) = named(directory, name)? else { return Err(Errno::EEXIST) };
         if self.bounds()?.may_change(&path) {
             return Ok(());

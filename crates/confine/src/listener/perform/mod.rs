@@ -27,6 +27,6 @@ mod places;
 mod processes;
 mod watch;
 
-pub(super) use bounds::Bounds;
+pub(super) use bounds::WorldBounds;
 pub(super) use calls::reply;
 pub(super) use places::place;

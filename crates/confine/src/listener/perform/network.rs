@@ -13,24 +13,24 @@ use nix::sys::socket::{
     getsockname, listen as listen_on, setsockopt, socket as make, sockopt,
 };
 
-use super::super::address::Address;
-use super::super::asked::Asked;
-use super::super::beside::Beside;
+use super::super::address::CopiedSocketAddress;
+use super::super::asked::PendingSyscall;
+use super::super::beside::HostNetworkFallback;
 use super::super::links::text;
-use super::super::reply::Reply;
-use crate::gate::{Families, Journey};
+use super::super::reply::SyscallReply;
+use crate::gate::{AddressFamilies, RequestedConnection};
 
 /// The kind of a socket, without its flags.
 const KIND: i32 = 0xf;
 
-fn network<'a>(asked: &'a mut Asked<'_>) -> Result<&'a mut Beside, Errno> {
+fn network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
     asked.shared.beside.as_mut().ok_or(Errno::ENETUNREACH)
 }
 
 /// `socket`. Nothing but TCP leads to the gate.
-pub(in crate::listener) fn socket(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+pub(in crate::listener) fn socket(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     if asked.shared.beside.is_none() {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
     let (family, kind, protocol) = (asked.int(0), asked.int(1), asked.int(2));
     match (kind & KIND, protocol) {
@@ -39,7 +39,7 @@ pub(in crate::listener) fn socket(asked: &mut Asked<'_>) -> Result<Reply, Errno>
         _ => return Err(Errno::EACCES),
     }
     if may_duplicate(asked)? {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
     let family = if family == libc::AF_INET6 { AddressFamily::Inet6 } else { AddressFamily::Inet };
     let flags = SockFlag::from_bits_truncate(kind & !KIND);
@@ -47,11 +47,11 @@ pub(in crate::listener) fn socket(asked: &mut Asked<'_>) -> Result<Reply, Errno>
     let kept = socket.try_clone().map_err(|_| Errno::EMFILE)?;
     let inode = sys::file_status(kept.as_fd())?.id.1;
     network(asked)?.keep(inode, kept);
-    Ok(Reply::File(socket, flags.contains(SockFlag::SOCK_CLOEXEC)))
+    Ok(SyscallReply::File(socket, flags.contains(SockFlag::SOCK_CLOEXEC)))
 }
 
 /// Returns whether this process may duplicate descriptors of its callers.
-fn may_duplicate(asked: &mut Asked<'_>) -> Result<bool, Errno> {
+fn may_duplicate(asked: &mut PendingSyscall<'_>) -> Result<bool, Errno> {
     if let Some(known) = network(asked)?.duplicates {
         return Ok(known);
     }
@@ -63,7 +63,7 @@ fn may_duplicate(asked: &mut Asked<'_>) -> Result<bool, Errno> {
 }
 
 /// A socket of a caller.
-struct Socket {
+struct CallerSocket {
     socket: OwnedFd,
     /// Its inode, if this process has made it.
     made: Option<u64>,
@@ -71,9 +71,9 @@ struct Socket {
     v6: Option<bool>,
 }
 
-impl Socket {
+impl CallerSocket {
     /// Returns the socket of a call's first argument.
-    fn of(asked: &mut Asked<'_>) -> Result<Self, Errno> {
+    fn of(asked: &mut PendingSyscall<'_>) -> Result<Self, Errno> {
         let (socket, made) = if may_duplicate(asked)? {
             (asked.socket()?, None)
         } else {
@@ -95,7 +95,7 @@ impl Socket {
     }
 
     /// Returns whether a socket of the internet is one of IPv6, and an address of the same family.
-    fn family_of(&self, address: &Address) -> Result<(bool, SocketAddr), Errno> {
+    fn family_of(&self, address: &CopiedSocketAddress) -> Result<(bool, SocketAddr), Errno> {
         let same = self.v6.zip(address.internet()).filter(|(v6, address)| *v6 == address.is_ipv6());
         same.ok_or(Errno::EAFNOSUPPORT)
     }
@@ -122,16 +122,16 @@ impl Socket {
         if v6 {
             self.set(sockopt::Ipv6V6Only, false)?;
         }
-        sys::bind_to(self.socket.as_fd(), Address::of((own, port).into(), v6).bytes())
+        sys::bind_to(self.socket.as_fd(), CopiedSocketAddress::of((own, port).into(), v6).bytes())
     }
 
     /// Binds a server that asks for an address.
-    fn serve(&self, asked: &mut Asked<'_>, v6: bool, address: SocketAddr) -> Result<(), Errno> {
+    fn serve(&self, asked: &mut PendingSyscall<'_>, v6: bool, address: SocketAddr) -> Result<(), Errno> {
         let families = match address.ip() {
-            IpAddr::V4(_) => Families::V4,
-            IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => Families::V4,
-            IpAddr::V6(ip) if ip.is_unspecified() && !self.get(sockopt::Ipv6V6Only)? => Families::Both,
-            IpAddr::V6(_) => Families::V6,
+            IpAddr::V4(_) => AddressFamilies::V4,
+            IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => AddressFamilies::V4,
+            IpAddr::V6(ip) if ip.is_unspecified() && !self.get(sockopt::Ipv6V6Only)? => AddressFamilies::Both,
+            IpAddr::V6(_) => AddressFamilies::V6,
         };
         let network = network(asked)?;
         let port = network.gate.serve(address, families)?;
@@ -141,7 +141,7 @@ impl Socket {
     }
 
     /// Forgets the socket, since nothing is to be done with it any more.
-    fn release(&self, asked: &mut Asked<'_>) {
+    fn release(&self, asked: &mut PendingSyscall<'_>) {
         if let (Some(inode), Ok(network)) = (self.made, network(asked)) {
             network.made.retain(|(other, _)| *other != inode);
         }
@@ -162,10 +162,13 @@ fn is_inside(ip: IpAddr) -> bool {
 }
 
 /// `connect` to an address without a path.
-pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> Result<Reply, Errno> {
-    let socket = Socket::of(asked)?;
+pub(in crate::listener) fn connect(
+    asked: &mut PendingSyscall<'_>,
+    address: CopiedSocketAddress,
+) -> Result<SyscallReply, Errno> {
+    let socket = CallerSocket::of(asked)?;
     if socket.v6.is_none() || address.is_end() {
-        return sys::connect_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
+        return sys::connect_to(socket.socket.as_fd(), address.bytes()).map(|()| SyscallReply::DONE);
     }
     let (v6, to) = socket.family_of(&address)?;
     let process = asked.caller()?.pid;
@@ -177,20 +180,20 @@ pub(in crate::listener) fn connect(asked: &mut Asked<'_>, address: Address) -> R
         socket.bind(v6, own, 0)?;
     }
     let from = socket.port(own)?.unwrap_or(0);
-    let way = Address::of(network.gate.reach(Journey { from, to, process })?, v6);
+    let way = CopiedSocketAddress::of(network.gate.reach(RequestedConnection { from, to, process })?, v6);
     let connected = connect_at_once(&socket.socket, &way);
     if matches!(connected, Ok(()) | Err(Errno::EINPROGRESS)) {
         socket.release(asked);
     }
     if connected != Err(Errno::EINPROGRESS) || sys::is_nonblocking(socket.socket.as_fd()) {
-        return connected.map(|()| Reply::DONE);
+        return connected.map(|()| SyscallReply::DONE);
     }
-    let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| Reply::DONE);
+    let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| SyscallReply::DONE);
     asked.shared.threads.answer(asked.listener, asked.call, work)
 }
 
 /// Connects a socket without waiting, as a server of this machine mostly permits.
-fn connect_at_once(socket: &OwnedFd, way: &Address) -> Result<(), Errno> {
+fn connect_at_once(socket: &OwnedFd, way: &CopiedSocketAddress) -> Result<(), Errno> {
     if sys::is_nonblocking(socket.as_fd()) {
         return sys::connect_to(socket.as_fd(), way.bytes());
     }
@@ -203,10 +206,13 @@ fn connect_at_once(socket: &OwnedFd, way: &Address) -> Result<(), Errno> {
 }
 
 /// `bind` to an address without a path.
-pub(in crate::listener) fn bind(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
-    let socket = Socket::of(asked)?;
+pub(in crate::listener) fn bind(
+    asked: &mut PendingSyscall<'_>,
+    address: &CopiedSocketAddress,
+) -> Result<SyscallReply, Errno> {
+    let socket = CallerSocket::of(asked)?;
     if socket.v6.is_none() {
-        return sys::bind_to(socket.socket.as_fd(), address.bytes()).map(|()| Reply::DONE);
+        return sys::bind_to(socket.socket.as_fd(), address.bytes()).map(|()| SyscallReply::DONE);
     }
     // The kernel would take an address of no family for one of IPv4.
     let (v6, at) = socket.family_of(address)?;
@@ -216,15 +222,15 @@ pub(in crate::listener) fn bind(asked: &mut Asked<'_>, address: &Address) -> Res
     if socket.port(network(asked)?.own)?.is_some() {
         return Err(Errno::EINVAL);
     }
-    socket.serve(asked, v6, at).map(|()| Reply::DONE)
+    socket.serve(asked, v6, at).map(|()| SyscallReply::DONE)
 }
 
 /// `listen`. A socket without an address would get every address of this machine.
-pub(super) fn listen(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+pub(super) fn listen(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     if asked.shared.beside.is_none() {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
-    let socket = Socket::of(asked)?;
+    let socket = CallerSocket::of(asked)?;
     if let Some(v6) = socket.v6
         && socket.port(network(asked)?.own)?.is_none()
     {
@@ -233,21 +239,21 @@ pub(super) fn listen(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
     }
     listen_on(&socket.socket, Backlog::new(asked.int(1)).unwrap_or(Backlog::MAXCONN))?;
     socket.release(asked);
-    Ok(Reply::DONE)
+    Ok(SyscallReply::DONE)
 }
 
 /// `getsockname`, or with `peer` `getpeername`. The kernel answers where nothing differs.
-pub(super) fn name(asked: &mut Asked<'_>, peer: bool) -> Result<Reply, Errno> {
+pub(super) fn name(asked: &mut PendingSyscall<'_>, peer: bool) -> Result<SyscallReply, Errno> {
     match named(asked, peer) {
-        Some((name, v6)) => tell(asked, &Address::of(name, v6)),
-        None => Ok(Reply::CONTINUE),
+        Some((name, v6)) => tell(asked, &CopiedSocketAddress::of(name, v6)),
+        None => Ok(SyscallReply::CONTINUE),
     }
 }
 
 /// Returns the address that a socket has for its program, and whether it is one of IPv6.
-fn named(asked: &mut Asked<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
+fn named(asked: &mut PendingSyscall<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
     asked.shared.beside.as_ref()?;
-    let socket = Socket::of(asked).ok()?;
+    let socket = CallerSocket::of(asked).ok()?;
     let v6 = socket.v6?;
     let network = network(asked).ok()?;
     let port = socket.port(network.own).ok()??;
@@ -258,7 +264,7 @@ fn named(asked: &mut Asked<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
 }
 
 /// Writes an address to the memory of a caller, as much of it as it has room for.
-fn tell(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
+fn tell(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) -> Result<SyscallReply, Errno> {
     let [_, at, length, ..] = asked.call.args;
     let thread = asked.call.thread;
     let room = asked.bytes(2, size_of::<u32>())?;
@@ -268,5 +274,5 @@ fn tell(asked: &mut Asked<'_>, address: &Address) -> Result<Reply, Errno> {
     asked.check()?;
     sys::write_foreign(thread, at, &bytes[..told])?;
     sys::write_foreign(thread, length, &u32::try_from(bytes.len()).unwrap_or(0).to_ne_bytes())?;
-    Ok(Reply::DONE)
+    Ok(SyscallReply::DONE)
 }

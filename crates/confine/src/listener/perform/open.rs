@@ -12,11 +12,11 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::unistd::Pid;
 
-use super::super::asked::Asked;
+use super::super::asked::PendingSyscall;
 use super::super::links::{LINKS, shown, text};
-use super::super::open::{Step, Wish, finish, follow, own_terminal, terminal, wait};
-use super::super::place::{Base, Place, parent};
-use super::super::reply::Reply;
+use super::super::open::{OpenRequest, OpenStep, finish, follow, own_terminal, terminal, wait};
+use super::super::place::{CallerPath, PathStart, parent};
+use super::super::reply::SyscallReply;
 use super::bounds::{is_device, is_nameless, process_of};
 use super::judge::named;
 use super::places::{has_master, in_the_place_of};
@@ -31,11 +31,17 @@ const OF_PLACE: i32 = libc::O_CLOEXEC | libc::O_DIRECTORY | libc::O_NOFOLLOW | l
 const NAMELESS: i32 = 0o20_000_000;
 
 /// `open`
-pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
+pub(super) fn open(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    flags: i32,
+    mode: u32,
+) -> Result<SyscallReply, Errno> {
     if flags & PLACE != 0 && asked.shared.settings.landlock {
-        return Ok(Reply::CONTINUE);
+        return Ok(SyscallReply::CONTINUE);
     }
-    let wish = Wish::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
+    let wish = OpenRequest::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
     if makes(wish) && wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
@@ -45,41 +51,53 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
     asked.check()?;
     for _ in 0..LINKS {
         let step = match place {
-            Place::Path(base, path) if is_nameless_wish(wish) => Step::Reply(unnamed(asked, wish, &base, &path)?),
-            Place::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
-            Place::Path(base, path) => existing(asked, wish, base, path)?,
-            Place::OwnProc(..) | Place::Open(_) if wish.has(OFlag::O_CREAT | OFlag::O_EXCL) => {
+            CallerPath::Path(base, path) if is_nameless_wish(wish) => {
+                OpenStep::Reply(unnamed(asked, wish, &base, &path)?)
+            }
+            CallerPath::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
+            CallerPath::Path(base, path) => existing(asked, wish, base, path)?,
+            CallerPath::OwnProc(..) | CallerPath::Open(_) if wish.has(OFlag::O_CREAT | OFlag::O_EXCL) => {
                 return Err(Errno::EEXIST);
             }
-            Place::OwnProc(directory, path) => Step::Reply(of_process(asked, wish, &directory, &path)?),
-            Place::Open(thing) => Step::Reply(again(asked, wish, thing, true)?),
+            CallerPath::OwnProc(directory, path) => OpenStep::Reply(of_process(asked, wish, &directory, &path)?),
+            CallerPath::Open(thing) => OpenStep::Reply(again(asked, wish, thing, true)?),
         };
         match step {
-            Step::Reply(reply) => return Ok(reply),
-            Step::Again(next) => place = next,
+            OpenStep::Reply(reply) => return Ok(reply),
+            OpenStep::Again(next) => place = next,
         }
     }
     Err(Errno::ELOOP)
 }
 
-fn makes(wish: Wish) -> bool {
+fn makes(wish: OpenRequest) -> bool {
     wish.has(OFlag::O_CREAT) || is_nameless_wish(wish)
 }
 
-fn is_nameless_wish(wish: Wish) -> bool {
+fn is_nameless_wish(wish: OpenRequest) -> bool {
     wish.flags.bits() & NAMELESS != 0
 }
 
 /// Makes a file without a name in a directory.
-fn unnamed(asked: &mut Asked<'_>, wish: Wish, base: &Base, path: &CStr) -> Result<Reply, Errno> {
+fn unnamed(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: &PathStart,
+    path: &CStr,
+) -> Result<SyscallReply, Errno> {
     let directory = sys::open_directory(base.descriptor(), path, Follow::Texts)?;
     asked.judge_change(directory.as_fd())?;
     let file = sys::open_path(directory.as_fd(), c".", wish.flags.bits(), wish.mode, Follow::Texts)?;
-    Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)))
+    Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)))
 }
 
 /// Makes a file, or opens the existing file.
-fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+fn create(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: PathStart,
+    path: CString,
+) -> Result<OpenStep, Errno> {
     let (base, name) = parent(base, &path)?;
     let Some(shown) = named(&base, &name)? else { return Err(Errno::EISDIR) };
     if asked.bounds()?.may_change(&shown) {
@@ -99,13 +117,18 @@ fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Resul
 }
 
 /// Opens an existing file.
-fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+fn existing(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: PathStart,
+    path: CString,
+) -> Result<OpenStep, Errno> {
     match sys::open_place(base.descriptor(), &path, !wish.has(OFlag::O_NOFOLLOW), Follow::Texts) {
         Ok(thing) => {
             let path = shown(thing.as_fd())?;
             match in_the_place_of(asked.caller()?, &path)? {
-                Some(place) => Ok(Step::Again(place)),
-                None => again(asked, wish, thing, false).map(Step::Reply),
+                Some(place) => Ok(OpenStep::Again(place)),
+                None => again(asked, wish, thing, false).map(OpenStep::Reply),
             }
         }
         // A link leads to a file that the caller has open, or to a name that does not exist.
@@ -116,7 +139,12 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
 }
 
 /// Opens a file of the caller's own directory in `/proc`.
-fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CStr) -> Result<Reply, Errno> {
+fn of_process(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    directory: &OwnedFd,
+    path: &CStr,
+) -> Result<SyscallReply, Errno> {
     let last = !wish.has(OFlag::O_NOFOLLOW);
     let thing = match sys::open_place(directory.as_fd(), path, last, Follow::Texts) {
         // A link of the kernel, such as that to the caller's program.
@@ -127,7 +155,12 @@ fn of_process(asked: &mut Asked<'_>, wish: Wish, directory: &OwnedFd, path: &CSt
 }
 
 /// Opens a thing for its caller, who may have it open.
-fn again(asked: &mut Asked<'_>, wish: Wish, thing: OwnedFd, is_open: bool) -> Result<Reply, Errno> {
+fn again(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    thing: OwnedFd,
+    is_open: bool,
+) -> Result<SyscallReply, Errno> {
     let path = &*shown(thing.as_fd())?;
     let status = sys::file_status(thing.as_fd())?;
     if status.is(CHARACTERS) {
@@ -153,31 +186,31 @@ fn again(asked: &mut Asked<'_>, wish: Wish, thing: OwnedFd, is_open: bool) -> Re
     let thing = if wish.changes() { asked.may_be_written(thing)? } else { thing };
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
-    match Asked::reopen(thing.as_fd(), flags.bits()) {
+    match PendingSyscall::reopen(thing.as_fd(), flags.bits()) {
         Ok(file) if status.is(FIFO) => finish(asked, wish, file),
-        Ok(file) => Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC))),
+        Ok(file) => Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC))),
         Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &thing),
         Err(errno) => Err(errno),
     }
 }
 
 /// Opens the list of the world's processes, in the place of that of the machine's.
-fn list(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
+fn list(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
     let roster = asked.bounds()?.held().roster();
     roster.update().map_err(|_| Errno::EIO)?;
     let path = text(roster.list().as_os_str().as_bytes())?;
     let flags = wish.existing() - OFlag::O_NOFOLLOW;
     let directory = sys::open_path(AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
-    Ok(Reply::File(directory, wish.has(OFlag::O_CLOEXEC)))
+    Ok(SyscallReply::File(directory, wish.has(OFlag::O_CLOEXEC)))
 }
 
 /// Returns flags that block as the caller wishes.
-fn blocking(wish: Wish, flags: OFlag) -> OFlag {
+fn blocking(wish: OpenRequest, flags: OFlag) -> OFlag {
     (flags - OFlag::O_NONBLOCK) | (wish.flags & OFlag::O_NONBLOCK)
 }
 
 /// Fails unless the thing at a path may be opened.
-fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
+fn judge(asked: &mut PendingSyscall<'_>, wish: OpenRequest, path: &Path) -> Result<(), Errno> {
     if is_nameless(path) {
         return Ok(());
     }
@@ -195,11 +228,11 @@ fn judge(asked: &mut Asked<'_>, wish: Wish, path: &Path) -> Result<(), Errno> {
 
 /// Opens a device for everyone, or a terminal that the caller has.
 fn device(
-    asked: &mut Asked<'_>,
-    wish: Wish,
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
     (thing, path, number): (&OwnedFd, &Path, u64),
     is_open: bool,
-) -> Result<Reply, Errno> {
+) -> Result<SyscallReply, Errno> {
     if path == Path::new("/dev/tty") {
         return terminal(asked, wish);
     }
@@ -213,5 +246,5 @@ fn device(
         return Err(if wish.changes() { asked.outside(path) } else { Errno::EACCES });
     }
     let flags = blocking(wish, wish.existing() - OFlag::O_NOFOLLOW);
-    Ok(Reply::File(Asked::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))
+    Ok(SyscallReply::File(PendingSyscall::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))
 }

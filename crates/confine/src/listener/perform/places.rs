@@ -11,20 +11,20 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use super::super::caller::{Caller, Callers};
+use super::super::caller::{CallerTable, CallerThread};
 use super::super::links::{path_of, text};
-use super::super::place::{Base, Place};
-use crate::world::Held;
+use super::super::place::{CallerPath, PathStart};
+use crate::world::ListenerHeldWorld;
 use sys::Follow;
 
 /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
 /// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
 pub(in crate::listener) fn place(
-    callers: &mut Callers,
+    callers: &mut CallerTable,
     thread: i32,
     (descriptor, path): (i32, CString),
-    held: &Held,
-) -> Result<Place, Errno> {
+    held: &ListenerHeldWorld,
+) -> Result<CallerPath, Errno> {
     let caller = callers.get(thread)?;
     let absolute = match path.to_bytes() {
         [] => return Err(Errno::ENOENT),
@@ -37,19 +37,20 @@ pub(in crate::listener) fn place(
             } else if sys::is_of_proc(base.as_fd())? {
                 text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
             } else {
-                return Ok(Place::Path(Base::Directory(callers.remember_base(base)), path));
+                return Ok(CallerPath::Path(PathStart::Directory(callers.remember_base(base)), path));
             }
         }
     };
     let words: Vec<_> =
         absolute.to_bytes().split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b".")).collect();
-    let own = |path: &[u8]| Ok(Place::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?));
+    let own =
+        |path: &[u8]| Ok(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?));
     let is_own = |word: &[u8]| {
         matches!(word, b"self" | b"thread-self")
             || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
     };
     if let ([b"etc", b"resolv.conf"], Some(path)) = (words.as_slice(), held.resolver()) {
-        return Ok(Place::Path(Base::Root, text(path.as_os_str().as_bytes())?));
+        return Ok(CallerPath::Path(PathStart::Root, text(path.as_os_str().as_bytes())?));
     }
     match words.as_slice() {
         [b"dev", b"stdin"] => opened(caller, b"0", &[]),
@@ -64,33 +65,33 @@ pub(in crate::listener) fn place(
         [b"proc", pid] if is_own(pid) => own(b"."),
         [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),
         [b"proc", pid, b"fd", number, rest @ ..] if is_own(pid) => opened(caller, number, rest),
-        [b"proc", pid, ..] if !is_own(pid) => Ok(Place::Path(Base::Root, absolute)),
-        _ => Place::of(caller, libc::AT_FDCWD, absolute),
+        [b"proc", pid, ..] if !is_own(pid) => Ok(CallerPath::Path(PathStart::Root, absolute)),
+        _ => CallerPath::of(caller, libc::AT_FDCWD, absolute),
     }
 }
 
 /// Returns the place of a file that the caller has open, or of a path below it.
-fn opened(caller: &Caller, number: &[u8], rest: &[&[u8]]) -> Result<Place, Errno> {
+fn opened(caller: &CallerThread, number: &[u8], rest: &[&[u8]]) -> Result<CallerPath, Errno> {
     let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or(Errno::ENOENT)?;
     let known = |errno| if errno == Errno::EBADF { Errno::ENOENT } else { errno };
     if rest.is_empty() {
-        return caller.place_of_descriptor(number).map(Place::Open).map_err(known);
+        return caller.place_of_descriptor(number).map(CallerPath::Open).map_err(known);
     }
     below(caller.open_descriptor(number).map_err(known)?, rest)
 }
 
-fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<Place, Errno> {
+fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<CallerPath, Errno> {
     let path = if rest.is_empty() { b".".to_vec() } else { rest.join(&b'/') };
-    Ok(Place::Path(Base::Directory(directory.into()), text(path)?))
+    Ok(CallerPath::Path(PathStart::Directory(directory.into()), text(path)?))
 }
 
 /// Returns the place of the caller that this process has found for itself in `/proc`. `None`: the path is another one.
-pub(super) fn in_the_place_of(caller: &Caller, path: &Path) -> Result<Option<Place>, Errno> {
+pub(super) fn in_the_place_of(caller: &CallerThread, path: &Path) -> Result<Option<CallerPath>, Errno> {
     let own = || path.strip_prefix("/proc").ok()?.strip_prefix(std::process::id().to_string()).ok();
     let Some(rest) = own() else { return Ok(None) };
     let rest = if rest.as_os_str().is_empty() { OsStr::new(".") } else { rest.as_os_str() };
     let directory = caller.directory.try_clone().map_err(|_| Errno::EMFILE)?;
-    Ok(Some(Place::OwnProc(directory, text(rest.as_bytes())?)))
+    Ok(Some(CallerPath::OwnProc(directory, text(rest.as_bytes())?)))
 }
 
 /// Returns whether the caller has the other end of this terminal open.

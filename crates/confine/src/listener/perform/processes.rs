@@ -13,12 +13,12 @@ use nix::fcntl::OFlag;
 use nix::sys::signal::killpg;
 use nix::unistd::{Pid, getpgid, read};
 
-use super::super::asked::Asked;
+use super::super::asked::PendingSyscall;
 use super::super::links::text;
-use super::super::reply::Reply;
+use super::super::reply::SyscallReply;
 use crate::DenialKind;
-use crate::filter::Entry;
-use crate::world::Roster;
+use crate::filter::SyscallEntry;
+use crate::world::ProcessRoster;
 use sys::{Follow, Process, SIGNAL_INFO};
 
 /// The most times that a group is looked for new members, since they may start others meanwhile.
@@ -27,18 +27,18 @@ const ROUNDS: usize = 8;
 const TO_THREAD: i32 = -6;
 
 /// The `siginfo_t` of a signal.
-type Info = [u8; SIGNAL_INFO];
+type SignalInfo = [u8; SIGNAL_INFO];
 
 /// Performs a call that names a process.
-pub(super) fn reach(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
+pub(super) fn reach(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     let own = asked.caller()?.pid;
     let (first, second) = (asked.int(0), asked.int(1));
     match entry.name {
         "kill" if first == 0 => to_group(asked, getpgid(Some(Pid::from_raw(own)))?, second),
         "kill" if first < 0 => to_group(asked, Pid::from_raw(first.checked_neg().ok_or(Errno::ESRCH)?), second),
-        "kill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" if first == own => Ok(Reply::CONTINUE),
-        "tkill" if first == asked.call.thread => Ok(Reply::CONTINUE),
-        "tkill" if is_thread(own, first) => sys::signal_thread(own, first, second).map(|()| Reply::DONE),
+        "kill" | "tgkill" | "rt_sigqueueinfo" | "rt_tgsigqueueinfo" if first == own => Ok(SyscallReply::CONTINUE),
+        "tkill" if first == asked.call.thread => Ok(SyscallReply::CONTINUE),
+        "tkill" if is_thread(own, first) => sys::signal_thread(own, first, second).map(|()| SyscallReply::DONE),
         "kill" => to_process(asked, first, second, None),
         "rt_sigqueueinfo" => {
             let info = info(asked, 2, second)?;
@@ -48,11 +48,11 @@ pub(super) fn reach(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno
         "getpriority" | "ioprio_get" => looked_at(asked, own, second),
         "getpgid" | "getsid" | "get_robust_list" | "prlimit64" => looked_at(asked, own, first),
         name if name.starts_with("sched_get") || name == "sched_rr_get_interval" => looked_at(asked, own, first),
-        "setpriority" | "ioprio_set" if is_thread(own, second) => Ok(Reply::CONTINUE),
+        "setpriority" | "ioprio_set" if is_thread(own, second) => Ok(SyscallReply::CONTINUE),
         "setpriority" | "ioprio_set" => Err(refused(asked, second)),
         // A thread of another process.
         "tkill" | "tgkill" | "rt_tgsigqueueinfo" => Err(refused(asked, first)),
-        _ if is_thread(own, first) => Ok(Reply::CONTINUE),
+        _ if is_thread(own, first) => Ok(SyscallReply::CONTINUE),
         _ => Err(refused(asked, first)),
     }
 }
@@ -63,13 +63,13 @@ fn is_thread(process: i32, thread: i32) -> bool {
 }
 
 /// Lets a call read facts of a process of the world. Any other process does not exist, as with namespaces.
-fn looked_at(asked: &mut Asked<'_>, own: i32, pid: i32) -> Result<Reply, Errno> {
+fn looked_at(asked: &mut PendingSyscall<'_>, own: i32, pid: i32) -> Result<SyscallReply, Errno> {
     let is_known = is_thread(own, pid) || roster(asked)?.has(Pid::from_raw(pid));
-    if is_known { Ok(Reply::CONTINUE) } else { Err(Errno::ESRCH) }
+    if is_known { Ok(SyscallReply::CONTINUE) } else { Err(Errno::ESRCH) }
 }
 
 /// Records that a process cannot be reached, and returns the error.
-fn refused(asked: &mut Asked<'_>, process: i32) -> Errno {
+fn refused(asked: &mut PendingSyscall<'_>, process: i32) -> Errno {
     if sys::identity(Pid::from_raw(process)).is_none() {
         return Errno::ESRCH;
     }
@@ -78,22 +78,27 @@ fn refused(asked: &mut Asked<'_>, process: i32) -> Errno {
     Errno::EPERM
 }
 
-fn roster<'a>(asked: &'a Asked<'_>) -> Result<&'a Roster, Errno> {
+fn roster<'a>(asked: &'a PendingSyscall<'_>) -> Result<&'a ProcessRoster, Errno> {
     Ok(asked.bounds()?.held().roster())
 }
 
 /// Sends a signal to a process of the world.
-fn to_process(asked: &mut Asked<'_>, pid: i32, signal: i32, info: Option<&Info>) -> Result<Reply, Errno> {
+fn to_process(
+    asked: &mut PendingSyscall<'_>,
+    pid: i32,
+    signal: i32,
+    info: Option<&SignalInfo>,
+) -> Result<SyscallReply, Errno> {
     let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
     asked.check()?;
     if !roster(asked)?.has(Pid::from_raw(pid)) {
         return Err(refused(asked, pid));
     }
-    process.send(signal, info).map(|()| Reply::DONE)
+    process.send(signal, info).map(|()| SyscallReply::DONE)
 }
 
 /// Sends a signal to all processes of the world that are in a group.
-fn to_group(asked: &mut Asked<'_>, group: Pid, signal: i32) -> Result<Reply, Errno> {
+fn to_group(asked: &mut PendingSyscall<'_>, group: Pid, signal: i32) -> Result<SyscallReply, Errno> {
     asked.check()?;
     let (mut reached, mut answer) = (HashSet::new(), None);
     for _ in 0..ROUNDS {
@@ -110,14 +115,14 @@ fn to_group(asked: &mut Asked<'_>, group: Pid, signal: i32) -> Result<Reply, Err
         }
     }
     match answer {
-        Some(answer) => answer.map(|()| Reply::DONE),
+        Some(answer) => answer.map(|()| SyscallReply::DONE),
         None if killpg(group, None) == Err(Errno::ESRCH) => Err(Errno::ESRCH),
         None => Err(refused(asked, group.as_raw())),
     }
 }
 
 /// `pidfd_send_signal`
-fn to_open(asked: &mut Asked<'_>, descriptor: i32, signal: i32) -> Result<Reply, Errno> {
+fn to_open(asked: &mut PendingSyscall<'_>, descriptor: i32, signal: i32) -> Result<SyscallReply, Errno> {
     if asked.unsigned(3) != 0 {
         return Err(Errno::EINVAL);
     }
@@ -127,7 +132,7 @@ fn to_open(asked: &mut Asked<'_>, descriptor: i32, signal: i32) -> Result<Reply,
 }
 
 /// Returns the process that a descriptor of the caller refers to.
-fn process_of(asked: &mut Asked<'_>, descriptor: i32) -> Result<i32, Errno> {
+fn process_of(asked: &mut PendingSyscall<'_>, descriptor: i32) -> Result<i32, Errno> {
     let path = text(format!("fdinfo/{descriptor}"))?;
     let directory = asked.caller()?.directory.as_fd();
     let facts = sys::open_path(directory, &path, OFlag::O_RDONLY.bits(), 0, Follow::Texts).map_err(|_| Errno::EBADF)?;
@@ -139,9 +144,9 @@ fn process_of(asked: &mut Asked<'_>, descriptor: i32) -> Result<i32, Errno> {
 }
 
 /// Copies the `siginfo_t` of a signal. The kernel forbids one that claims to come from the kernel or from `kill`.
-fn info(asked: &mut Asked<'_>, at: usize, signal: i32) -> Result<Info, Errno> {
+fn info(asked: &mut PendingSyscall<'_>, at: usize, signal: i32) -> Result<SignalInfo, Errno> {
     let bytes = asked.bytes(at, SIGNAL_INFO)?;
-    let mut info: Info = bytes.try_into().map_err(|_| Errno::EFAULT)?;
+    let mut info: SignalInfo = bytes.try_into().map_err(|_| Errno::EFAULT)?;
     info[..size_of::<i32>()].copy_from_slice(&signal.to_ne_bytes());
     let code = i32::from_ne_bytes([info[8], info[9], info[10], info[11]]);
     if code >= 0 || code == TO_THREAD { Err(Errno::EPERM) } else { Ok(info) }

@@ -4,17 +4,17 @@ use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 
-use super::super::asked::Asked;
+use super::super::asked::PendingSyscall;
 use super::super::attributes::{NO_FOLLOW, named};
 use super::super::links::{link_of, shown, text};
-use super::super::reply::Reply;
+use super::super::reply::SyscallReply;
 use super::bounds;
 
 /// `IN_DONT_FOLLOW`
 const WATCH_LINK: u32 = 0x0200_0000;
 
 /// `inotify_add_watch`, which shows the names of the files that change in a directory.
-pub(super) fn watch(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+pub(super) fn watch(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     let mask = asked.unsigned(2);
     let flags = if mask & WATCH_LINK == 0 { 0 } else { NO_FOLLOW };
     let number = asked.int(0);
@@ -25,5 +25,5 @@ pub(super) fn watch(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
         return Err(Errno::EACCES);
     }
     let link = text(link_of(thing.as_fd())?.to_bytes())?;
-    sys::add_watch(watches.as_fd(), &link, mask & !WATCH_LINK).map(|number| Reply::value(number.into()))
+    sys::add_watch(watches.as_fd(), &link, mask & !WATCH_LINK).map(|number| SyscallReply::value(number.into()))
 }

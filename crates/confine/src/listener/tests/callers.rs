@@ -2,13 +2,13 @@
 
 use std::process::{Command, Stdio};
 
-use crate::listener::caller::Callers;
+use crate::listener::caller::CallerTable;
 
 #[test]
 fn a_thread_is_the_same_only_if_it_is_known_from_before_and_seen_again() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("started");
     let thread = child.id().cast_signed();
-    let mut callers = Callers::of_host();
+    let mut callers = CallerTable::of_host();
     callers.on_call();
     assert!(callers.get(thread).is_ok());
     assert!(!callers.is_same(thread), "found at this call");

@@ -13,13 +13,13 @@ use super::*;
 
 /// Records each change and whether its file existed, and forbids changes of some names.
 #[derive(Default)]
-struct Notes {
+struct NotedChanges {
     changes: RefCell<Vec<String>>,
     forbidden: HashSet<&'static str>,
 }
 
-impl Journal for Notes {
-    fn before(&self, change: &Change) -> Result<Noted, Errno> {
+impl FileChangeJournal for NotedChanges {
+    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         let (path, mut note) = (change.spot.path(), String::new());
         let name = path.file_name().expect("a name").to_str().expect("text").to_owned();
         let there = if path.symlink_metadata().is_ok() { "there" } else { "new" };
@@ -27,7 +27,7 @@ impl Journal for Notes {
         let act = act.split(|at: char| !at.is_alphabetic()).next().unwrap_or_default();
         write!(note, "{act} {name} {there}").expect("written");
         self.changes.borrow_mut().push(note);
-        if self.forbidden.contains(&*name) { Err(Errno::EDQUOT) } else { Ok(Noted::default()) }
+        if self.forbidden.contains(&*name) { Err(Errno::EDQUOT) } else { Ok(JournaledChange::default()) }
     }
 
     fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
@@ -37,19 +37,19 @@ impl Journal for Notes {
 }
 
 /// Runs a program with a journal that answers so many times, and is gone then.
-fn with_journal(root: &Path, journal: &Notes, mut answers: usize, body: impl FnOnce()) {
-    let beside = Beside::with(root, filter::Variant::ConfinedAndRecorded);
+fn with_journal(root: &Path, journal: &NotedChanges, mut answers: usize, body: impl FnOnce()) {
+    let beside = WorldlessListener::with(root, filter::SyscallFilterMode::ConfinedAndRecorded);
     let (ours, theirs) = sys::message_pair().unwrap();
     beside.link.record(1, &theirs).unwrap();
     drop(theirs);
     let number = ours.as_raw_fd();
-    let child = beside.start(1, &Guards::default(), || {
+    let child = beside.start(1, &NameGuards::default(), || {
         // As programs do that are executed.
         nix::unistd::close(number).unwrap();
         body();
     });
     let mut ours = (answers > 0).then_some(ours);
-    let mut watcher = Watcher::new();
+    let mut watcher = UnconfinedListener::new();
     loop {
         match waitpid(child, Some(WaitPidFlag::WNOHANG)).unwrap() {
             WaitStatus::StillAlive => {}
@@ -83,7 +83,7 @@ fn change_files() {
 #[test]
 fn a_journal_learns_of_each_change_before_it_is_made() {
     let (_kept, root) = temporary();
-    let notes = Notes::default();
+    let notes = NotedChanges::default();
     with_journal(&root, &notes, usize::MAX, || {
         std::env::set_current_dir(&root).unwrap();
         change_files();
@@ -107,7 +107,7 @@ fn a_journal_learns_of_each_change_before_it_is_made() {
 fn a_change_that_a_journal_forbids_is_not_made() {
     let (_kept, root) = temporary();
     fs::write(root.join("old"), "kept").unwrap();
-    let notes = Notes { forbidden: HashSet::from(["no", "old"]), ..Notes::default() };
+    let notes = NotedChanges { forbidden: HashSet::from(["no", "old"]), ..NotedChanges::default() };
     with_journal(&root, &notes, usize::MAX, || {
         std::env::set_current_dir(&root).unwrap();
         assert_eq!(code(File::create("no")), libc::EDQUOT);
@@ -125,7 +125,7 @@ fn a_change_that_a_journal_forbids_is_not_made() {
 fn a_command_goes_on_without_its_journal() {
     for answers in [0, 1, 2, 4] {
         let (_kept, root) = temporary();
-        let notes = Notes::default();
+        let notes = NotedChanges::default();
         with_journal(&root, &notes, answers, || {
             std::env::set_current_dir(&root).unwrap();
             change_files();
@@ -154,15 +154,15 @@ fn a_thing_that_is_another_one_here_is_missed() {
     fs::write(root.join("e/f"), "new").unwrap();
     let (ours, theirs) = sys::message_pair().unwrap();
     let asks = std::thread::spawn(move || {
-        let remote = remote::Remote::new(theirs);
-        [one, two, three].map(|spot| remote.before(&Change { spot, act: Act::Rewrite }))
+        let remote = remote::RemoteJournal::new(theirs);
+        [one, two, three].map(|spot| remote.before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite }))
     });
-    let notes = Notes::default();
+    let notes = NotedChanges::default();
     for _ in 0..3 {
         poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE).unwrap();
-        assert!(Watcher::new().answer_remote(ours.as_fd(), Some(&notes)));
+        assert!(UnconfinedListener::new().answer_remote(ours.as_fd(), Some(&notes)));
     }
-    assert_eq!(asks.join().unwrap(), [Ok(Noted::default()); 3]);
+    assert_eq!(asks.join().unwrap(), [Ok(JournaledChange::default()); 3]);
     let missed = |name: &str| {
         format!("missed {}: another process changed it at the same time", root.join(name).join("f").display())
     };

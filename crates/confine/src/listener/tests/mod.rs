@@ -11,8 +11,8 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 
 use super::*;
-use crate::world::{Guarded, Guards};
-use crate::{DenialKind, Policy, Tmp, filter};
+use crate::world::{GuardedDirectory, NameGuards};
+use crate::{ConfinementPolicy, DenialKind, TmpPlacement, filter};
 use sys::{Fork, Machine, fork};
 
 mod callers;
@@ -20,24 +20,24 @@ mod journal;
 mod refusals;
 
 /// A listener without a world. Only guards and its own rules limit the calls.
-struct Beside {
-    link: Link,
+struct WorldlessListener {
+    link: ListenerLink,
     listener: Pid,
-    variant: filter::Variant,
+    variant: filter::SyscallFilterMode,
 }
 
-fn policy(root: &Path) -> Policy {
-    Policy { tmp: Tmp::Shared, ..Policy::sample(root) }
+fn policy(root: &Path) -> ConfinementPolicy {
+    ConfinementPolicy { tmp: TmpPlacement::Shared, ..ConfinementPolicy::sample(root) }
 }
 
-impl Beside {
+impl WorldlessListener {
     fn new(root: &Path) -> Self {
-        Self::with(root, filter::Variant::Confined)
+        Self::with(root, filter::SyscallFilterMode::Confined)
     }
 
-    fn with(root: &Path, variant: filter::Variant) -> Self {
-        let settings = Settings::sample(policy(root));
-        let (link, ends) = Link::pair().unwrap();
+    fn with(root: &Path, variant: filter::SyscallFilterMode) -> Self {
+        let settings = ListenerSettings::sample(policy(root));
+        let (link, ends) = ListenerLink::pair().unwrap();
         match fork().unwrap() {
             Fork::Child => {
                 drop(link);
@@ -48,7 +48,7 @@ impl Beside {
     }
 
     /// Starts a process with the filter.
-    fn start(&self, command: u64, guards: &Guards, body: impl FnOnce()) -> Pid {
+    fn start(&self, command: u64, guards: &NameGuards, body: impl FnOnce()) -> Pid {
         let message = self.link.begin(command, guards).unwrap();
         let filter = filter::program(Machine::HERE.unwrap(), self.variant);
         match fork().unwrap() {
@@ -65,7 +65,7 @@ impl Beside {
         }
     }
 
-    fn run(&self, guards: &Guards, body: impl FnOnce()) -> Report {
+    fn run(&self, guards: &NameGuards, body: impl FnOnce()) -> ListenerReport {
         let child = self.start(1, guards, body);
         let status = waitpid(child, None).unwrap();
         let report = self.link.end(1).unwrap().unwrap_or_default();
@@ -74,22 +74,24 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for WorldlessListener {
     fn drop(&mut self) {
-        let (link, _) = Link::pair().unwrap();
+        let (link, _) = ListenerLink::pair().unwrap();
         drop(std::mem::replace(&mut self.link, link));
         assert!(matches!(waitpid(self.listener, None), Ok(WaitStatus::Exited(_, 0) | WaitStatus::Signaled(..))));
     }
 }
 
-fn confined(root: &Path, guards: &Guards, body: impl FnOnce()) -> Report {
-    Beside::new(root).run(guards, body)
+fn confined(root: &Path, guards: &NameGuards, body: impl FnOnce()) -> ListenerReport {
+    WorldlessListener::new(root).run(guards, body)
 }
 
-fn guard(directory: &Path, names: &[&str]) -> Guards {
+fn guard(directory: &Path, names: &[&str]) -> NameGuards {
     let data = fs::metadata(directory).unwrap();
     let names = names.iter().map(OsString::from).collect();
-    Guards { directories: vec![Guarded { directory: (data.dev(), data.ino()), path: directory.into(), names }] }
+    NameGuards {
+        directories: vec![GuardedDirectory { directory: (data.dev(), data.ino()), path: directory.into(), names }],
+    }
 }
 
 fn temporary() -> (TempDir, PathBuf) {
@@ -105,7 +107,7 @@ fn code<T>(result: std::io::Result<T>) -> i32 {
 #[test]
 fn files_are_created_as_without_a_listener() {
     let (_kept, root) = temporary();
-    let report = confined(&root, &Guards::default(), || {
+    let report = confined(&root, &NameGuards::default(), || {
         fs::write(root.join("a"), "one").unwrap();
         fs::write(root.join("a"), "two").unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "two");
@@ -145,7 +147,7 @@ fn files_are_created_as_without_a_listener() {
         fs::remove_file("b").unwrap();
         fs::remove_dir_all("d").unwrap();
     });
-    assert_eq!(report, Report::default());
+    assert_eq!(report, ListenerReport::default());
     assert!(root.join("c").exists() && !root.join("d").exists());
 }
 
@@ -163,7 +165,7 @@ fn callers_keep_their_processors() {
         }
         before
     };
-    confined(&root, &Guards::default(), || {
+    confined(&root, &NameGuards::default(), || {
         let all = keeps("all");
         std::thread::scope(|scope| {
             scope.spawn(|| assert!(keeps("thread") == all));
@@ -181,7 +183,7 @@ fn callers_keep_their_processors() {
 #[test]
 fn modes_and_masks_are_the_callers() {
     let (_kept, root) = temporary();
-    let report = confined(&root, &Guards::default(), || {
+    let report = confined(&root, &NameGuards::default(), || {
         let mode = |name: &str| fs::metadata(root.join(name)).unwrap().permissions().mode() & 0o7777;
         let make = |name: &str, mode: u32| OpenOptions::new().write(true).create(true).mode(mode).open(root.join(name));
         for (umask, name) in [(0o022, "a"), (0o077, "b"), (0, "c"), (0o027, "d")] {
@@ -262,7 +264,7 @@ fn a_bound_socket_has_the_path_that_its_program_wrote() {
 fn streams_and_files_of_proc_are_the_callers_own() {
     let (_kept, root) = temporary();
     let out = root.join("out");
-    let report = confined(&root, &Guards::default(), || {
+    let report = confined(&root, &NameGuards::default(), || {
         let file = File::create(&out).unwrap();
         nix::unistd::dup2_stdout(&file).unwrap();
         fs::write("/dev/stdout", "one").unwrap();
@@ -298,7 +300,7 @@ fn streams_and_files_of_proc_are_the_callers_own() {
 fn a_fifo_waits_for_its_other_end_and_stops_nothing_else() {
     let (_kept, root) = temporary();
     let fifo = root.join("fifo");
-    let report = confined(&root, &Guards::default(), || {
+    let report = confined(&root, &NameGuards::default(), || {
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
         assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
         std::thread::scope(|scope| {
@@ -318,7 +320,7 @@ fn a_fifo_is_opened_beside_many_other_calls() {
     let (_kept, root) = temporary();
     let fifo = root.join("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    confined(&root, &Guards::default(), || {
+    confined(&root, &NameGuards::default(), || {
         let done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -343,8 +345,8 @@ fn a_caller_that_is_killed_while_it_waits_leaves_nothing_behind() {
     let (_kept, root) = temporary();
     let fifo = root.join("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let beside = Beside::new(&root);
-    let child = beside.start(1, &Guards::default(), || drop(fs::write(&fifo, "x")));
+    let beside = WorldlessListener::new(&root);
+    let child = beside.start(1, &NameGuards::default(), || drop(fs::write(&fifo, "x")));
     let waits = || fs::read_to_string(format!("/proc/{}/task", beside.listener)).is_err();
     assert!(waits());
     while fs::read_dir(format!("/proc/{}/task", beside.listener)).unwrap().count() < 2 {
@@ -356,5 +358,5 @@ fn a_caller_that_is_killed_while_it_waits_leaves_nothing_behind() {
         std::thread::yield_now();
     }
     beside.link.end(1).unwrap();
-    beside.run(&Guards::default(), || fs::write(root.join("later"), "").unwrap());
+    beside.run(&NameGuards::default(), || fs::write(root.join("later"), "").unwrap());
 }

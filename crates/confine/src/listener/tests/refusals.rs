@@ -8,7 +8,7 @@ fn sockets_by_path_work_inside_write_roots_only() {
     let (_other, outside) = temporary();
     let host = UnixListener::bind(outside.join("host")).unwrap();
     host.set_nonblocking(true).unwrap();
-    let report = confined(&root, &Guards::default(), || {
+    let report = confined(&root, &NameGuards::default(), || {
         std::env::set_current_dir(&root).unwrap();
         let listener = UnixListener::bind("own").unwrap();
         for path in [PathBuf::from("own"), root.join("own")] {
@@ -43,8 +43,8 @@ fn sockets_by_path_work_inside_write_roots_only() {
 #[test]
 fn calls_of_attacks_fail_and_are_counted() {
     let (_kept, root) = temporary();
-    let beside = Beside::new(&root);
-    let report = beside.run(&Guards::default(), || {
+    let beside = WorldlessListener::new(&root);
+    let report = beside.run(&NameGuards::default(), || {
         use nix::errno::Errno::{EAFNOSUPPORT, EPERM};
         use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
         for _ in 0..3 {
@@ -61,7 +61,7 @@ fn calls_of_attacks_fail_and_are_counted() {
     assert_eq!(counted, [(Syscall, "unshare", 3), (Syscall, "socket", 1), (Syscall, "chroot", 1)]);
     assert!(report.denials.listed.iter().all(|denial| !denial.program.is_empty()));
     // Nothing of it is left for the next command.
-    assert_eq!(beside.run(&Guards::default(), || {}), Report::default());
+    assert_eq!(beside.run(&NameGuards::default(), || {}), ListenerReport::default());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn millions_of_denials_are_counted_and_take_no_room() {
 fn guards_are_replaced_while_a_command_runs() {
     let (_kept, root) = temporary();
     let (read, write) = sys::pipe().unwrap();
-    let beside = Beside::new(&root);
+    let beside = WorldlessListener::new(&root);
     let (asked, answer) = sys::pipe().unwrap();
     let child = beside.start(7, &guard(&root, &["a"]), || {
         assert_eq!(code(File::create(root.join("a"))), libc::EACCES);
@@ -101,8 +101,11 @@ fn guards_are_replaced_while_a_command_runs() {
 fn many_guards_come_in_parts() {
     let (_kept, root) = temporary();
     let mut guards = guard(&root, &["last"]);
-    let filler =
-        |n: u64| Guarded { directory: (n, n), path: "/x".repeat(60).into(), names: vec!["y".repeat(40).into()] };
+    let filler = |n: u64| GuardedDirectory {
+        directory: (n, n),
+        path: "/x".repeat(60).into(),
+        names: vec!["y".repeat(40).into()],
+    };
     guards.directories.splice(0..0, (0..3000).map(filler));
     let report = confined(&root, &guards, || assert_eq!(code(File::create(root.join("last"))), libc::EACCES));
     assert_eq!(report.denials.total, 1);
@@ -111,10 +114,10 @@ fn many_guards_come_in_parts() {
 #[test]
 fn without_a_listener_calls_that_wait_fail() {
     let (_kept, root) = temporary();
-    let beside = Beside::new(&root);
+    let beside = WorldlessListener::new(&root);
     let (read, write) = sys::pipe().unwrap();
     let (asked, answer) = sys::pipe().unwrap();
-    let child = beside.start(1, &Guards::default(), || {
+    let child = beside.start(1, &NameGuards::default(), || {
         nix::unistd::write(&answer, b"x").unwrap();
         nix::unistd::read(&read, &mut [0; 1]).unwrap();
         assert_ne!(code(File::create(root.join("a"))), 0);

@@ -18,7 +18,7 @@ const MOST: u64 = 64 * 1024;
 
 /// An open directory.
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(super) struct ExaminedDirectory {
     /// Its path without links, as it was when it was opened.
     pub path: PathBuf,
     pub file: File,
@@ -26,7 +26,7 @@ pub(super) struct Directory {
 
 /// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum GitEntryKind {
     None,
     Directory,
     File,
@@ -34,7 +34,7 @@ pub(super) enum Entry {
     Other,
 }
 
-impl Directory {
+impl ExaminedDirectory {
     /// Opens the directory at a path that has no links.
     pub fn open(path: &Path) -> nix::Result<Self> {
         Self::below(AT_FDCWD, path, path.to_owned())
@@ -79,10 +79,10 @@ impl Directory {
     }
 
     /// Returns the kind of the entry with a name.
-    pub fn entry(&self, name: &CStr) -> io::Result<Entry> {
+    pub fn entry(&self, name: &CStr) -> io::Result<GitEntryKind> {
         let place = match sys::open_place(self.file.as_fd(), name, false, Follow::Texts) {
             Ok(place) => File::from(place),
-            Err(Errno::ENOENT) => return Ok(Entry::None),
+            Err(Errno::ENOENT) => return Ok(GitEntryKind::None),
             Err(error) => return Err(error.into()),
         };
         Ok(kind(&place.metadata()?))
@@ -90,10 +90,10 @@ impl Directory {
 
     /// Returns whether this directory has the entries by which git knows a repository.
     pub fn is_repository(&self) -> bool {
-        let is = |name, wanted: &[Entry]| self.entry(name).is_ok_and(|entry| wanted.contains(&entry));
+        let is = |name, wanted: &[GitEntryKind]| self.entry(name).is_ok_and(|entry| wanted.contains(&entry));
         // HEAD was a link once.
-        is(c"HEAD", &[Entry::File, Entry::Other])
-            && [c"objects", c"refs"].iter().all(|name| is(name, &[Entry::Directory]))
+        is(c"HEAD", &[GitEntryKind::File, GitEntryKind::Other])
+            && [c"objects", c"refs"].iter().all(|name| is(name, &[GitEntryKind::Directory]))
     }
 
     /// Reads a small regular file. A link is not followed, and a pipe is not waited for.
@@ -101,7 +101,7 @@ impl Directory {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = File::from(sys::open_path(self.file.as_fd(), name, flags, 0, Follow::Texts)?);
         let data = file.metadata()?;
-        if kind(&data) != Entry::File || data.size() > MOST {
+        if kind(&data) != GitEntryKind::File || data.size() > MOST {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let mut bytes = Vec::new();
@@ -116,11 +116,11 @@ impl Directory {
     }
 }
 
-fn kind(data: &Metadata) -> Entry {
+fn kind(data: &Metadata) -> GitEntryKind {
     match data.file_type() {
-        kind if kind.is_dir() => Entry::Directory,
-        kind if kind.is_file() => Entry::File,
-        _ => Entry::Other,
+        kind if kind.is_dir() => GitEntryKind::Directory,
+        kind if kind.is_file() => GitEntryKind::File,
+        _ => GitEntryKind::Other,
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::directory::{Directory, Entry};
-use super::found::{Found, note};
+use super::directory::{ExaminedDirectory, GitEntryKind};
+use super::found::{GitDirectories, note};
 use super::pointer;
 
 /// What git does in a directory.
-enum Step {
+enum DiscoveryStep {
     /// It looks in the directory above.
     Up,
     /// It needs nothing outside of the write root, or finds a repository that does not count.
     Stop,
     /// It uses these.
-    Use(Found),
+    Use(GitDirectories),
 }
 
 /// Finds the git directories of the repository that git would use in a write root. `None`: it needs none outside of the
@@ -21,44 +21,44 @@ enum Step {
 ///
 /// # Errors
 /// Why a git directory does not count, as a note.
-pub(super) fn find(root: &Directory, homes: &[PathBuf]) -> Result<Option<Found>, String> {
+pub(super) fn find(root: &ExaminedDirectory, homes: &[PathBuf]) -> Result<Option<GitDirectories>, String> {
     let mut step = look(root, true, homes)?;
     let mut above = root.above();
-    while let (Step::Up, Ok(Some(level))) = (&step, &above) {
+    while let (DiscoveryStep::Up, Ok(Some(level))) = (&step, &above) {
         step = look(level, false, homes)?;
         above = level.above();
     }
-    Ok(if let Step::Use(found) = step { Some(found) } else { None })
+    Ok(if let DiscoveryStep::Use(found) = step { Some(found) } else { None })
 }
 
 /// Looks for a repository in a directory.
-fn look(level: &Directory, is_root: bool, homes: &[PathBuf]) -> Result<Step, String> {
+fn look(level: &ExaminedDirectory, is_root: bool, homes: &[PathBuf]) -> Result<DiscoveryStep, String> {
     let counts = || level.path.parent().is_some() && !homes.iter().any(|home| is_at(level, home));
     // An error ends the search of git, too.
-    let (Ok(entry), git) = (level.entry(c".git"), level.path.join(".git")) else { return Ok(Step::Stop) };
+    let (Ok(entry), git) = (level.entry(c".git"), level.path.join(".git")) else { return Ok(DiscoveryStep::Stop) };
     match entry {
-        Entry::Directory => {
-            let Ok(own) = level.at(".git".as_ref()) else { return Ok(Step::Stop) };
-            let leads_on = own.entry(c"commondir").is_ok_and(|entry| entry != Entry::None);
+        GitEntryKind::Directory => {
+            let Ok(own) = level.at(".git".as_ref()) else { return Ok(DiscoveryStep::Stop) };
+            let leads_on = own.entry(c"commondir").is_ok_and(|entry| entry != GitEntryKind::None);
             match () {
-                () if !own.is_repository() && !leads_on => Ok(Step::Up),
+                () if !own.is_repository() && !leads_on => Ok(DiscoveryStep::Up),
                 // It lies below the root.
-                () if is_root || !counts() => Ok(Step::Stop),
+                () if is_root || !counts() => Ok(DiscoveryStep::Stop),
                 () if leads_on => Err(note(&git, "its commondir leads to another repository")),
-                () => Ok(Step::Use(Found { own, common: None })),
+                () => Ok(DiscoveryStep::Use(GitDirectories { own, common: None })),
             }
         }
-        Entry::File if is_root || counts() => pointer::follow(level).map(Step::Use),
-        Entry::File => Ok(Step::Stop),
-        Entry::Other => Err(note(&git, "it is neither a directory nor a file")),
-        Entry::None if !level.is_repository() => Ok(Step::Up),
-        Entry::None if is_root => Ok(Step::Stop),
-        Entry::None => Err(note(&level.path, "it is a bare repository, or a git directory itself")),
+        GitEntryKind::File if is_root || counts() => pointer::follow(level).map(DiscoveryStep::Use),
+        GitEntryKind::File => Ok(DiscoveryStep::Stop),
+        GitEntryKind::Other => Err(note(&git, "it is neither a directory nor a file")),
+        GitEntryKind::None if !level.is_repository() => Ok(DiscoveryStep::Up),
+        GitEntryKind::None if is_root => Ok(DiscoveryStep::Stop),
+        GitEntryKind::None => Err(note(&level.path, "it is a bare repository, or a git directory itself")),
     }
 }
 
 /// Returns whether a directory has this path, perhaps by another name.
-fn is_at(directory: &Directory, path: &Path) -> bool {
-    let other = path.canonicalize().ok().and_then(|path| Directory::open(&path).ok());
+fn is_at(directory: &ExaminedDirectory, path: &Path) -> bool {
+    let other = path.canonicalize().ok().and_then(|path| ExaminedDirectory::open(&path).ok());
     other.is_some_and(|other| other.is(directory))
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::directory::Directory;
+use super::directory::ExaminedDirectory;
 
 /// The git directories of a work tree.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct GitDirectories {
     /// The one of the work tree itself.
-    pub own: Directory,
+    pub own: ExaminedDirectory,
     /// The one that all work trees of the repository share, if this is a linked work tree.
-    pub common: Option<Directory>,
+    pub common: Option<ExaminedDirectory>,
 }
 
 /// Returns the note on a directory that is not granted.

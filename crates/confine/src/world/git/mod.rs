@@ -20,33 +20,33 @@ mod pointer;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use self::directory::Directory;
-use self::found::{Found, note};
+use self::directory::ExaminedDirectory;
+use self::found::{GitDirectories, note};
 pub(super) use self::pointer::work_tree_of;
-use crate::policy::{Git, outermost};
-use crate::{Policy, Profile};
+use crate::policy::{GitScope, outermost};
+use crate::{ConfinementPolicy, PolicyProfile};
 
 /// The git directories that the commands of a world may change.
 #[derive(Debug, Default)]
-pub(super) struct Grants {
+pub(super) struct GitDirectoryGrants {
     /// The granted directories. None lies below another or below a write root.
-    directories: Vec<Directory>,
+    directories: Vec<ExaminedDirectory>,
     /// The git directories of the write roots, among them the granted ones.
     own: Vec<PathBuf>,
     /// A note for each directory that was not granted.
     pub notes: Vec<String>,
 }
 
-impl Grants {
+impl GitDirectoryGrants {
     /// Finds the git directories of the write roots of a policy. `state` is the directory of [`super::HostPaths`].
-    pub fn of(policy: &Policy, state: &Path) -> Self {
-        let Git::Repository { homes } = &policy.git else { return Self::default() };
-        if policy.profile == Profile::ReadOnly {
+    pub fn of(policy: &ConfinementPolicy, state: &Path) -> Self {
+        let GitScope::Repository { homes } = &policy.git else { return Self::default() };
+        if policy.profile == PolicyProfile::ReadOnly {
             return Self::default();
         }
         let mut all = Self::default();
         for root in &policy.write {
-            let Ok(root) = Directory::open(root) else { continue };
+            let Ok(root) = ExaminedDirectory::open(root) else { continue };
             match discovery::find(&root, homes) {
                 Ok(None) => {}
                 Ok(Some(found)) => all.add(found, policy, homes, state),
@@ -59,8 +59,8 @@ impl Grants {
     }
 
     /// Grants a git directory, unless it is granted or writable already, or must not be.
-    fn add(&mut self, found: Found, policy: &Policy, homes: &[PathBuf], state: &Path) {
-        let Found { own, common } = found;
+    fn add(&mut self, found: GitDirectories, policy: &ConfinementPolicy, homes: &[PathBuf], state: &Path) {
+        let GitDirectories { own, common } = found;
         let name = own.path.clone();
         let wanted = common.unwrap_or(own);
         let is_writable = |path: &Path| {
@@ -79,9 +79,9 @@ impl Grants {
     }
 
     /// Returns the policy with the granted directories among its write roots.
-    pub fn added_to(&self, policy: &Policy) -> Policy {
+    pub fn added_to(&self, policy: &ConfinementPolicy) -> ConfinementPolicy {
         let write = policy.write.iter().cloned().chain(self.paths().map(Path::to_owned)).collect();
-        Policy { write: outermost(write), ..policy.clone() }
+        ConfinementPolicy { write: outermost(write), ..policy.clone() }
     }
 
     /// Returns the paths of the granted directories.
@@ -101,7 +101,7 @@ impl Grants {
 }
 
 /// Returns why a directory must not be granted.
-fn refused(wanted: &Directory, policy: &Policy, homes: &[PathBuf], state: &Path) -> Option<String> {
+fn refused(wanted: &ExaminedDirectory, policy: &ConfinementPolicy, homes: &[PathBuf], state: &Path) -> Option<String> {
     let path = &wanted.path;
     let hidden = policy.hide.iter().map(PathBuf::as_path).chain([state]);
     let protected = policy.protect.iter().filter(|path| path.is_absolute()).map(PathBuf::as_path);

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::git_settings;
 
-use super::directory::{Directory, Entry, path_in};
-use super::found::{Found, note};
+use super::directory::{ExaminedDirectory, GitEntryKind, path_in};
+use super::found::{GitDirectories, note};
 
 /// Finds the git directories that the `.git` file of a work tree names.
 ///
 /// # Errors
 /// Why they do not count, as a note.
-pub(super) fn follow(top: &Directory) -> Result<Found, String> {
+pub(super) fn follow(top: &ExaminedDirectory) -> Result<GitDirectories, String> {
     let file = top.path.join(".git");
     let Ok(bytes) = top.read(c".git") else { return Err(note(&file, "it is no file that git can read")) };
     let aim = bytes.strip_prefix(b"gitdir: ").and_then(path_in);
@@ -22,33 +22,33 @@ pub(super) fn follow(top: &Directory) -> Result<Found, String> {
     let Some(own) = top.named(aim) else {
         return Err(note(&top.path.join(aim), &format!("{} names it, and it is no directory", file.display())));
     };
-    let has = |name| own.entry(name).is_ok_and(|entry| entry != Entry::None);
+    let has = |name| own.entry(name).is_ok_and(|entry| entry != GitEntryKind::None);
     let checked = match (has(c"gitdir"), has(c"commondir")) {
         (false, false) => submodule(top, &own).map(|()| None),
         _ => linked(top, &own).map(Some),
     };
     match checked {
-        Ok(common) => Ok(Found { own, common }),
+        Ok(common) => Ok(GitDirectories { own, common }),
         Err(why) => Err(note(&own.path, &format!("{} names it, but {why}", file.display()))),
     }
 }
 
 /// Returns the work tree to which the git directory of a linked work tree leads back, if the work tree exists.
 pub fn work_tree_of(git: &Path) -> Option<PathBuf> {
-    let git = Directory::open(git).ok()?;
+    let git = ExaminedDirectory::open(git).ok()?;
     let back = git.read_path(c"gitdir")?;
     Some(git.named(back.parent()?)?.path)
 }
 
 /// Checks the git directory of a linked work tree. Returns the one that it shares.
-fn linked(top: &Directory, own: &Directory) -> Result<Directory, &'static str> {
+fn linked(top: &ExaminedDirectory, own: &ExaminedDirectory) -> Result<ExaminedDirectory, &'static str> {
     let back = own.read_path(c"gitdir").ok_or("it has no gitdir that leads back")?;
     let leads_back = back.file_name().is_some_and(|name| name == ".git")
         && back.parent().and_then(|above| own.named(above)).is_some_and(|above| above.is(top));
     if !leads_back {
         return Err("its gitdir leads to another work tree");
     }
-    let above = |directory: &Directory| directory.above().ok().flatten();
+    let above = |directory: &ExaminedDirectory| directory.above().ok().flatten();
     let place =
         above(own).zip(own.path.file_name()).filter(|(all, _)| all.path.file_name() == Some("worktrees".as_ref()));
     let (all, name) = place.ok_or("it does not lie in the worktrees of a repository")?;
@@ -62,7 +62,7 @@ fn linked(top: &Directory, own: &Directory) -> Result<Directory, &'static str> {
 }
 
 /// Checks the git directory of a submodule.
-fn submodule(top: &Directory, own: &Directory) -> Result<(), &'static str> {
+fn submodule(top: &ExaminedDirectory, own: &ExaminedDirectory) -> Result<(), &'static str> {
     let config = own.read(c"config").map_err(|_| "it has no config that leads back")?;
     let back = git_settings::work_tree(&config).ok_or("it has no gitdir and no core.worktree that leads back")?;
     let leads_back = own.named(&back).is_some_and(|back| back.is(top));

@@ -7,26 +7,26 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::geteuid;
 
-use super::super::testing::{Scene, end, isolated, run_in, users_and_watches};
-use super::super::{Begun, HostPaths, finish, overlaid};
-use crate::{Caches, Network, Part, Policy};
+use super::super::testing::{WorldTestScene, end, isolated, run_in, users_and_watches};
+use super::super::{BlankWorld, WorldHostPaths, finish, overlaid};
+use crate::{CacheAccess, ConfinementPart, ConfinementPolicy, NetworkScope};
 use sys::{MountFlags, Signal};
 
 #[test]
 fn a_blank_world_becomes_a_world_like_any_other() {
     for (user, watches) in users_and_watches() {
-        let scene = Scene::new(user).with_watches(watches);
+        let scene = WorldTestScene::new(user).with_watches(watches);
         let cache = scene.outside.join("cache");
         fs::create_dir(&cache).expect("made");
         fs::write(cache.join("kept"), "").expect("written");
-        let caches = (Caches::Overlay, vec![cache.clone()]);
-        let policy = Policy { hide: vec![scene.outside.join("hidden")], caches, ..scene.policy() };
+        let caches = (CacheAccess::Overlay, vec![cache.clone()]);
+        let policy = ConfinementPolicy { hide: vec![scene.outside.join("hidden")], caches, ..scene.policy() };
         fs::write(scene.outside.join("hidden"), "secret").expect("written");
         let (facts, output) = isolated(user, || {
-            let begun = Begun::ahead(&scene.state, overlaid(&policy)).expect("begun");
+            let begun = BlankWorld::ahead(&scene.state, overlaid(&policy)).expect("begun");
             assert!(begun.fits(&policy, &scene.state));
             let (init, home) = (begun.init, begun.private[0].clone());
-            let place = HostPaths { state: &scene.state, readable: &[], watches };
+            let place = WorldHostPaths { state: &scene.state, readable: &[], watches };
             let world = finish(begun, &policy, &place).expect("a world");
             assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
             assert_eq!(world.facts.home.as_ref(), Some(&home));
@@ -41,7 +41,7 @@ fn a_blank_world_becomes_a_world_like_any_other() {
             end(world);
             (facts, output)
         });
-        assert_eq!((facts.held, facts.missing), (Part::ALL.to_vec(), vec![]));
+        assert_eq!((facts.held, facts.missing), (ConfinementPart::ALL.to_vec(), vec![]));
         let said: Vec<_> = output.lines().filter(|line| !line.contains(": ")).collect();
         assert_eq!(said, ["in", "t", "kept", "new", "proc", "null"], "{output}");
         assert!(!scene.outside.join("x").exists() && !cache.join("new").exists(), "{output}");
@@ -52,9 +52,9 @@ fn a_blank_world_becomes_a_world_like_any_other() {
 #[test]
 fn a_blank_world_that_is_dropped_leaves_nothing() {
     for (user, _) in users_and_watches() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         isolated(user, || {
-            let begun = Begun::ahead(&scene.state, std::slice::from_ref(&scene.root)).expect("begun");
+            let begun = BlankWorld::ahead(&scene.state, std::slice::from_ref(&scene.root)).expect("begun");
             let init = begun.init;
             drop(begun);
             assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
@@ -65,11 +65,11 @@ fn a_blank_world_that_is_dropped_leaves_nothing() {
 
 #[test]
 fn a_blank_world_fits_the_policies_and_the_machine_that_it_was_begun_for() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let begun = Begun::ahead(&scene.state, &[]).expect("begun");
+        let begun = BlankWorld::ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
-        let full = Policy { network: Network::Full, ..scene.policy() };
+        let full = ConfinementPolicy { network: NetworkScope::Full, ..scene.policy() };
         let fits = [(&policy, scene.state.as_path()), (&full, &scene.state), (&policy, Path::new("/elsewhere"))]
             .map(|(policy, state)| begun.fits(policy, state));
         assert_eq!(fits, [true, false, false]);
@@ -85,11 +85,11 @@ fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
     if !geteuid().is_root() {
         return;
     }
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         unshare(CloneFlags::CLONE_NEWNS).expect("mounts of its own");
         sys::stop_propagation().expect("private");
-        let begun = Begun::ahead(&scene.state, &[]).expect("begun");
+        let begun = BlankWorld::ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
         assert!(begun.fits(&policy, &scene.state));
         let tree = sys::new_mount(c"tmpfs", &[], MountFlags::NO_DEVICES).expect("a mount");
@@ -102,7 +102,7 @@ fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
 #[test]
 fn a_blank_world_gets_the_caches_that_are_there_with_its_policy() {
     for (user, _) in users_and_watches() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let places = ["same", "replaced", "new"].map(|name| scene.outside.join(name));
         let fill = |place: &Path, name: &str| {
             fs::create_dir(place).expect("made");
@@ -112,13 +112,13 @@ fn a_blank_world_gets_the_caches_that_are_there_with_its_policy() {
         let output = isolated(user, || {
             fill(same, "early");
             fill(replaced, "early");
-            let begun = Begun::ahead(&scene.state, &places).expect("begun");
+            let begun = BlankWorld::ahead(&scene.state, &places).expect("begun");
             fs::write(same.join("late"), "").expect("written");
             fs::rename(replaced, scene.outside.join("former")).expect("renamed");
             fill(replaced, "late");
             fill(new, "late");
-            let policy = Policy { caches: (Caches::Overlay, places.to_vec()), ..scene.policy() };
-            let place = HostPaths { state: &scene.state, readable: &[], watches: false };
+            let policy = ConfinementPolicy { caches: (CacheAccess::Overlay, places.to_vec()), ..scene.policy() };
+            let place = WorldHostPaths { state: &scene.state, readable: &[], watches: false };
             let world = finish(begun, &policy, &place).expect("a world");
             let script = format!("cd {}; touch same/x replaced/x new/x; ls same replaced new", scene.outside.display());
             let (output, _) = run_in(&world, &scene.root, &script);

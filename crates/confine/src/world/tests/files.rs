@@ -4,15 +4,15 @@ use std::fs;
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use super::super::testing::{Scene, end, isolated, run_in, users, users_and_watches};
-use super::super::{HostPaths, build};
+use super::super::testing::{WorldTestScene, end, isolated, run_in, users, users_and_watches};
+use super::super::{WorldHostPaths, build};
 use super::{check, give};
-use crate::{Caches, Policy, Read, Tmp};
+use crate::{CacheAccess, ConfinementPolicy, ReadScope, TmpPlacement};
 
 #[test]
 fn a_command_changes_the_write_root_alone() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let out = scene.outside.join("file");
         fs::write(&out, "x").expect("written");
         let own = format!("{}", out.display());
@@ -54,7 +54,7 @@ fn a_command_changes_the_write_root_alone() {
 #[test]
 fn a_write_root_below_tmp_is_visible_and_the_rest_of_tmp_is_private() {
     for user in users() {
-        let scene = Scene::below(Path::new("/tmp"), user);
+        let scene = WorldTestScene::below(Path::new("/tmp"), user);
         let (root, outside) = (scene.root.display(), scene.outside.display());
         let script = format!(
             "pwd; echo in > file; test -e {outside} || echo private; echo t > /tmp/mine; cd /tmp && ls -A; cd {root} && cat file"
@@ -72,7 +72,7 @@ fn a_write_root_below_tmp_is_visible_and_the_rest_of_tmp_is_private() {
 #[test]
 fn hidden_paths_can_be_neither_read_nor_listed() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let (secrets, token) = (scene.outside.join("secrets"), scene.root.join("token"));
         fs::create_dir(&secrets).expect("made");
         fs::write(secrets.join("key"), "secret").expect("written");
@@ -80,7 +80,7 @@ fn hidden_paths_can_be_neither_read_nor_listed() {
         fs::write(scene.root.join("other"), "").expect("written");
         give(&scene);
         let hide = vec![secrets.clone(), token, scene.outside.join("missing")];
-        let policy = Policy { hide, ..scene.policy() };
+        let policy = ConfinementPolicy { hide, ..scene.policy() };
         let secrets = secrets.display();
         check(
             &scene,
@@ -105,12 +105,12 @@ fn hidden_paths_can_be_neither_read_nor_listed() {
 #[test]
 fn only_listed_paths_can_be_read() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let shown = scene.outside.join("shown");
         fs::create_dir(&shown).expect("made");
         fs::write(shown.join("file"), "").expect("written");
         fs::write(scene.outside.join("file"), "").expect("written");
-        let policy = Policy { read: Read::Only(vec![shown.clone()]), ..scene.policy() };
+        let policy = ConfinementPolicy { read: ReadScope::Only(vec![shown.clone()]), ..scene.policy() };
         let (shown, outside) = (shown.display(), scene.outside.display());
         check(
             &scene,
@@ -132,14 +132,14 @@ fn only_listed_paths_can_be_read() {
 #[test]
 fn files_of_results_can_be_read_at_their_path() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let (kept, other) = (scene.outside.join("kept"), scene.outside.join("other"));
         [&kept, &other].into_iter().for_each(|path| fs::create_dir(path).expect("made"));
         fs::write(kept.join("log"), "text").expect("written");
-        let policy = Policy { hide: vec![scene.outside.clone()], ..scene.policy() };
+        let policy = ConfinementPolicy { hide: vec![scene.outside.clone()], ..scene.policy() };
         let script = format!("cat {0}/log; touch {0}/log; ls {1}", kept.display(), other.display());
         let (output, _) = isolated(user, || {
-            let place = HostPaths { state: &scene.state, readable: std::slice::from_ref(&kept), watches: true };
+            let place = WorldHostPaths { state: &scene.state, readable: std::slice::from_ref(&kept), watches: true };
             let world = build(&policy, &place).expect("a world");
             let result = run_in(&world, &scene.root, &script);
             end(world);
@@ -152,24 +152,24 @@ fn files_of_results_can_be_read_at_their_path() {
 #[test]
 fn caches_are_readable_and_changes_end_with_the_world() {
     for user in users() {
-        let scene = Scene::below(Path::new("/var"), user);
+        let scene = WorldTestScene::below(Path::new("/var"), user);
         let cache = scene.outside.join("ca,c:he");
         fs::create_dir(&cache).expect("made");
         fs::write(cache.join("old"), "old").expect("written");
         chown(&cache, user, user).expect("given");
         chown(cache.join("old"), user, user).expect("given");
-        let policy = |kind| Policy { caches: (kind, vec![cache.clone()]), ..scene.policy() };
+        let policy = |kind| ConfinementPolicy { caches: (kind, vec![cache.clone()]), ..scene.policy() };
         let script = format!(
             "cd {} && cat old && echo new > new && echo more >> old && cat old new && rm old && ls",
             cache.display()
         );
-        let (output, code) = scene.run(&policy(Caches::Overlay), &script);
+        let (output, code) = scene.run(&policy(CacheAccess::Overlay), &script);
         assert_eq!((output.as_str(), code), ("oldoldmore\nnew\nnew\n", 0));
         assert_eq!(fs::read_to_string(cache.join("old")).expect("read"), "old");
         assert!(!cache.join("new").exists());
         assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0, "files of the world are left");
-        check(&scene, &policy(Caches::None), &[(&format!("touch {}/new", cache.display()), false)]);
-        check(&scene, &policy(Caches::Shared), &[(&format!("touch {}/new", cache.display()), true)]);
+        check(&scene, &policy(CacheAccess::None), &[(&format!("touch {}/new", cache.display()), false)]);
+        check(&scene, &policy(CacheAccess::Shared), &[(&format!("touch {}/new", cache.display()), true)]);
         assert!(cache.join("new").exists());
     }
 }
@@ -177,16 +177,16 @@ fn caches_are_readable_and_changes_end_with_the_world() {
 #[test]
 fn a_write_root_may_be_a_file_and_tmp_may_be_shared() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let file = scene.outside.join("file");
         fs::write(&file, "").expect("written");
         chown(&file, user, user).expect("given");
-        let policy = Policy { write: vec![file.clone()], tmp: Tmp::Shared, ..scene.policy() };
+        let policy = ConfinementPolicy { write: vec![file.clone()], tmp: TmpPlacement::Shared, ..scene.policy() };
         let script = format!("echo a > {} && cat {0}; touch {}/x", file.display(), scene.outside.display());
         let (output, code) = scene.run(&policy, &script);
         assert_eq!((output.as_str(), code), ("a\n", 0), "everything in /tmp may be changed");
         assert_eq!(fs::read_to_string(&file).expect("read"), "a\n");
-        let policy = Policy { write: vec![file], ..scene.policy() };
+        let policy = ConfinementPolicy { write: vec![file], ..scene.policy() };
         let (output, code) = scene.run(&policy, &script);
         assert_eq!((output.as_str(), code), ("a\n", 0), "the rest of /tmp is private");
         assert!(fs::remove_file(scene.outside.join("x")).is_ok());
@@ -197,10 +197,10 @@ fn a_write_root_may_be_a_file_and_tmp_may_be_shared() {
 #[test]
 fn a_hidden_file_stays_hidden_when_the_host_replaces_it() {
     for (user, watches) in users_and_watches() {
-        let scene = Scene::below(Path::new("/var"), user).with_watches(watches);
+        let scene = WorldTestScene::below(Path::new("/var"), user).with_watches(watches);
         let (token, later) = (scene.outside.join("token"), scene.outside.join("a/later"));
         fs::write(&token, "secret").expect("written");
-        let policy = Policy { hide: vec![token.clone(), later.clone()], ..scene.policy() };
+        let policy = ConfinementPolicy { hide: vec![token.clone(), later.clone()], ..scene.policy() };
         let script = format!("cat {} {}", token.display(), later.display());
         let output = isolated(user, || {
             let world = scene.world(&policy);

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use super::super::testing::{Scene, end, isolated, run_in, users, users_and_watches};
+use super::super::testing::{WorldTestScene, end, isolated, run_in, users, users_and_watches};
 use super::{check, give};
 
 /// Runs `git` on the host.
@@ -20,7 +20,7 @@ pub fn git(directory: &Path, arguments: &[&str]) {
 #[test]
 fn protected_paths_are_read_only_and_cannot_be_moved_away() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         git(&scene.root, &["init", "-q", "."]);
         for name in [".vscode", "sub/deep"] {
             fs::create_dir_all(scene.root.join(name)).expect("made");
@@ -62,7 +62,7 @@ fn protected_paths_are_read_only_and_cannot_be_moved_away() {
 #[test]
 fn submodules_and_worktrees_are_protected_too() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let (source, main) = (scene.root.join("source"), scene.root.join("main"));
         for path in [&source, &main] {
             fs::create_dir(path).expect("made");
@@ -93,7 +93,7 @@ fn submodules_and_worktrees_are_protected_too() {
 #[test]
 fn missing_names_are_guarded_and_repositories_of_the_host_are_protected_at_the_next_command() {
     for (user, watches) in users_and_watches() {
-        let scene = Scene::new(user).with_watches(watches);
+        let scene = WorldTestScene::new(user).with_watches(watches);
         let (first, second, output) = isolated(user, || {
             let world = scene.world(&scene.policy());
             run_in(&world, &scene.root, "true");
@@ -124,7 +124,7 @@ fn missing_names_are_guarded_and_repositories_of_the_host_are_protected_at_the_n
 
 #[test]
 fn repositories_deep_in_a_large_tree_are_protected_too() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     let deep = scene.root.join("node_modules/a/b/c");
     fs::create_dir_all(&deep).expect("made");
     git(&deep, &["init", "-q", "."]);

@@ -5,15 +5,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::git::Grants;
-use super::super::testing::{Scene, end, isolated, run_in, users};
+use super::super::git::GitDirectoryGrants;
+use super::super::testing::{WorldTestScene, end, isolated, run_in, users};
 use super::check;
-use crate::policy::Git;
-use crate::{Policy, Tmp};
+use crate::policy::GitScope;
+use crate::{ConfinementPolicy, TmpPlacement};
 
 /// Makes what a script says in the directory of a scene: `root`, a write root, is there, and `outside`. The functions
 /// make repositories.
-fn prepare(scene: &Scene, script: &str) {
+fn prepare(scene: &WorldTestScene, script: &str) {
     const START: &str = r#"
         set -eu
         export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1
@@ -127,12 +127,17 @@ const LAYOUTS: [(&str, &str, &str, &str); 12] = [
 fn a_day_of_git_works_in_every_layout_and_writes_nothing_else() {
     for (name, script, root, granted) in LAYOUTS {
         for user in users() {
-            let scene = Scene::new(user);
+            let scene = WorldTestScene::new(user);
             prepare(&scene, script);
             let base = scene.root.parent().expect("a directory").to_owned();
             let root = base.join(root).canonicalize().expect("a path");
             // A private /tmp would hide the work tree above the root.
-            let policy = Policy { write: vec![root.clone()], root: root.clone(), tmp: Tmp::Shared, ..scene.policy() };
+            let policy = ConfinementPolicy {
+                write: vec![root.clone()],
+                root: root.clone(),
+                tmp: TmpPlacement::Shared,
+                ..scene.policy()
+            };
             let before = outside(&base, &[&root, &base.join(granted)]);
             let (output, code, write) = isolated(user, || {
                 let world = scene.world(&policy);
@@ -227,14 +232,14 @@ fn hostile_layouts_are_granted_nothing_and_a_note_says_why() {
     // The write root is `root`. The repository `victim` has the linked work tree `tree` and the submodule `sub`.
     const VICTIM: &str = "repository source; repository victim; cd victim; git submodule --quiet add ../source sub;
         git commit -qm sub; git worktree add -q ../tree; cd ..; V=$PWD/victim; R=$PWD/root; T=$PWD/tree\n";
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     let base = scene.root.parent().expect("a directory").to_owned();
     for (number, (script, root, why)) in HOSTILE.into_iter().enumerate() {
-        let scene = Scene::below(&base, None);
+        let scene = WorldTestScene::below(&base, None);
         prepare(&scene, &format!("{VICTIM}{script}"));
         let root = scene.root.parent().expect("a directory").join(root);
-        let policy = Policy { write: vec![root.clone()], root, ..scene.policy() };
-        let found = Grants::of(&policy, &scene.state);
+        let policy = ConfinementPolicy { write: vec![root.clone()], root, ..scene.policy() };
+        let found = GitDirectoryGrants::of(&policy, &scene.state);
         assert_eq!(found.paths().count(), 0, "{number}: {script}: {:?}", found.paths().collect::<Vec<_>>());
         assert!(found.notes.iter().any(|note| note.contains(why)), "{number}: {script}: {:?}", found.notes);
     }
@@ -242,23 +247,26 @@ fn hostile_layouts_are_granted_nothing_and_a_note_says_why() {
 
 #[test]
 fn what_is_hidden_a_home_or_of_another_user_is_granted_to_nobody() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     let base = scene.root.parent().expect("a directory").to_owned();
     prepare(&scene, "fresh; repository main; git -C main worktree add -q ../root; mkdir root/sub main/sub");
-    let plain = Policy { write: vec![scene.root.clone()], ..scene.policy() };
+    let plain = ConfinementPolicy { write: vec![scene.root.clone()], ..scene.policy() };
     let (git, top) = (base.join("main/.git"), base.join("main"));
-    let granted = |policy: &Policy| {
-        let found = Grants::of(policy, &scene.state);
+    let granted = |policy: &ConfinementPolicy| {
+        let found = GitDirectoryGrants::of(policy, &scene.state);
         (found.paths().map(Path::to_owned).collect::<Vec<_>>(), found.notes.join("; "))
     };
     assert_eq!(granted(&plain), (vec![git.clone()], String::new()));
     for (policy, why) in [
-        (Policy { hide: vec![git.join("objects")], ..plain.clone() }, "objects is hidden"),
-        (Policy { hide: vec![top.clone()], ..plain.clone() }, "main is hidden"),
-        (Policy { protect: vec![git.clone()], ..plain.clone() }, "is protected"),
-        (Policy { git: Git::Repository { homes: vec![git.join("refs")] }, ..plain.clone() }, "it contains"),
-        (Policy { git: Git::None, ..plain.clone() }, ""),
-        (Policy { profile: crate::Profile::ReadOnly, ..plain.clone() }, ""),
+        (ConfinementPolicy { hide: vec![git.join("objects")], ..plain.clone() }, "objects is hidden"),
+        (ConfinementPolicy { hide: vec![top.clone()], ..plain.clone() }, "main is hidden"),
+        (ConfinementPolicy { protect: vec![git.clone()], ..plain.clone() }, "is protected"),
+        (
+            ConfinementPolicy { git: GitScope::Repository { homes: vec![git.join("refs")] }, ..plain.clone() },
+            "it contains",
+        ),
+        (ConfinementPolicy { git: GitScope::None, ..plain.clone() }, ""),
+        (ConfinementPolicy { profile: crate::PolicyProfile::ReadOnly, ..plain.clone() }, ""),
     ] {
         let (paths, notes) = granted(&policy);
         assert!(paths.is_empty(), "{paths:?}");
@@ -266,7 +274,11 @@ fn what_is_hidden_a_home_or_of_another_user_is_granted_to_nobody() {
     }
     // A repository in the home counts in the home alone.
     let at = |write: PathBuf| {
-        granted(&Policy { write: vec![write], git: Git::Repository { homes: vec![top.clone()] }, ..plain.clone() })
+        granted(&ConfinementPolicy {
+            write: vec![write],
+            git: GitScope::Repository { homes: vec![top.clone()] },
+            ..plain.clone()
+        })
     };
     assert_eq!(at(top.join("sub")), (Vec::new(), String::new()));
     assert_eq!(at(scene.root.clone()), (vec![git.clone()], String::new()));
@@ -310,7 +322,7 @@ const IN_GIT: [(&str, bool); 26] = [
 #[test]
 fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repository() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         prepare(
             &scene,
             "fresh; repository source; repository main; cd main; git submodule --quiet add ../source sub;
@@ -318,7 +330,7 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
              rm -f .git/worktrees/other/index; echo ../../../../other/.git > .git/worktrees/other/gitdir; cd ../root; git submodule --quiet update --init",
         );
         let base = scene.root.parent().expect("a directory").to_owned();
-        let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
+        let policy = ConfinementPolicy { write: vec![scene.root.clone()], ..scene.policy() };
         let git = base.join("main/.git");
         let in_git = |line: &str| format!("cd {} && {line}", git.display());
         let lines: Vec<(String, bool)> = IN_GIT
@@ -359,13 +371,13 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
 
 #[test]
 fn a_living_world_is_neither_widened_nor_moved() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     prepare(
         &scene,
         "fresh; repository main; repository victim; git -C main worktree add -q ../root; git -C victim worktree add -q ../v",
     );
     let base = scene.root.parent().expect("a directory").to_owned();
-    let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
+    let policy = ConfinementPolicy { write: vec![scene.root.clone()], ..scene.policy() };
     let (script, outputs) = isolated(None, || {
         let world = scene.world(&policy);
         let script = format!("(echo a > {}/victim/.git/x) 2>/dev/null && echo widened; echo done", base.display());
@@ -387,9 +399,9 @@ fn a_living_world_is_neither_widened_nor_moved() {
 
 #[test]
 fn files_of_commands_in_a_granted_repository_hold_nothing_up() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     prepare(&scene, "fresh; repository main; git -C main worktree add -q ../root");
-    let policy = Policy { write: vec![scene.root.clone()], ..scene.policy() };
+    let policy = ConfinementPolicy { write: vec![scene.root.clone()], ..scene.policy() };
     let outputs = isolated(None, || {
         let world = scene.world(&policy);
         let script = "cd $(git rev-parse --git-common-dir)/worktrees && mkdir a b c && mkfifo a/gitdir &&

@@ -8,16 +8,16 @@ use std::path::Path;
 
 use nix::sys::wait::{WaitStatus, waitpid};
 
-use super::super::testing::{Scene, end, isolated, run_in, users};
-use super::super::{HostPaths, Leftovers, build, probe};
+use super::super::testing::{WorldTestScene, end, isolated, run_in, users};
+use super::super::{WorldHostPaths, WorldLeftovers, build, probe};
 use super::check;
 use crate::gate::RESOLV_CONF;
-use crate::{Network, Part, Policy, Way, WorldError};
+use crate::{ConfinementMechanism, ConfinementPart, ConfinementPolicy, NetworkScope, WorldError};
 use sys::{Fork, Signal};
 
 #[test]
 fn the_private_tmp_is_on_the_host_while_the_world_lives() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     let seen = isolated(None, || {
         let world = scene.world(&scene.policy());
         run_in(&world, &scene.root, "echo t > /tmp/mine");
@@ -32,7 +32,7 @@ fn the_private_tmp_is_on_the_host_while_the_world_lives() {
 #[test]
 fn processes_of_the_host_and_of_init_are_out_of_reach() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let own = std::process::id();
         check(
             &scene,
@@ -54,7 +54,7 @@ fn processes_of_the_host_and_of_init_are_out_of_reach() {
 #[test]
 fn a_world_has_its_own_loopback_and_no_way_out() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let python = "python3 - <<'P'
 import socket
 server = socket.create_server(('127.0.0.1', 80 if False else 8080))
@@ -73,7 +73,7 @@ P";
 #[test]
 fn a_world_ends_with_its_last_process_and_leaves_nothing() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         isolated(user, || {
             let world = scene.world(&scene.policy());
             let (output, _) =
@@ -82,15 +82,15 @@ fn a_world_ends_with_its_last_process_and_leaves_nothing() {
             end(world);
         });
         assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
-        assert!(Leftovers::of(&scene.state).is_none());
+        assert!(WorldLeftovers::of(&scene.state).is_none());
     }
 }
 
 #[test]
 fn parts_that_are_held() {
-    let scene = Scene::new(None);
-    for (network, held) in [(Network::None, 4), (Network::Full, 3)] {
-        let policy = Policy { network, ..scene.policy() };
+    let scene = WorldTestScene::new(None);
+    for (network, held) in [(NetworkScope::None, 4), (NetworkScope::Full, 3)] {
+        let policy = ConfinementPolicy { network, ..scene.policy() };
         let facts = isolated(None, || {
             let world = scene.world(&policy);
             let facts = world.facts.clone();
@@ -98,14 +98,14 @@ fn parts_that_are_held() {
             facts
         });
         assert_eq!((facts.held.len(), facts.missing), (held, vec![]));
-        assert!(facts.held.contains(&Part::Files));
+        assert!(facts.held.contains(&ConfinementPart::Files));
     }
 }
 
 #[test]
 fn a_world_is_kept_for_a_process_after_its_owner_has_dropped_it() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         isolated(user, || {
             let world = scene.world(&scene.policy());
             let init = world.namespaces.as_ref().expect("namespaces").init.expect("made here");
@@ -136,16 +136,16 @@ fn a_world_is_kept_for_a_process_after_its_owner_has_dropped_it() {
 
 #[test]
 fn files_of_a_killed_world_are_swept() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     isolated(None, || {
         let world = scene.world(&scene.policy());
         run_in(&world, &scene.root, "mkdir -p /tmp/a && echo b > /tmp/a/b");
         let init = world.namespaces.as_ref().expect("namespaces").init.expect("made here");
-        assert!(Leftovers::of(&scene.state).is_none());
+        assert!(WorldLeftovers::of(&scene.state).is_none());
         assert!(world.facts.tmp.as_ref().is_some_and(|tmp| tmp.join("a/b").exists()), "a living world was swept");
         sys::signal(init, Signal::SIGKILL);
         waitpid(init, None).expect("reaped");
-        Leftovers::of(&scene.state).expect("one").remove();
+        WorldLeftovers::of(&scene.state).expect("one").remove();
     });
     assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
 }
@@ -153,7 +153,7 @@ fn files_of_a_killed_world_are_swept() {
 #[test]
 #[ignore = "stress: it loads the machine"]
 fn two_hundred_worlds_leave_nothing() {
-    let scene = Scene::new(None);
+    let scene = WorldTestScene::new(None);
     let counts = || {
         let descriptors = fs::read_dir("/proc/self/fd").expect("listed").count();
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("read").lines().count();
@@ -172,10 +172,10 @@ fn two_hundred_worlds_leave_nothing() {
 
 #[test]
 fn a_world_that_cannot_be_made_leaves_nothing() {
-    let scene = Scene::new(None);
-    let policy = Policy { write: vec![scene.root.join("missing")], ..scene.policy() };
+    let scene = WorldTestScene::new(None);
+    let policy = ConfinementPolicy { write: vec![scene.root.join("missing")], ..scene.policy() };
     isolated(None, || {
-        let place = HostPaths { state: &scene.state, readable: &[], watches: true };
+        let place = WorldHostPaths { state: &scene.state, readable: &[], watches: true };
         assert!(matches!(build(&policy, &place), Err(WorldError::Step { step, .. }) if step.contains("missing")));
         assert!(sys::children(nix::unistd::getpid()).is_empty());
     });
@@ -194,9 +194,9 @@ fn accept_two(user: &impl AsFd, network: &impl AsFd) -> String {
 #[test]
 fn connections_to_any_address_reach_the_gate() {
     for user in users() {
-        let scene = Scene::new(user);
-        let network = Network::Allow { entries: Vec::new(), hosts: BTreeMap::new() };
-        let policy = Policy { network, ..scene.policy() };
+        let scene = WorldTestScene::new(user);
+        let network = NetworkScope::Allow { entries: Vec::new(), hosts: BTreeMap::new() };
+        let policy = ConfinementPolicy { network, ..scene.policy() };
         let seen = isolated(user, || {
             let world = scene.world(&policy);
             let spaces = world.namespaces.as_ref().expect("namespaces");
@@ -235,19 +235,19 @@ for host in ('1.2.3.4', '2001:db8::7'):
 #[test]
 fn a_probe_tries_all_parts() {
     for user in users() {
-        let scene = Scene::new(user);
+        let scene = WorldTestScene::new(user);
         let (held, missing) = isolated(user, || {
             let facts = probe(&scene.state).expect("probed");
             (facts.held, facts.missing)
         });
-        assert_eq!((held, missing), (Part::ALL.to_vec(), Vec::new()));
+        assert_eq!((held, missing), (ConfinementPart::ALL.to_vec(), Vec::new()));
         assert_eq!(fs::read_dir(&scene.state).expect("listed").count(), 0);
     }
 }
 
 #[test]
 fn without_user_namespaces_a_listener_holds_all_parts() {
-    let scene = Scene::below(Path::new("/var"), None);
+    let scene = WorldTestScene::below(Path::new("/var"), None);
     isolated(None, || {
         // The child has a user namespace of its own, so that the limit applies to this process alone.
         let Fork::Parent(child) = sys::fork_world(false).expect("forked") else { forbidden(&scene) };
@@ -256,13 +256,13 @@ fn without_user_namespaces_a_listener_holds_all_parts() {
 }
 
 /// Tries to make worlds in a user namespace that permits no others.
-fn forbidden(scene: &Scene) -> ! {
+fn forbidden(scene: &WorldTestScene) -> ! {
     let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         fs::write("/proc/sys/user/max_user_namespaces", "0").expect("limited");
-        let place = HostPaths { state: &scene.state, readable: &[], watches: true };
+        let place = WorldHostPaths { state: &scene.state, readable: &[], watches: true };
         let world = build(&scene.policy(), &place).expect("a listener");
         assert!(world.namespaces.is_none() && world.landlock.is_some());
-        assert_eq!((world.facts.way, &*world.facts.held), (Way::Listener, &Part::ALL[..]));
+        assert_eq!((world.facts.way, &*world.facts.held), (ConfinementMechanism::Listener, &ConfinementPart::ALL[..]));
         let (tmp, keeper) = (world.facts.tmp.clone().expect("a directory"), world.first().expect("a keeper"));
         assert!(tmp.is_dir());
         drop(world);

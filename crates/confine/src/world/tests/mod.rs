@@ -10,11 +10,11 @@ mod tried;
 
 use std::process::Command;
 
-use super::testing::Scene;
-use crate::Policy;
+use super::testing::WorldTestScene;
+use crate::ConfinementPolicy;
 
 /// Gives everything in a directory to the user of a scene.
-pub(super) fn give(scene: &Scene) {
+pub(super) fn give(scene: &WorldTestScene) {
     if let Some(user) = scene.user {
         let owner = format!("{user}:{user}");
         assert!(Command::new("chown").arg("-R").arg(owner).arg(&scene.root).status().expect("chown").success());
@@ -22,7 +22,7 @@ pub(super) fn give(scene: &Scene) {
 }
 
 /// Asserts that each line of a script has the expected exit code.
-pub(super) fn check(scene: &Scene, policy: &Policy, lines: &[(&str, bool)]) {
+pub(super) fn check(scene: &WorldTestScene, policy: &ConfinementPolicy, lines: &[(&str, bool)]) {
     let script: String = lines.iter().map(|(line, _)| format!("({line}) 2>&1; echo \"=$?\"\n")).collect();
     let (output, _) = scene.run(policy, &script);
     let mut said = String::new();

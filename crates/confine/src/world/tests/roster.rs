@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use nix::unistd::Pid;
 
-use crate::world::Roster;
+use crate::world::ProcessRoster;
 
 fn start(script: &str) -> Child {
     let mut command = Command::new("bash");
@@ -30,7 +30,7 @@ fn printed(child: &mut Child) -> Pid {
 #[test]
 fn a_world_has_the_descendants_of_its_shims_alone() {
     let home = tempfile::tempdir().expect("a directory");
-    let roster = Roster::create(home.path()).expect("made");
+    let roster = ProcessRoster::create(home.path()).expect("made");
     let [mut shim, mut other] = [0; 2].map(|_| start("bash -c 'bash -c \"echo \\$\\$; read\"; :'; :"));
     let [inside, outside] = [printed(&mut shim), printed(&mut other)];
     assert!(!roster.has(inside) && roster.all().is_empty());
@@ -52,7 +52,7 @@ fn a_world_has_the_descendants_of_its_shims_alone() {
 #[test]
 fn a_shim_that_ended_gives_its_place_to_nobody() {
     let home = tempfile::tempdir().expect("a directory");
-    let roster = Roster::create(home.path()).expect("made");
+    let roster = ProcessRoster::create(home.path()).expect("made");
     let mut shim = start("bash -c 'echo $$; read'; :");
     let inside = printed(&mut shim);
     // A process that had the shim's pid before.
@@ -69,7 +69,7 @@ fn a_shim_that_ended_gives_its_place_to_nobody() {
 #[test]
 fn the_list_has_the_processes_of_now_and_the_rest_of_proc() {
     let home = tempfile::tempdir().expect("a directory");
-    let roster = Roster::create(home.path()).expect("made");
+    let roster = ProcessRoster::create(home.path()).expect("made");
     let mut shim = start("bash -c 'echo $$; read'; :");
     let inside = printed(&mut shim);
     roster.add(pid(&shim)).expect("added");

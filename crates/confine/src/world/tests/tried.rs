@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use crate::filter::{self, Variant};
+use crate::filter::{self, SyscallFilterMode};
 use crate::world::testing::{isolated, users};
 use crate::world::tried::tried;
 use sys::Machine;
@@ -12,7 +12,7 @@ fn every_user_has_landlock_and_a_listener_here() {
     for user in users() {
         let (landlock, listens) = isolated(user, || {
             let tried = tried().expect("tried");
-            (tried.landlock, tried.filter == Some(Variant::Confined))
+            (tried.landlock, tried.filter == Some(SyscallFilterMode::Confined))
         });
         assert_eq!([landlock, listens], [sys::landlock_version() > 0, sys::has_listeners()], "{user:?}");
     }
@@ -23,11 +23,11 @@ fn a_process_with_a_listener_gets_no_other() {
     let tried = isolated(None, || {
         sys::set_no_new_privileges().expect("no privileges");
         let (end, _other) = sys::socket_pair().expect("a pair");
-        let program = filter::program(Machine::HERE.expect("a machine"), Variant::Recorded).program;
+        let program = filter::program(Machine::HERE.expect("a machine"), SyscallFilterMode::Recorded).program;
         // It passes no call on, so that this process goes on.
         let filter = sys::Filter { program: program.into_iter().map(allowing).collect(), listener: true };
         sys::install_filter(&filter, Some((end.as_raw_fd(), b"filter"))).expect("a filter");
-        tried().expect("tried").filter == Some(Variant::Silent)
+        tried().expect("tried").filter == Some(SyscallFilterMode::Silent)
     });
     assert!(tried || !sys::has_listeners());
 }

@@ -17,7 +17,7 @@ use crate::task::{Task, TaskSpec};
 use crate::{BlockedOn, BlockedProcess};
 use crate::{ExceededLimit, LimitKind};
 use capture::{Progress, Sanitize};
-use confine::{NoWorld, WorldFacts};
+use confine::{ReportedWorldError, WorldFacts};
 use plans::{limits, record, recorded};
 use sys::{Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
 
@@ -204,7 +204,7 @@ fn from_supervisor() -> impl Strategy<Value = FromSupervisor> {
         }),
         (any::<u64>(), ".*", any::<i32>()).prop_map(|(id, step, errno)| FromSupervisor::World {
             id: WorldId(id),
-            made: Err(NoWorld::Step { step, errno }),
+            made: Err(ReportedWorldError::Step { step, errno }),
             ways: WorldWays::default(),
         }),
     ]

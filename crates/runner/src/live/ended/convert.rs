@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::super::shape::{cut, without_secrets};
 use super::{Change, Changed, Denial, Denied, Done, GitChange, GrantShape, UndoExtent, Used};
-use confine::{Denials, Grant};
+use confine::{CommandDenials, SuggestedGrant};
 use ledger::in_milliseconds;
 use receipt::recording::Coverage;
 use receipt::{Completeness, Receipt};
@@ -33,15 +33,15 @@ impl From<Usage> for Used {
     }
 }
 
-impl From<&Denials> for Denied {
-    fn from(denials: &Denials) -> Self {
+impl From<&CommandDenials> for Denied {
+    fn from(denials: &CommandDenials) -> Self {
         Self { denials: DENIALS.fill(denials.listed.iter().map(Denial::from)), denied: denials.total }
     }
 }
 
-impl From<&confine::Denial> for Denial {
-    fn from(denial: &confine::Denial) -> Self {
-        let confine::Denial { kind, target, program, count, grant } = denial;
+impl From<&confine::DeniedOperation> for Denial {
+    fn from(denial: &confine::DeniedOperation) -> Self {
+        let confine::DeniedOperation { kind, target, program, count, grant } = denial;
         Self {
             kind: kind.name(),
             target: without_secrets(target),
@@ -52,12 +52,12 @@ impl From<&confine::Denial> for Denial {
     }
 }
 
-impl From<&Grant> for GrantShape {
-    fn from(grant: &Grant) -> Self {
+impl From<&SuggestedGrant> for GrantShape {
+    fn from(grant: &SuggestedGrant) -> Self {
         match grant {
-            Grant::Write(path) => Self::Write([without_secrets(path)]),
-            Grant::Host(entry) => Self::Network { allow: [without_secrets(entry)] },
-            Grant::Expose(port) => Self::Expose([*port]),
+            SuggestedGrant::Write(path) => Self::Write([without_secrets(path)]),
+            SuggestedGrant::Host(entry) => Self::Network { allow: [without_secrets(entry)] },
+            SuggestedGrant::Expose(port) => Self::Expose([*port]),
         }
     }
 }

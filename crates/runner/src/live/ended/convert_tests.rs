@@ -54,7 +54,7 @@ fn without_a_receipt_there_are_no_changes() {
 
 #[test]
 fn denials_without_room_are_counted() {
-    let mut denials = Denials::default();
+    let mut denials = CommandDenials::default();
     (0..60).for_each(|at| denials.add(DenialKind::Write, &format!("/{at}"), "tee", None));
     let denied = Denied::from(&denials);
     assert_eq!((denied.denials.len(), denied.denied), (DENIALS.items, 60));
@@ -70,9 +70,9 @@ fn no_secret_of_a_command_line_is_sent() {
     receipt.renamed[0].from = format!("/p/{secret}").into();
     receipt.directories.push(format!("/p/{secret}").into());
     let undo = Coverage { not_covered: vec![why], ..Coverage::default() };
-    let mut denials = Denials::default();
+    let mut denials = CommandDenials::default();
     let target = format!("/etc/{secret}");
-    denials.add(DenialKind::Write, &target, "tee", Some(Grant::Write(target.clone())));
+    denials.add(DenialKind::Write, &target, "tee", Some(SuggestedGrant::Write(target.clone())));
     let sent = (Denied::from(&denials), Changed::of(Some(&receipt), Some(&undo)));
     let sent = serde_json::to_string(&sent).expect("JSON");
     assert!(!sent.contains("hunter2") && !sent.contains(secret), "{sent}");

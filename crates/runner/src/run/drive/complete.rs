@@ -17,7 +17,7 @@ use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen
 use crate::run::listener::Listener;
 use crate::run::readers::Readers;
 use crate::supervise::{Child, Helpers, ShimEvent, Traces, Watched};
-use confine::Denials;
+use confine::CommandDenials;
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
@@ -173,7 +173,7 @@ pub struct Adoption {
 pub struct Settled {
     pub released: Released,
     /// What the processes that are left were denied until their release.
-    pub denials: Denials,
+    pub denials: CommandDenials,
     /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
@@ -289,7 +289,7 @@ async fn released(
 ) -> (Settled, Option<ExceededLimit>) {
     child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
     let mut exceeded = None;
-    let mut denials = Denials::default();
+    let mut denials = CommandDenials::default();
     let released = loop {
         match child.next_event().await {
             ShimEvent::Released(released) => break released,

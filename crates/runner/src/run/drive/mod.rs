@@ -42,7 +42,7 @@ use crate::proof::Counter;
 use crate::request::Request;
 use crate::supervise::{Child, ShimEvent};
 use capture::Stream;
-use confine::Denials;
+use confine::CommandDenials;
 use protocol::plan::Recorded;
 use protocol::task::Task;
 use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer, note_of_silence};
@@ -65,7 +65,7 @@ pub struct Drive<'a, S, L> {
     /// The tap of the command, if it has one.
     tap: Option<Tap>,
     /// The denials of the command's confinement.
-    denials: Denials,
+    denials: CommandDenials,
 }
 
 impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
@@ -99,7 +99,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             early,
             silence: SilenceWatch::begin(request.idle_limit, began.into_std()),
             tap: None,
-            denials: Denials::default(),
+            denials: CommandDenials::default(),
         })
     }
 

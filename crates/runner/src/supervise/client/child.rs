@@ -15,7 +15,7 @@ use super::pool::ShimHandle;
 use crate::proof::{Before, Wanted};
 use crate::supervise::ready::ReadyShell;
 use crate::supervise::watched::Watched;
-use confine::Denials;
+use confine::CommandDenials;
 use ledger::Pending;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;
@@ -35,7 +35,7 @@ pub enum ShimEvent {
     /// The program could not be started.
     Failed(LaunchError),
     /// The confinement of the command has denied operations.
-    Denied(Denials),
+    Denied(CommandDenials),
     /// The shell has exited.
     Ended(Ended),
     /// The survivors exceeded a limit and were ended.

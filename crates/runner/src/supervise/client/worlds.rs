@@ -11,8 +11,8 @@ use nix::unistd::geteuid;
 use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
-use confine::world::Door;
-use confine::{Confine, NoWorld, Way, WorldFacts};
+use confine::world::InitConnection;
+use confine::{ConfinementMechanism, OwnedPolicy, ReportedWorldError, WorldFacts};
 use protocol::WorldWays;
 use protocol::plan::WorldId;
 use sys::FileId;
@@ -53,7 +53,7 @@ fn is_ours(directory: &Path) -> bool {
 #[derive(Debug, Clone)]
 pub enum WorldFailure {
     /// The world cannot be made.
-    None(NoWorld),
+    None(ReportedWorldError),
     /// No helper process is available.
     Helper(HelperError),
 }
@@ -79,12 +79,12 @@ pub enum WorldEntry {
 #[derive(Default)]
 pub struct Worlds {
     known: HashMap<WorldId, World>,
-    ids: HashMap<Arc<Confine>, WorldId>,
+    ids: HashMap<Arc<OwnedPolicy>, WorldId>,
     next: u64,
 }
 
 struct World {
-    confine: Arc<Confine>,
+    confine: Arc<OwnedPolicy>,
     /// The write roots at that time. If a write root was replaced by another directory, that directory is not in the
     /// world.
     roots: Vec<Option<FileId>>,
@@ -97,7 +97,7 @@ struct World {
     /// The directory with the world's pseudo-terminals. `None`: the host's.
     terminals: Option<Arc<OwnedFd>>,
     /// The way to the world's first process.
-    door: Option<Arc<Mutex<Door>>>,
+    door: Option<Arc<Mutex<InitConnection>>>,
     /// The directory of the registry that owns the world, whose running tasks may have an equal world.
     registry: Option<PathBuf>,
     /// Whether the supervisor was asked for the world.
@@ -108,20 +108,20 @@ struct World {
 }
 
 /// Returns the `.git` entries in and above the write roots of a confinement as they are now.
-fn repositories(confine: &Confine) -> Vec<Option<FileId>> {
+fn repositories(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
     let places = confine.policy.write.iter().flat_map(|root| root.ancestors());
     places.map(|place| FileId::of(&place.join(".git")).ok()).collect()
 }
 
 /// Returns the write roots of a confinement as they are now.
-fn roots(confine: &Confine) -> Vec<Option<FileId>> {
+fn roots(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
     confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }
 
 impl Worlds {
     /// Returns the world of this confinement for a command. `registry` is the directory of the registry that owns the
     /// world, if a registry does.
-    pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldEntry {
+    pub fn of(&mut self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
         let is_usable = |world: &World| {
@@ -157,7 +157,7 @@ impl Worlds {
 
     /// Returns a new world of this confinement, which waits for its first command. `None`: the world exists, or too
     /// many worlds wait already.
-    pub fn begin(&mut self, confine: &Arc<Confine>) -> Option<WorldEntry> {
+    pub fn begin(&mut self, confine: &Arc<OwnedPolicy>) -> Option<WorldEntry> {
         let waiting = self.known.values().filter(|world| world.begun.is_some()).count();
         if waiting >= MOST_BEGUN || self.ids.contains_key(confine) {
             return None;
@@ -195,7 +195,7 @@ impl Worlds {
     pub fn take_first_end(&mut self, id: WorldId) -> bool {
         let Some(world) = self.known.get_mut(&id) else { return false };
         let has_run = std::mem::replace(&mut world.has_run, true);
-        !has_run && world.facts.as_ref().is_some_and(|facts| facts.way == Way::Namespaces)
+        !has_run && world.facts.as_ref().is_some_and(|facts| facts.way == ConfinementMechanism::Namespaces)
     }
 
     /// Returns the directory with the pseudo-terminals of a world that is made. `None`: the host's.
@@ -211,13 +211,13 @@ impl Worlds {
     }
 
     /// Returns the way to the first process of a world that is made.
-    pub fn door(&self, id: WorldId) -> Option<Arc<Mutex<Door>>> {
+    pub fn door(&self, id: WorldId) -> Option<Arc<Mutex<InitConnection>>> {
         self.known.get(&id)?.door.clone()
     }
 
     /// Returns the confinement of a world that the supervisor has to be asked for now, and the registry that owns the
     /// world.
-    pub fn take_unasked(&mut self, id: WorldId) -> Option<(Arc<Confine>, Option<PathBuf>)> {
+    pub fn take_unasked(&mut self, id: WorldId) -> Option<(Arc<OwnedPolicy>, Option<PathBuf>)> {
         let world = self.known.get_mut(&id).filter(|world| !world.asked)?;
         (world.asked, world.lost) = (true, false);
         Some((Arc::clone(&world.confine), world.registry.clone()))
@@ -236,14 +236,14 @@ impl Worlds {
 
     /// Handles the answer of the supervisor. A world that could not be made, or has ended too early, is tried again
     /// with its next command.
-    pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, NoWorld>, ways: WorldWays) {
+    pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, ReportedWorldError>, ways: WorldWays) {
         let Some(world) = self.known.get_mut(&id) else { return };
         let answer = answer.map(Arc::new).map_err(WorldFailure::None);
         world.lost = answer.is_err() && world.facts.is_some();
         world.facts = answer.as_ref().ok().cloned();
         world.terminals = ways.terminals.map(Arc::new);
         world.asked = answer.is_ok();
-        world.door = ways.door.map(|door| Arc::new(Mutex::new(Door::new(door))));
+        world.door = ways.door.map(|door| Arc::new(Mutex::new(InitConnection::new(door))));
         for waiting in world.waiting.drain(..) {
             let _ = waiting.send(answer.clone());
         }
@@ -285,10 +285,10 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use confine::Policy;
+    use confine::ConfinementPolicy;
 
-    fn confine(root: &Path, owner: u64) -> Arc<Confine> {
-        Arc::new(Confine { policy: Policy::sample(root), owner })
+    fn confine(root: &Path, owner: u64) -> Arc<OwnedPolicy> {
+        Arc::new(OwnedPolicy { policy: ConfinementPolicy::sample(root), owner })
     }
 
     fn id(found: WorldEntry) -> WorldId {
@@ -377,7 +377,7 @@ mod tests {
         let world = id(worlds.of(&confine(Path::new("/"), 1), None));
         assert!(worlds.take_unasked(world).is_some() && worlds.take_unasked(world).is_none(), "once");
         let mut waiting = worlds.wait(world).expect("it has not ended");
-        worlds.on_answer(world, Err(NoWorld::Missing(Vec::new())), WorldWays::default());
+        worlds.on_answer(world, Err(ReportedWorldError::Missing(Vec::new())), WorldWays::default());
         assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::None(_)))));
         assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());
         worlds.on_answer(world, Ok(WorldFacts::default()), WorldWays::default());

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
 use super::journal::{RunJournal, Shared, lock};
-use confine::listener::Watcher;
+use confine::listener::UnconfinedListener;
 
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;
@@ -108,7 +108,7 @@ impl Thread {
         let _ = SigSet::all().thread_block();
         // Without a working directory of its own, the thread takes longer paths.
         let _ = sys::take_own_directory();
-        let mut watcher = Watcher::new();
+        let mut watcher = UnconfinedListener::new();
         let mut pause = None;
         while self.wake.is_some() || !self.sources.is_empty() {
             let Some(ready) = self.wait(pause.map_or(PollTimeout::NONE, PollTimeout::from)) else { return };
@@ -163,7 +163,7 @@ impl Thread {
 
 impl Source {
     /// Answers the next call. Returns `false` once no other call can come.
-    fn answer(&mut self, events: PollFlags, shared: &Shared, watcher: &mut Watcher) -> bool {
+    fn answer(&mut self, events: PollFlags, shared: &Shared, watcher: &mut UnconfinedListener) -> bool {
         if !events.contains(PollFlags::POLLIN) {
             return false;
         }

@@ -11,7 +11,9 @@ use nix::errno::Errno;
 use nix::unistd::getpid;
 
 use crate::tree;
-use confine::listener::{Act, Change, Journal, Noted, Spot};
+use confine::listener::{
+    DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange,
+};
 use undo::look::At;
 use undo::path_map::is_within;
 use undo::{Header, Limits, Purpose, Recorder, Store, StoreError, TouchError};
@@ -184,11 +186,11 @@ struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn of(spot: &'a Spot) -> Self {
+    fn of(spot: &'a DirectoryEntryLocation) -> Self {
         Self { path: spot.path(), reach: spot.reach().into(), is_vacant: spot.is_vacant }
     }
 
-    fn from_there(spot: &'a Spot) -> Self {
+    fn from_there(spot: &'a DirectoryEntryLocation) -> Self {
         Self { path: spot.path(), reach: spot.reach_from_there(), is_vacant: spot.is_vacant }
     }
 
@@ -198,9 +200,11 @@ impl<'a> Paths<'a> {
 }
 
 impl Current {
-    fn touch(&mut self, change: &Change) -> Result<(), Errno> {
+    fn touch(&mut self, change: &PendingFileChange) -> Result<(), Errno> {
         let other = match &change.act {
-            Act::Link(spot) | Act::Rename(spot) | Act::Swap(spot) => Some(Paths::of(spot)),
+            PendingChangeKind::Link(spot) | PendingChangeKind::Rename(spot) | PendingChangeKind::Swap(spot) => {
+                Some(Paths::of(spot))
+            }
             _ => None,
         };
         let one = if other.is_none() { Paths::from_there(&change.spot) } else { Paths::of(&change.spot) };
@@ -211,23 +215,23 @@ impl Current {
         }
         let other = other.as_ref().map_or_else(|| one.at(), Paths::at);
         let act = match &change.act {
-            Act::Rewrite => undo::Change::Rewrite,
-            Act::Write => undo::Change::Write,
-            Act::Create => undo::Change::Create,
-            Act::MakeDirectory => undo::Change::MakeDirectory,
-            Act::Remove | Act::Unlink => undo::Change::Remove,
-            Act::Meta => undo::Change::Meta,
-            Act::Times => undo::Change::Times,
-            Act::Link(_) => undo::Change::Link(other),
-            Act::Rename(_) => undo::Change::Rename(other),
-            Act::Swap(_) => undo::Change::Swap(other),
+            PendingChangeKind::Rewrite => undo::Change::Rewrite,
+            PendingChangeKind::Write => undo::Change::Write,
+            PendingChangeKind::Create => undo::Change::Create,
+            PendingChangeKind::MakeDirectory => undo::Change::MakeDirectory,
+            PendingChangeKind::Remove | PendingChangeKind::Unlink => undo::Change::Remove,
+            PendingChangeKind::Meta => undo::Change::Meta,
+            PendingChangeKind::Times => undo::Change::Times,
+            PendingChangeKind::Link(_) => undo::Change::Link(other),
+            PendingChangeKind::Rename(_) => undo::Change::Rename(other),
+            PendingChangeKind::Swap(_) => undo::Change::Swap(other),
         };
         let touched = self.recorder.touch(one.at(), act);
         touched.or_else(|error| self.on_error(&one.path, error))
     }
 
     /// Records a removal, and makes the removal if it can keep the file. Returns whether it did.
-    fn take(&mut self, spot: &Spot) -> Result<bool, Errno> {
+    fn take(&mut self, spot: &DirectoryEntryLocation) -> Result<bool, Errno> {
         let one = Paths::from_there(spot);
         if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
@@ -237,15 +241,21 @@ impl Current {
     }
 
     /// Returns whether the run made the directories of a change, in which it may make names.
-    fn has_made(&mut self, change: &Change) -> [bool; 2] {
+    fn has_made(&mut self, change: &PendingFileChange) -> [bool; 2] {
         let other = match &change.act {
-            Act::Link(to) | Act::Rename(to) | Act::Swap(to) => Some(to),
+            PendingChangeKind::Link(to) | PendingChangeKind::Rename(to) | PendingChangeKind::Swap(to) => Some(to),
             _ => None,
         };
         let own = [Some(&change.spot), other].map(|spot| spot.is_some_and(|spot| self.recorder.has_made(&spot.parent)));
-        let makes = matches!(change.act, Act::Write | Act::Create | Act::MakeDirectory | Act::Swap(_));
+        let makes = matches!(
+            change.act,
+            PendingChangeKind::Write
+                | PendingChangeKind::Create
+                | PendingChangeKind::MakeDirectory
+                | PendingChangeKind::Swap(_)
+        );
         let named = [Some(&change.spot).filter(|_| own[0] && makes), other.filter(|_| own[1])];
-        self.recorder.make_names(named.into_iter().flatten().filter_map(Spot::key));
+        self.recorder.make_names(named.into_iter().flatten().filter_map(DirectoryEntryLocation::key));
         own
     }
 
@@ -304,13 +314,17 @@ impl RunJournal<'_> {
     }
 }
 
-impl Journal for RunJournal<'_> {
-    fn before(&self, change: &Change) -> Result<Noted, Errno> {
-        self.with(|current| current.touch(change).map(|()| Noted { made: false, own: current.has_made(change) }))
+impl FileChangeJournal for RunJournal<'_> {
+    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+        self.with(|current| {
+            current.touch(change).map(|()| JournaledChange { made: false, own: current.has_made(change) })
+        })
     }
 
-    fn make(&self, change: &Change) -> Result<Noted, Errno> {
-        self.with(|current| current.take(&change.spot).map(|made| Noted { made, own: current.has_made(change) }))
+    fn make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+        self.with(|current| {
+            current.take(&change.spot).map(|made| JournaledChange { made, own: current.has_made(change) })
+        })
     }
 
     fn run(&self) -> u64 {

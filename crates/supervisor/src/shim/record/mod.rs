@@ -42,8 +42,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use crate::launch::mark_of;
 use crate::warm::WarmShell;
 use answers::{Answers, Source, SourceKind};
-use confine::filter::{self, Variant};
-use confine::listener::{Act, Change, Journal, spot_of};
+use confine::filter::{self, SyscallFilterMode};
+use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
 use journal::Current;
 #[cfg(all(test, target_os = "linux"))]
 pub use journal::Shared;
@@ -241,7 +241,7 @@ impl Records {
             return Ok(AnswerChannel::World(theirs));
         }
         let theirs = sys::above_inherited(&theirs)?;
-        let filter = self.filter.get_or_insert_with(|| Rc::new(filter::program(machine, Variant::Recorded)));
+        let filter = self.filter.get_or_insert_with(|| Rc::new(filter::program(machine, SyscallFilterMode::Recorded)));
         let listener = (theirs.as_raw_fd(), vec![0]);
         Ok(AnswerChannel::Filter(Filtered { filter: Rc::clone(filter), listener }, theirs))
     }
@@ -382,7 +382,7 @@ fn touch_inherited(journal: &RunJournal<'_>, descriptors: &RunDescriptors) {
         let writes = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
         if writes && let Some(spot) = spot_of(file.as_fd()) {
             // It is too late to refuse the change. The record says that the file is not kept.
-            let _told = journal.before(&Change { spot, act: Act::Rewrite });
+            let _told = journal.before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use confine::world::testing::{Scene, isolated};
+use confine::world::testing::{WorldTestScene, isolated};
 use protocol::plan::RecordPurpose;
 use sys::Exit;
 
@@ -39,7 +39,7 @@ fn commands_with_a_record_and_without() {
             if only.as_ref().is_some_and(|only| *only != name) {
                 continue;
             }
-            let scene = Scene::below(std::path::Path::new(&parent), None);
+            let scene = WorldTestScene::below(std::path::Path::new(&parent), None);
             isolated(None, || {
                 let mut stage = Stage::new(&scene, confined);
                 stage.record.purpose = purpose;

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use confine::world::testing::{Scene, isolated};
+use confine::world::testing::{WorldTestScene, isolated};
 use undo::testing::snapshot;
 use undo::{Options, undo};
 
 use super::stage::Stage;
 
-fn scene() -> Scene {
-    Scene::below(Path::new("/var/tmp"), None)
+fn scene() -> WorldTestScene {
+    WorldTestScene::below(Path::new("/var/tmp"), None)
 }
 
 #[test]

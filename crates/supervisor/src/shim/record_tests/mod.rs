@@ -7,7 +7,7 @@ mod survivors;
 mod taken;
 mod unkept;
 
-use confine::world::testing::{Scene, isolated, users};
+use confine::world::testing::{WorldTestScene, isolated, users};
 use protocol::plan::{RecordPurpose, Recorded};
 use stage::{Finished, Stage};
 use sys::Exit;
@@ -135,7 +135,7 @@ fn restores(stage: &mut Stage<'_>, what: &str, command: &str) {
 #[ignore = "stress: it takes several seconds"]
 fn what_any_command_changes_is_restored() {
     for (user, confined) in places() {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
             let mut stage = Stage::new(&scene, confined);
             for (what, command) in COMMANDS {
@@ -149,7 +149,7 @@ fn what_any_command_changes_is_restored() {
 #[ignore = "stress: it takes several seconds"]
 fn what_any_call_changes_is_restored() {
     for (user, confined) in places() {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
             let mut stage = Stage::new(&scene, confined);
             for (what, code) in CALLS.iter().chain(OUTSIDE.iter().filter(|_| !confined)) {
@@ -162,7 +162,7 @@ fn what_any_call_changes_is_restored() {
 #[test]
 fn what_a_command_changes_before_it_is_killed_is_restored() {
     for (user, confined) in places() {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);
@@ -182,7 +182,7 @@ fn what_a_command_changes_before_it_is_killed_is_restored() {
 #[ignore = "stress: it takes a minute"]
 fn a_large_tree_is_removed_and_restored() {
     for confined in [false, true] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, confined);
             let make = "import os\nfor i in range(30000):\n    os.makedirs(f't/{i % 300}', exist_ok=True)\n    \
@@ -205,7 +205,7 @@ fn a_large_tree_is_removed_and_restored() {
 #[test]
 fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
     for confined in [false, true] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);
@@ -235,7 +235,7 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
 #[test]
 fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
     for (user, confined) in places() {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);
@@ -256,7 +256,7 @@ fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
 #[test]
 fn a_record_names_only_what_changed_on_the_host() {
     for (user, confined) in places() {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);

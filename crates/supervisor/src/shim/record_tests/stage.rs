@@ -15,7 +15,7 @@ use nix::unistd::{Pid, getpid};
 use crate::shim::{ShimPlace, serve};
 use crate::supervisor::worlds::{ForkedShim, Worlds};
 use crate::tree;
-use confine::world::testing::Scene;
+use confine::world::testing::WorldTestScene;
 use protocol::plan::{
     Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
 };
@@ -31,7 +31,7 @@ const HANG: u16 = 60_000;
 
 /// A shim, and all that its commands may use.
 pub struct Stage<'a> {
-    pub scene: &'a Scene,
+    pub scene: &'a WorldTestScene,
     worlds: Option<Worlds>,
     pub socket: Option<OwnedFd>,
     held: Option<OwnedFd>,
@@ -53,7 +53,7 @@ pub struct Finished {
 
 impl<'a> Stage<'a> {
     /// Starts a shim, in a world if `confined`.
-    pub fn new(scene: &'a Scene, confined: bool) -> Self {
+    pub fn new(scene: &'a WorldTestScene, confined: bool) -> Self {
         let _ = Machine::here();
         let (ours, theirs) = sys::socket_pair().expect("a socket pair");
         sys::set_nonblocking(&ours).expect("a socket");

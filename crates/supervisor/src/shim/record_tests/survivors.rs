@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use confine::world::testing::{Scene, isolated};
+use confine::world::testing::{WorldTestScene, isolated};
 use protocol::Released;
 use protocol::plan::Recorded;
 use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
@@ -29,7 +29,7 @@ const LATE: &str = "(exec </dev/null >/dev/null 2>&1; until [ -e go ]; do read -
 
 #[test]
 fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
-    let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+    let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
         let mut stage = Stage::new(&scene, false);
         stage.prepare(TREE);
@@ -52,7 +52,7 @@ fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
 
 #[test]
 fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
-    let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+    let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
         let mut stage = Stage::new(&scene, true);
         stage.prepare(TREE);
@@ -72,7 +72,7 @@ fn what_runs_until_it_is_listed_is_recorded() {
     const DETACHED: &str =
         "exec </dev/null >/dev/null 2>&1; until [ -e go ]; do read -rt 0.01 < <(:); done; rm -r d go";
     for (confined, end) in [(false, ":"), (false, "kill -9 $$"), (true, ":"), (true, "kill -9 $$")] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);
@@ -98,7 +98,7 @@ fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
         ("(exec </dev/null >/dev/null 2>&1; read -rt 0.02 < <(:); rm -r d) &".to_owned(), false),
         (format!("({DETACHED}) & rm -r d"), true),
     ] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, false);
             stage.prepare(TREE);
@@ -122,7 +122,7 @@ fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
 #[test]
 fn a_record_ends_with_a_command_that_ends_with_its_host() {
     for confined in [false, true] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);
@@ -139,7 +139,7 @@ fn a_record_ends_with_a_command_that_ends_with_its_host() {
 
 #[test]
 fn a_receipt_that_nobody_can_read_any_more_is_removed() {
-    let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+    let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
         let mut stage = Stage::new(&scene, false);
         stage.record.purpose = protocol::plan::RecordPurpose::Receipt;
@@ -154,7 +154,7 @@ fn a_receipt_that_nobody_can_read_any_more_is_removed() {
 #[test]
 fn the_state_of_a_task_says_what_became_of_its_record() {
     for confined in [false, true] {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
             let mut stage = Stage::new(&scene, confined);
             stage.prepare(TREE);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use confine::world::testing::{Scene, isolated};
+use confine::world::testing::{WorldTestScene, isolated};
 use sys::Exit;
 use undo::testing::snapshot;
 use undo::{Options, undo};
@@ -11,8 +11,8 @@ use undo::{Options, undo};
 use super::stage::Stage;
 use super::{TREE, python};
 
-fn scene() -> Scene {
-    Scene::below(std::path::Path::new("/var/tmp"), None)
+fn scene() -> WorldTestScene {
+    WorldTestScene::below(std::path::Path::new("/var/tmp"), None)
 }
 
 /// Runs a command after a first removal that has made a place for removed files, and asserts its exit code.

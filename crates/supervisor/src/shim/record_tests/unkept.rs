@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use confine::listener::{Act, Change, Journal, spot_of};
-use confine::world::testing::{Scene, isolated};
+use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
+use confine::world::testing::{WorldTestScene, isolated};
 use protocol::FromShim;
 use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
@@ -17,12 +17,12 @@ use super::super::record::{Pending, RunJournal, Shared, Slot};
 use super::TREE;
 use super::stage::{Finished, Stage};
 
-fn scene() -> Scene {
-    Scene::below(std::path::Path::new("/var/tmp"), None)
+fn scene() -> WorldTestScene {
+    WorldTestScene::below(std::path::Path::new("/var/tmp"), None)
 }
 
 /// The first record of a shim.
-fn pending(scene: &Scene, purpose: Purpose) -> Pending {
+fn pending(scene: &WorldTestScene, purpose: Purpose) -> Pending {
     let header = undo::Header {
         version: undo::VERSION,
         run: "run".into(),
@@ -202,14 +202,14 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     let shared = Shared::default();
     let store = scene.state.join("undo");
     shared.put(pending(&scene, Purpose::Undo));
-    for act in [Act::Rewrite, Act::Remove] {
-        let spot = confine::listener::Spot {
+    for act in [PendingChangeKind::Rewrite, PendingChangeKind::Remove] {
+        let spot = confine::listener::DirectoryEntryLocation {
             directory: spot.directory.clone(),
             parent: spot.parent.clone(),
             name: spot.name.clone(),
             is_vacant: false,
         };
-        RunJournal { shared: &shared, run: 1 }.before(&Change { spot, act }).expect("noted");
+        RunJournal { shared: &shared, run: 1 }.before(&PendingFileChange { spot, act }).expect("noted");
     }
     let kept = undo::Store::open(&store).expect("a store").files("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
@@ -249,7 +249,7 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
 fn the_owners_of_files_of_others_are_no_conflict() {
     let users = confine::world::testing::users();
     for (user, confined) in users.into_iter().flatten().flat_map(|user| [(user, false), (user, true)]) {
-        let scene = Scene::below(std::path::Path::new("/var/tmp"), Some(user));
+        let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), Some(user));
         fs::create_dir(scene.root.join("theirs")).expect("made");
         isolated(Some(user), || {
             let mut stage = Stage::new(&scene, confined);

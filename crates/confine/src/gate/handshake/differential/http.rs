@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use super::random::SeededRandom;
 use super::servers::{ExchangeStep, RealServer};
-use super::{ALLOWED, OTHER, Read, ServerDialect};
+use super::{ALLOWED, OTHER, ServerDialect, ServerReading};
 
 /// Bytes of a request, shown as text.
 #[derive(Clone, Copy)]
-pub struct Text(&'static [u8]);
+pub struct RequestText(&'static [u8]);
 
-impl std::fmt::Debug for Text {
+impl std::fmt::Debug for RequestText {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{:?}", self.0.escape_ascii().to_string())
     }
@@ -19,7 +19,7 @@ impl std::fmt::Debug for Text {
 
 /// A part of a request.
 #[derive(Debug, Clone, Copy)]
-pub enum Part {
+pub enum RequestPart {
     Front,
     Method,
     Gap,
@@ -34,8 +34,8 @@ pub enum Part {
 /// The length of a body, as its headers and chunks tell it. `$` stands for it, in decimal or hexadecimal digits.
 #[derive(Debug, Clone, Copy)]
 pub enum BodyFraming {
-    Length(Text),
-    Chunks { header: Text, size: Text, end: Text },
+    Length(RequestText),
+    Chunks { header: RequestText, size: RequestText, end: RequestText },
 }
 
 /// A change of a stream of requests. The number says which request it changes.
@@ -44,15 +44,15 @@ pub enum RequestChange {
     /// Another request behind the others, for the name that is allowed or not.
     Another(bool),
     /// Another text for a part.
-    Part(usize, Part, Text),
+    Part(usize, RequestPart, RequestText),
     /// Other lines in place of `Host`.
-    Host(usize, Text),
+    Host(usize, RequestText),
     /// More lines.
-    Lines(usize, Text),
+    Lines(usize, RequestText),
     /// A body.
-    Body(usize, BodyFraming, Text),
+    Body(usize, BodyFraming, RequestText),
     /// A text that is repeated so often, in a part.
-    Long(usize, Part, Text, usize),
+    Long(usize, RequestPart, RequestText, usize),
     /// A client that waits behind this request.
     Pause(usize),
     /// Writes that end at these places.
@@ -82,7 +82,7 @@ impl GeneratedRequest {
     }
 
     fn frame(&mut self, framing: BodyFraming, body: &[u8]) {
-        let filled = |Text(text): Text, number: String| {
+        let filled = |RequestText(text): RequestText, number: String| {
             let text = text.escape_ascii().to_string().replace('$', &number);
             unescaped(&text)
         };
@@ -91,7 +91,7 @@ impl GeneratedRequest {
                 self.lines.extend(filled(header, body.len().to_string()));
                 self.body = body.to_vec();
             }
-            BodyFraming::Chunks { header: Text(header), size, end: Text(end) } => {
+            BodyFraming::Chunks { header: RequestText(header), size, end: RequestText(end) } => {
                 self.lines.extend_from_slice(header);
                 self.body = [&filled(size, format!("{:x}", body.len())), body, end].concat();
             }
@@ -133,29 +133,29 @@ static TEXTS: LazyLock<BTreeMap<&str, Vec<Vec<u8>>>> = LazyLock::new(|| {
     texts
 });
 
-fn text(random: &mut SeededRandom, heading: &str) -> Text {
+fn text(random: &mut SeededRandom, heading: &str) -> RequestText {
     let texts = &TEXTS[heading];
-    Text(&texts[random.below(texts.len())])
+    RequestText(&texts[random.below(texts.len())])
 }
 
-fn part(random: &mut SeededRandom) -> (Part, Text) {
+fn part(random: &mut SeededRandom) -> (RequestPart, RequestText) {
     let (part, heading) = random.pick(&[
-        (Part::Front, "fronts"),
-        (Part::Method, "methods"),
-        (Part::Gap, "gaps"),
-        (Part::Target, "targets"),
-        (Part::SecondGap, "gaps"),
-        (Part::Version, "versions"),
-        (Part::LineEnd, "ends"),
-        (Part::HeaderEnd, "ends"),
-        (Part::End, "ends"),
+        (RequestPart::Front, "fronts"),
+        (RequestPart::Method, "methods"),
+        (RequestPart::Gap, "gaps"),
+        (RequestPart::Target, "targets"),
+        (RequestPart::SecondGap, "gaps"),
+        (RequestPart::Version, "versions"),
+        (RequestPart::LineEnd, "ends"),
+        (RequestPart::HeaderEnd, "ends"),
+        (RequestPart::End, "ends"),
     ]);
     (part, text(random, heading))
 }
 
 fn body(random: &mut SeededRandom) -> RequestChange {
     // Most have one oddity, which then matters.
-    let mut odd = |heading| if random.percent(60) { Text(&TEXTS[heading][0]) } else { text(random, heading) };
+    let mut odd = |heading| if random.percent(60) { RequestText(&TEXTS[heading][0]) } else { text(random, heading) };
     let framing = BodyFraming::Chunks { header: odd("codings"), size: odd("sizes"), end: odd("lasts") };
     let framing = if random.percent(40) { BodyFraming::Length(text(random, "lengths")) } else { framing };
     RequestChange::Body(random.below(2), framing, text(random, "bodies"))
@@ -185,11 +185,11 @@ fn apply(requests: &mut Vec<GeneratedRequest>, change: &RequestChange) {
     let count = requests.len();
     match change {
         RequestChange::Another(wrong) => requests.push(GeneratedRequest::new(if *wrong { OTHER } else { ALLOWED })),
-        RequestChange::Part(at, part, Text(text)) => requests[at % count].parts[*part as usize] = text.to_vec(),
-        RequestChange::Host(at, Text(text)) => requests[at % count].host = text.to_vec(),
-        RequestChange::Lines(at, Text(text)) => requests[at % count].lines.extend_from_slice(text),
-        RequestChange::Body(at, framing, Text(body)) => requests[at % count].frame(*framing, body),
-        RequestChange::Long(at, part, Text(text), times) => {
+        RequestChange::Part(at, part, RequestText(text)) => requests[at % count].parts[*part as usize] = text.to_vec(),
+        RequestChange::Host(at, RequestText(text)) => requests[at % count].host = text.to_vec(),
+        RequestChange::Lines(at, RequestText(text)) => requests[at % count].lines.extend_from_slice(text),
+        RequestChange::Body(at, framing, RequestText(body)) => requests[at % count].frame(*framing, body),
+        RequestChange::Long(at, part, RequestText(text), times) => {
             requests[at % count].parts[*part as usize] = text.repeat(*times)
         }
         RequestChange::Pause(at) => requests[at % count].pause = true,
@@ -198,9 +198,9 @@ fn apply(requests: &mut Vec<GeneratedRequest>, change: &RequestChange) {
 }
 
 /// HTTP/1.
-pub struct Http;
+pub struct HttpDialect;
 
-impl ServerDialect for Http {
+impl ServerDialect for HttpDialect {
     type Change = RequestChange;
 
     fn changes(&self, random: &mut SeededRandom) -> Vec<RequestChange> {
@@ -208,12 +208,12 @@ impl ServerDialect for Http {
             // One oddity matters most where all the rest is in order.
             0..=2 => vec![change(random), RequestChange::Another(true)],
             3..=5 => vec![
-                RequestChange::Part(0, Part::Method, Text(random.pick(&[b"POST", b"PUT", b"GET", b"X"]))),
+                RequestChange::Part(0, RequestPart::Method, RequestText(random.pick(&[b"POST", b"PUT", b"GET", b"X"]))),
                 body(random),
                 RequestChange::Another(random.percent(50)),
             ],
             6 => {
-                let frames = RequestChange::Part(1, Part::Front, text(random, "frames"));
+                let frames = RequestChange::Part(1, RequestPart::Front, text(random, "frames"));
                 let (asks, pauses) = (RequestChange::Lines(0, text(random, "upgrades")), random.percent(70));
                 [asks, RequestChange::Another(true), frames]
                     .into_iter()
@@ -246,12 +246,12 @@ impl ServerDialect for Http {
         steps
     }
 
-    fn read(&self, _: &RealServer, answer: &[u8]) -> Vec<Read> {
+    fn read(&self, _: &RealServer, answer: &[u8]) -> Vec<ServerReading> {
         let answer = String::from_utf8_lossy(answer);
         let seen = answer.split("<<").skip(1).filter_map(|text| text.split_once(">>").map(|(seen, _)| seen));
         seen.map(|seen| {
             let [host, target, version, site] = seen.split('\x1f').collect::<Vec<_>>()[..] else {
-                return Read::Wrong(seen.to_owned());
+                return ServerReading::Wrong(seen.to_owned());
             };
             let is_silent = host.is_empty() && ["HTTP/1.0", "1.0", ""].contains(&version);
             let authority = match target.split_once("://") {
@@ -260,7 +260,7 @@ impl ServerDialect for Http {
                 None => target,
             };
             let is_right = (is_silent || is_allowed(host)) && is_allowed(authority) && site != OTHER;
-            if is_right { Read::Right } else { Read::Wrong(seen.replace('\x1f', " | ")) }
+            if is_right { ServerReading::Right } else { ServerReading::Wrong(seen.replace('\x1f', " | ")) }
         })
         .collect()
     }

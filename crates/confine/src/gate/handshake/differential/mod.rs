@@ -16,7 +16,7 @@ use std::fmt::Debug;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Dialled, Inspector};
+use super::{DialledDestination, HandshakeInspector};
 use random::SeededRandom;
 use servers::{ExchangeStep, RealServer, RealServers, WritePace};
 
@@ -33,7 +33,7 @@ const MOST_FAULTS: usize = 30;
 
 /// What a server has read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Read {
+enum ServerReading {
     /// The name that is allowed.
     Right,
     /// Another one, or none where one has to be.
@@ -49,11 +49,11 @@ trait ServerDialect: Sync {
     /// Returns what an ordinary client with these changes does.
     fn steps(&self, changes: &[Self::Change]) -> Vec<ExchangeStep>;
     /// Returns the names in an answer.
-    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<Read>;
+    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<ServerReading>;
 }
 
-fn inspector() -> Inspector {
-    Inspector::new(Dialled::Name { name: ALLOWED.into(), mapped: false })
+fn inspector() -> HandshakeInspector {
+    HandshakeInspector::new(DialledDestination::Name { name: ALLOWED.into(), mapped: false })
 }
 
 fn number(variable: &str, default: usize) -> usize {
@@ -83,15 +83,20 @@ struct DialectFaults {
 }
 
 /// Returns the names that a server reads behind the inspector.
-fn names<D: ServerDialect>(dialect: &D, server: &RealServer, changes: &[D::Change], pace: WritePace) -> Vec<Read> {
+fn names<D: ServerDialect>(
+    dialect: &D,
+    server: &RealServer,
+    changes: &[D::Change],
+    pace: WritePace,
+) -> Vec<ServerReading> {
     dialect.read(server, &server.play(&dialect.steps(changes), Some(inspector()), pace).answer)
 }
 
 fn is_wrong<D: ServerDialect>(dialect: &D, server: &RealServer, changes: &[D::Change]) -> Option<String> {
     let wrong = |pace| {
         names(dialect, server, changes, pace).into_iter().find_map(|read| match read {
-            Read::Wrong(name) => Some(name),
-            Read::Right => None,
+            ServerReading::Wrong(name) => Some(name),
+            ServerReading::Right => None,
         })
     };
     // Some servers answer otherwise when their client has closed its side, which it cannot do behind a refusal.
@@ -126,7 +131,7 @@ fn is_needless<D: ServerDialect>(dialect: &D, servers: &[&RealServer], changes: 
         && steps.iter().all(is_ordinary)
         && servers.iter().all(|server| {
             let reads = dialect.read(server, &server.play(&steps, None, WritePace::Fast).answer);
-            !reads.is_empty() && reads.iter().all(|read| *read == Read::Right)
+            !reads.is_empty() && reads.iter().all(|read| *read == ServerReading::Right)
         })
 }
 
@@ -144,7 +149,7 @@ fn compare_one<D: ServerDialect>(
         let exchange = server.play(&steps, Some(inspector()), WritePace::Fast);
         refused |= exchange.refused.is_some();
         let reads = dialect.read(server, &exchange.answer);
-        if reads.iter().any(|read| *read != Read::Right)
+        if reads.iter().any(|read| *read != ServerReading::Right)
             && let Some(name) = is_wrong(dialect, server, &changes)
         {
             let what = format!("{} reads {name:?}", server.program);
@@ -202,8 +207,8 @@ fn compare<D: ServerDialect>(speaks: &str, dialect: &D, servers: &[&RealServer])
 /// Fails unless each server reads what an ordinary client sends.
 fn check_plain<D: ServerDialect>(dialect: &D, servers: &[&RealServer]) {
     for server in servers {
-        assert_eq!(names(dialect, server, &[], WritePace::Fast), [Read::Right], "{}", server.program);
-        assert_eq!(names(dialect, server, &[], WritePace::Calm), [Read::Right], "{}", server.program);
+        assert_eq!(names(dialect, server, &[], WritePace::Fast), [ServerReading::Right], "{}", server.program);
+        assert_eq!(names(dialect, server, &[], WritePace::Calm), [ServerReading::Right], "{}", server.program);
     }
 }
 
@@ -212,10 +217,10 @@ fn check_plain<D: ServerDialect>(dialect: &D, servers: &[&RealServer]) {
 fn the_gate_reads_what_servers_read() {
     let servers = RealServers::start();
     let speaking = |speaks: &str| servers.all.iter().filter(|server| server.speaks == speaks).collect::<Vec<_>>();
-    let mut faults = compare("http", &http::Http, &speaking("http"));
+    let mut faults = compare("http", &http::HttpDialect, &speaking("http"));
     for speaks in ["tls", "starttls"] {
         let servers = speaking(speaks);
-        faults += compare(speaks, &tls::Tls::for_servers(&servers, speaks == "starttls"), &servers);
+        faults += compare(speaks, &tls::TlsDialect::for_servers(&servers, speaks == "starttls"), &servers);
     }
     assert_eq!(faults, 0);
 }

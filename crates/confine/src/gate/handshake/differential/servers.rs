@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::super::{Flow, Inspector, Mismatch};
+use super::super::{ForwardingDecision, HandshakeInspector, HandshakeMismatch};
 
 /// Starts them, in a process of their own.
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../__test__/stress/gate/servers/all.mjs");
@@ -51,7 +51,7 @@ pub struct ServerExchange {
     /// The bytes of the server.
     pub answer: Vec<u8>,
     /// Why the inspector has refused the connection.
-    pub refused: Option<Mismatch>,
+    pub refused: Option<HandshakeMismatch>,
 }
 
 impl RealServers {
@@ -84,7 +84,12 @@ impl Drop for RealServers {
 
 impl RealServer {
     /// Plays a client's steps, through an inspector if there is one.
-    pub fn play(&self, steps: &[ExchangeStep], mut inspector: Option<Inspector>, pace: WritePace) -> ServerExchange {
+    pub fn play(
+        &self,
+        steps: &[ExchangeStep],
+        mut inspector: Option<HandshakeInspector>,
+        pace: WritePace,
+    ) -> ServerExchange {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_nodelay(true).expect("an option");
         let mut exchange = ServerExchange::default();
@@ -96,8 +101,8 @@ impl RealServer {
                 }
                 (ExchangeStep::Write(bytes), None) => bytes.clone(),
                 (ExchangeStep::Write(bytes), Some(inspector)) => match inspector.feed(bytes) {
-                    Ok(Flow::Pass) => bytes.clone(),
-                    Ok(Flow::Instead(passed)) => passed,
+                    Ok(ForwardingDecision::Pass) => bytes.clone(),
+                    Ok(ForwardingDecision::ReplaceWith(passed)) => passed,
                     Err(mismatch) => {
                         exchange.refused = Some(mismatch);
                         break;
@@ -119,7 +124,7 @@ impl RealServer {
 
 impl ServerExchange {
     /// Reads once, and passes on what the inspector has kept until then. Returns whether there is more.
-    fn wait(&mut self, stream: &mut TcpStream, inspector: Option<&mut Inspector>, limit: Duration) -> bool {
+    fn wait(&mut self, stream: &mut TcpStream, inspector: Option<&mut HandshakeInspector>, limit: Duration) -> bool {
         let mut buffer = [0; 65_536];
         stream.set_read_timeout(Some(limit)).expect("a limit");
         let Some(count) = stream.read(&mut buffer).ok().filter(|count| *count > 0) else { return false };
@@ -134,7 +139,7 @@ impl ServerExchange {
     }
 
     /// Reads until the server has said all.
-    fn finish(&mut self, stream: &mut TcpStream, mut inspector: Option<Inspector>, pace: WritePace) {
+    fn finish(&mut self, stream: &mut TcpStream, mut inspector: Option<HandshakeInspector>, pace: WritePace) {
         let is_kept = self.refused.is_none() && inspector.as_ref().is_some_and(|inspector| inspector.kept() > 0);
         let quiet = if pace == WritePace::Calm { 700 } else { 100 };
         if is_kept || pace == WritePace::Calm {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::random::SeededRandom;
 use super::servers::{ExchangeStep, RealServer, WritePace};
-use super::{ALLOWED, OTHER, Read, ServerDialect};
+use super::{ALLOWED, OTHER, ServerDialect, ServerReading};
 
 const HANDSHAKE: u8 = 22;
 const ENCRYPTED: u8 = 23;
@@ -36,7 +36,7 @@ pub enum NameField {
 
 /// A part of a ClientHello.
 #[derive(Debug, Clone, Copy)]
-pub enum Field {
+pub enum HelloField {
     Version,
     Session,
     Ciphers,
@@ -46,7 +46,7 @@ pub enum Field {
 
 /// A length that a ClientHello tells.
 #[derive(Debug, Clone, Copy)]
-pub enum Length {
+pub enum HelloLength {
     Message,
     Extensions,
     Record,
@@ -65,11 +65,11 @@ pub enum RecordJoining {
 #[derive(Debug, Clone)]
 pub enum HelloChange {
     Name(usize, NameField),
-    Field(usize, Field, &'static [u8]),
+    Field(usize, HelloField, &'static [u8]),
     Extension(usize, usize, u16, &'static [u8]),
     NoExtensions(usize),
     Order(usize, usize),
-    Length(usize, Length, i8),
+    Length(usize, HelloLength, i8),
     Kind(usize, u8),
     /// Another ClientHello, for the name that is allowed or not.
     Another(bool, RecordJoining),
@@ -169,17 +169,17 @@ impl GeneratedHello {
                 .iter()
                 .flat_map(|(kind, data)| [kind.to_be_bytes().to_vec(), vector(2, data, 0)].concat())
                 .collect();
-            body.extend(vector(2, &all, self.lengths[Length::Extensions as usize]));
+            body.extend(vector(2, &all, self.lengths[HelloLength::Extensions as usize]));
         }
         body.extend_from_slice(behind);
-        let whole = [&[self.kind][..], &vector(3, &body, self.lengths[Length::Message as usize])].concat();
+        let whole = [&[self.kind][..], &vector(3, &body, self.lengths[HelloLength::Message as usize])].concat();
         [self.message, &whole].concat()
     }
 
     /// The form of SSL 2, which has no name.
     fn old(&self) -> Vec<u8> {
         let ciphers: Vec<u8> =
-            self.fields[Field::Ciphers as usize].chunks(2).flat_map(|cipher| [&[0], cipher].concat()).collect();
+            self.fields[HelloField::Ciphers as usize].chunks(2).flat_map(|cipher| [&[0], cipher].concat()).collect();
         let length = |data: &[u8]| (data.len() as u16).to_be_bytes();
         let body = [&[1, 3, 3][..], &length(&ciphers), &[0, 0, 0, 32], &ciphers, &[7; 32]].concat();
         let [high, low] = length(&body);
@@ -221,7 +221,7 @@ impl RecordStream {
                 .iter()
                 .filter(|(at, _)| *at == index)
                 .for_each(|(_, bytes)| self.current.extend_from_slice(bytes));
-            let off = if index == 0 { hello.lengths[Length::Record as usize] } else { 0 };
+            let off = if index == 0 { hello.lengths[HelloLength::Record as usize] } else { 0 };
             self.current.push(HANDSHAKE);
             self.current.extend(hello.version);
             self.current.extend(vector(2, &message[range[0]..range[1]], off));
@@ -277,9 +277,9 @@ const NAMINGS: &[NameField] = &[
     NameField::Absent,
 ];
 
-const FIELDS: &[(Field, &[&[u8]])] = &[
+const FIELDS: &[(HelloField, &[&[u8]])] = &[
     (
-        Field::Version,
+        HelloField::Version,
         &[
             &[3, 0],
             &[3, 1],
@@ -295,9 +295,9 @@ const FIELDS: &[(Field, &[&[u8]])] = &[
             &[1, 1],
         ],
     ),
-    (Field::Session, &[&[], &[1], &[5; 31], &[5; 33], &[5; 100], &[5; 255]]),
+    (HelloField::Session, &[&[], &[1], &[5; 31], &[5; 33], &[5; 100], &[5; 255]]),
     (
-        Field::Ciphers,
+        HelloField::Ciphers,
         &[
             &[],
             &[0x13, 1],
@@ -309,9 +309,9 @@ const FIELDS: &[(Field, &[&[u8]])] = &[
             &[0x13, 1, 0xC0],
         ],
     ),
-    (Field::Compressions, &[&[], &[1], &[1, 0], &[0, 1], &[0, 0], &[0x40, 0]]),
+    (HelloField::Compressions, &[&[], &[1], &[1, 0], &[0, 1], &[0, 0], &[0x40, 0]]),
     (
-        Field::Behind,
+        HelloField::Behind,
         &[
             &[0],
             &[0, 0],
@@ -482,7 +482,7 @@ fn change(random: &mut SeededRandom, within: bool) -> HelloChange {
         11 => HelloChange::Order(at, random.below(7)),
         12 => HelloChange::Length(
             at,
-            random.pick(&[Length::Message, Length::Extensions, Length::Record]),
+            random.pick(&[HelloLength::Message, HelloLength::Extensions, HelloLength::Record]),
             random.pick(&[-4, -2, -1, 1, 2, 4]),
         ),
         13 => HelloChange::Kind(at, random.pick(&[0, 2, 3, 20, 255])),
@@ -541,13 +541,13 @@ fn apply(hellos: &mut Vec<GeneratedHello>, change: &HelloChange) {
 }
 
 /// TLS, at once or within another protocol.
-pub struct Tls {
+pub struct TlsDialect {
     within: bool,
     /// For each server, the lengths of its encrypted answers by name.
     lengths: BTreeMap<String, [(usize, &'static str); 3]>,
 }
 
-impl Tls {
+impl TlsDialect {
     /// Measures what the servers answer.
     pub fn for_servers(servers: &[&RealServer], within: bool) -> Self {
         let mut tls = Self { within, lengths: BTreeMap::new() };
@@ -584,7 +584,7 @@ fn records(mut answer: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-impl ServerDialect for Tls {
+impl ServerDialect for TlsDialect {
     type Change = HelloChange;
 
     fn changes(&self, random: &mut SeededRandom) -> Vec<HelloChange> {
@@ -622,7 +622,7 @@ impl ServerDialect for Tls {
         parts.collect::<Vec<_>>().join(&ExchangeStep::Await)
     }
 
-    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<Read> {
+    fn read(&self, server: &RealServer, answer: &[u8]) -> Vec<ServerReading> {
         let is_hello = |(kind, content): (u8, &[u8])| kind == HANDSHAKE && content.first() == Some(&SERVER_HELLO);
         if !records(answer).any(is_hello) {
             return vec![];
@@ -637,10 +637,10 @@ impl ServerDialect for Tls {
         };
         // A server that asks for another ClientHello has not chosen yet, and one with an alert does not.
         match plain.or_else(hidden) {
-            Some(ALLOWED) => vec![Read::Right],
-            Some(name) => vec![Read::Wrong(name.into())],
+            Some(ALLOWED) => vec![ServerReading::Right],
+            Some(name) => vec![ServerReading::Wrong(name.into())],
             None if length < SHORTEST_CERTIFICATE => vec![],
-            None => vec![Read::Wrong(format!("{length} encrypted bytes"))],
+            None => vec![ServerReading::Wrong(format!("{length} encrypted bytes"))],
         }
     }
 }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::super::error::HelperError;
 use super::super::worlds::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{ClientState, Helpers};
-use confine::{Confine, NoWorld, WorldFacts};
+use confine::{OwnedPolicy, ReportedWorldError, WorldFacts};
 use protocol::plan::WorldId;
 use protocol::{ToSupervisor, WorldWays};
 
 impl Helpers {
     /// Returns the world of a confinement. The supervisor makes the world, unless it exists. For a registry, this may
     /// be the world of a running task in its directory.
-    pub fn world(&'static self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldId {
+    pub fn world(&'static self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldId {
         let mut state = self.state();
         let found = state.worlds.of(confine, registry);
         self.prepare_world(&mut state, found)
@@ -22,7 +22,7 @@ impl Helpers {
 
     /// Begins the world of an owner before its first command. `None`: a command has asked for the world already, the
     /// owner has ended, or too many worlds wait for a command. `has_ended` is asked while no owner can end.
-    pub fn begin_world(&'static self, confine: &Arc<Confine>, has_ended: impl FnOnce() -> bool) -> Option<WorldId> {
+    pub fn begin_world(&'static self, confine: &Arc<OwnedPolicy>, has_ended: impl FnOnce() -> bool) -> Option<WorldId> {
         let mut state = self.state();
         let begun = if has_ended() { None } else { state.worlds.begin(confine) };
         begun.map(|found| self.prepare_world(&mut state, found))
@@ -97,7 +97,7 @@ impl Helpers {
     }
 
     /// Handles the supervisor's answer about a world, or its report that a world has ended too early.
-    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, NoWorld>, ways: WorldWays) {
+    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldWays) {
         let mut state = self.state();
         state.worlds.on_answer(id, made, ways);
         if state.worlds.is_lost(id) {
